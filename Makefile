@@ -1,0 +1,64 @@
+# Every target makes the environment it needs. A second call installs nothing and needs no network.
+#
+#   make demo       generate, type-check and run the example
+#   make test       everything that has to hold: tests, lint, types, freshness, documentation, wheel
+#   make lint       ruff
+#   make types      mypy and pyright
+#   make bench      the benchmarks
+#   make generate   write the generated files of this repository anew
+#   make clean      remove caches and build results; the environment stays
+#
+# Another interpreter or environment: make test PYTHON=python3.12 VENV=/path/to/environment
+
+PYTHON ?= python3
+VENV ?= .venv
+# Pinned and installed first: an open range would fetch the newest build with gigabytes of CUDA packages.
+TORCH ?= torch==2.13.0
+JOBS ?= 2
+
+BIN := $(abspath $(VENV))/bin
+INSTALLED := $(VENV)/.qten-gen-installed
+
+# Without it pyright asks the network whether it is the newest.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint types bench generate clean
+
+demo: $(INSTALLED)
+	$(BIN)/qten-gen examples/digits
+	$(BIN)/mypy --strict examples/digits
+	cd examples && $(BIN)/python -m digits.train
+	@echo
+	@echo "Generated from examples/digits/model.py:"
+	@ls examples/digits/*_qten.py examples/digits/*_qten.pyi
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+bench: $(INSTALLED)
+	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.tensorclass
+
+generate: $(INSTALLED)
+	$(BIN)/qten-gen
+
+clean:
+	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .qten_cache .ruff_cache
+	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+$(INSTALLED): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet '$(TORCH)'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)

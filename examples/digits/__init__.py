@@ -1,0 +1,1 @@
+"""A small digit classifier: what it is made of (`model`), what it learns from (`data`), and how (`train`)."""

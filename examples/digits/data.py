@@ -1,0 +1,29 @@
+"""The 1,797 handwritten digits that come with scikit-learn, 8 by 8 pixels each."""
+
+import torch
+from sklearn.datasets import load_digits
+from torch.utils.data import Dataset
+
+from .model_qten import Digits
+
+
+def load(held_out: int) -> tuple[Digits, Digits]:
+    """Digits to learn from, and `held_out` others, in an order drawn from torch's generator."""
+    pixels, labels = load_digits(return_X_y=True)
+    images = torch.as_tensor(pixels, dtype=torch.float32).reshape(-1, 8, 8) / 16
+    digits = Digits(images, torch.as_tensor(labels), batch_size=[len(images)])
+    digits = digits[torch.randperm(len(digits))]
+    return digits[held_out:], digits[:held_out].replace(split="held-out")
+
+
+class OneByOne(Dataset[Digits]):
+    """Digits as a DataLoader asks for them."""
+
+    def __init__(self, digits: Digits) -> None:
+        self.digits = digits
+
+    def __len__(self) -> int:
+        return len(self.digits)
+
+    def __getitem__(self, index: int) -> Digits:
+        return self.digits[index]

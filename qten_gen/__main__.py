@@ -1,0 +1,8 @@
+"""`python -m qten_gen`: the same as the `qten-gen` command."""
+
+import sys
+
+from .cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

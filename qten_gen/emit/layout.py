@@ -1,0 +1,54 @@
+"""How generated text is set out: line length, indentation, quoting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+WIDTH = 120
+"""Longest line of generated code."""
+
+
+def bracketed(head: str, items: Sequence[str], tail: str, indent: int, width: int = WIDTH) -> str:
+    """`head`, the items with commas, `tail`: on one line where it fits, else one item a line.
+
+    >>> bracketed("f(", ["a", "b"], ")", 0)
+    'f(a, b)'
+    """
+    line = f"{head}{', '.join(items)}{tail}"
+    if indent + len(line) <= width:
+        return line
+    return stacked(head, items, tail, indent)
+
+
+def stacked(head: str, items: Sequence[str], tail: str, indent: int) -> str:
+    """`bracketed` with one item a line, whatever its length."""
+    inner = " " * (indent + 4)
+    return "\n".join([head, *(f"{inner}{item}," for item in items), " " * indent + tail])
+
+
+def names(items: Sequence[str], indent: int, head: str) -> str:
+    """A tuple of strings as Python text: `_fields = ("tokens", "mask")`."""
+    quoted = [quoted_string(item) for item in items]
+    return f"{head}({quoted[0]},)" if len(quoted) == 1 else bracketed(f"{head}(", quoted, ")", indent)
+
+
+def mapping(items: Sequence[tuple[str, str]], indent: int, head: str) -> str:
+    """A dict of strings as Python text: `_nested = {"point": "Point"}`."""
+    return bracketed(f"{head}{{", [f"{quoted_string(k)}: {quoted_string(v)}" for k, v in items], "}", indent)
+
+
+def quoted_string(text: str) -> str:
+    """A string literal in double quotes where that needs no escapes."""
+    written = repr(text)
+    return f'"{written[1:-1]}"' if written[0] == "'" and '"' not in written else written
+
+
+def docstring(text: str, indent: int) -> str:
+    """A docstring: any text between triple quotes, so that it reads back as it was."""
+    safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    if safe.endswith('"'):
+        safe = f'{safe[:-1]}\\"'
+    lines = safe.strip().splitlines() or [""]
+    pad = " " * indent
+    rest = [f"{pad}{line}".rstrip() for line in lines[1:]]
+    return "\n".join([f'"""{lines[0]}', *rest, f'{pad}"""']) if rest else f'"""{lines[0]}"""'

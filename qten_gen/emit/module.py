@@ -1,0 +1,291 @@
+"""The view of a Module for the template of its generated class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..model import (
+    Argument,
+    Binary,
+    BufferDecl,
+    ConfigDecl,
+    ModuleDecl,
+    ModuleField,
+    Name,
+    Negate,
+    Number,
+    ParameterDecl,
+    SubmoduleDecl,
+    Value,
+    VirtualDecl,
+    fingerprint,
+)
+from ..read.dimensions import to_python
+from . import layout, spelling
+
+_REFERENCE = "_reference"
+"""Name of the empty buffer that tells virtual tensors the dtype and device where no parameter or buffer can."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredView:
+    """A parameter, buffer or submodule of the class itself; `home` is the dict that nn.Module keeps it in."""
+
+    name: str
+    type: str
+    doc: str
+    home: str
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualView:
+    """A virtual tensor of the class itself; `read` is the expression that computes it."""
+
+    name: str
+    type: str
+    doc: str
+    read: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleView:
+    """What the template of a Module sets out."""
+
+    name: str
+    doc: str
+    attributes: tuple[str, ...]
+    constructs: bool
+    parameters: tuple[str, ...]
+    defaults: tuple[str, ...]
+    registrations: tuple[str, ...]
+    super_reset: bool
+    initializers: tuple[str, ...]
+    registered: tuple[RegisteredView, ...]
+    virtuals: tuple[VirtualView, ...]
+
+
+def view(declaration: ModuleDecl) -> ModuleView:
+    """The view of one declaration."""
+    config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
+    own = [field for field in declaration.fields if declares(declaration, field)]
+    return ModuleView(
+        name=declaration.name,
+        doc=layout.docstring(_class_doc(declaration), 4),
+        attributes=_attributes(declaration),
+        constructs=not declaration.custom_init,
+        parameters=_parameters(config),
+        defaults=tuple(field.name for field in config if spelling.default_is_looked_up(field)),
+        registrations=_registrations(declaration),
+        super_reset=declaration.inherited_reset,
+        initializers=tuple(_initializers(declaration, own if declaration.inherited_reset else declaration.fields)),
+        registered=tuple(_registered(own)),
+        virtuals=tuple(_virtual(field, declaration) for field in own if isinstance(field, VirtualDecl)),
+    )
+
+
+def declares(declaration: ModuleDecl, field: ModuleField) -> bool:
+    """Whether the class itself declares the field."""
+    return field.owner.startswith(f"{declaration.module}.") and field.owner.rpartition(".")[2] == declaration.name
+
+
+def _parameters(config: list[ConfigDecl]) -> tuple[str, ...]:
+    return (
+        *(spelling.parameter(f, spelling.static_type(f.type)) for f in config if not f.kw_only),
+        "*",
+        *(spelling.parameter(f, spelling.static_type(f.type)) for f in config if f.kw_only),
+        "device: _q.DeviceLike = None",
+        "dtype: _torch.dtype | None = None",
+    )
+
+
+def _registrations(declaration: ModuleDecl) -> tuple[str, ...]:
+    owner = declaration.name
+    config = [f"self.{f.name} = {f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
+    lines = [_registration(field, owner) for field in declaration.fields if not isinstance(field, ConfigDecl | VirtualDecl)]
+    if anchor(declaration) == _REFERENCE:
+        empty = "_torch.empty((0,), device=device, dtype=dtype)"
+        lines.append(f'self.register_buffer("{_REFERENCE}", {empty}, persistent=False)')
+    return (*config, *lines)
+
+
+def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str) -> str:
+    quoted = f'"{field.name}"'
+    match field:
+        case ParameterDecl(requires_grad=requires_grad):
+            frozen = "" if requires_grad else ", requires_grad=False"
+            return layout.bracketed(
+                "self.register_parameter(", [quoted, f"_nn.Parameter({_empty(field, owner)}{frozen})"], ")", 8
+            )
+        case BufferDecl(persistent=persistent):
+            kept = [] if persistent else ["persistent=False"]
+            return layout.bracketed("self.register_buffer(", [quoted, _empty(field, owner), *kept], ")", 8)
+        case SubmoduleDecl():
+            call = f"_q.submodule({', '.join(_construction(field, owner))})"
+            return layout.bracketed("self.register_module(", [quoted, call], ")", 8)
+
+
+def _empty(field: ParameterDecl | BufferDecl, owner: str) -> str:
+    dtype = "dtype" if field.dtype is None else spelling.value(field.dtype, owner, f"{field.name}.dtype")
+    return f"_torch.empty({spelling.shape(field.dims)}, device=device, dtype={dtype})"
+
+
+def _construction(field: SubmoduleDecl, owner: str) -> Iterator[str]:
+    """The arguments of `_q.submodule`: the class, what it is called with, and the owner's device and dtype."""
+    yield spelling.value(field.cls, owner, f"{field.name}.cls")
+    positional = [argument for argument in field.arguments if argument.keyword is None]
+    keywords = {argument.keyword: argument for argument in field.arguments if argument.keyword is not None}
+    for index, argument in enumerate(positional):
+        yield _argument(argument, owner, f"{field.name}.args.{index}")
+    for name in ("device", "dtype"):
+        given = keywords.pop(name, None)
+        yield f"{name}={name if given is None else _argument(given, owner, f'{field.name}.kwargs.{name}')}"
+    for keyword, argument in keywords.items():
+        yield f"{keyword}={_argument(argument, owner, f'{field.name}.kwargs.{keyword}')}"
+
+
+def _argument(argument: Argument, owner: str, key: str) -> str:
+    match argument.value:
+        case Value() as given:
+            return spelling.value(given, owner, key)
+        case Number() | Name() | Negate() | Binary() as dim:
+            return to_python(dim)
+        case malformed:
+            raise ValueError(f"a rule has to stop this dimension: {malformed.text!r}")
+
+
+def _initializers(declaration: ModuleDecl, fields: tuple[ModuleField, ...] | list[ModuleField]) -> Iterator[str]:
+    for field in fields:
+        if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is not None:
+            fill = spelling.value(field.initializer, declaration.name, f"{field.name}.initializer")
+            yield f"{fill}(self.{field.name})"
+
+
+def _registered(own: list[ModuleField]) -> Iterator[RegisteredView]:
+    for field in own:
+        match field:
+            case ParameterDecl():
+                plain = f"Parameter of shape `{spelling.shape_in_words(field)}`"
+                doc = f"{plain}." if field.requires_grad else f"{plain}, without gradient."
+                yield _registered_view(field, "nn.Parameter", doc, "_parameters")
+            case BufferDecl():
+                plain = f"Buffer of shape `{spelling.shape_in_words(field)}`"
+                doc = f"{plain}." if field.persistent else f"{plain}, not in the state dict."
+                yield _registered_view(field, "Tensor", doc, "_buffers")
+            case SubmoduleDecl():
+                yield _registered_view(field, spelling.static_type(field.type), "Submodule.", "_modules")
+
+
+def _registered_view(field: ParameterDecl | BufferDecl | SubmoduleDecl, type: str, doc: str, home: str) -> RegisteredView:
+    words = f"{field.doc}\n\n{doc}" if field.doc else doc
+    return RegisteredView(field.name, type, layout.docstring(words, 8), home)
+
+
+def _virtual(field: VirtualDecl, declaration: ModuleDecl) -> VirtualView:
+    source = anchor(declaration)
+    of = f"of `{source}`" if source and source != _REFERENCE else "of the module"
+    how = f"Computed when it is read, with the dtype and device {of}."
+    if field.cached:
+        how = f"{how[:-1]}, and kept until these,\na config field, a parameter or a buffer changes."
+    read = "cached_virtual" if field.cached else "virtual"
+    return VirtualView(
+        name=field.name,
+        type=spelling.static_type(field.type) or "Tensor",
+        doc=layout.docstring(f"{field.doc}\n\n{how}" if field.doc else how, 8),
+        read=f'_q.{read}(self, {declaration.name}, "{field.name}")',
+    )
+
+
+def anchor(declaration: ModuleDecl) -> str | None:
+    """The field whose dtype and device virtual tensors have: the first parameter, else buffer, whose dtype the module decides."""
+    fields = declaration.fields
+    if declaration.custom_init or not any(isinstance(field, VirtualDecl) for field in fields):
+        return None
+    for kind in (ParameterDecl, BufferDecl):
+        for field in fields:
+            if isinstance(field, kind) and field.dtype is None:
+                return field.name
+    return _REFERENCE
+
+
+def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
+    fields = declaration.fields
+    hidden = [f.name for f in fields if not isinstance(f, ConfigDecl)]
+    source = anchor(declaration)
+    return (
+        f'_fingerprint = "{fingerprint(declaration)}"',
+        layout.mapping(list(_assumed(declaration)), 4, "_assumed = "),
+        layout.names([f.name for f in fields], 4, "_fields = "),
+        layout.names(_config_names(declaration), 4, "_config = "),
+        *((f'_anchor = "{source}"',) if source else ()),
+        *((layout.names(hidden, 4, "__jit_unused_properties__ = "),) if hidden else ()),
+    )
+
+
+def _config_names(declaration: ModuleDecl) -> list[str]:
+    """The fields that `repr` shows. A class with its own `__init__` annotates tensors and modules too: only plain values count."""
+    config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
+    return [f.name for f in config if not declaration.custom_init or f.type.name.startswith("builtins.")]
+
+
+def _assumed(declaration: ModuleDecl) -> Iterator[tuple[str, str]]:
+    """The values that the generated text spells out, for the check when the class statement runs."""
+    if declaration.custom_init:
+        return
+    for field in declaration.fields:
+        match field:
+            case ConfigDecl():
+                yield from spelling.assumed_default(field)
+            case ParameterDecl(initializer=initializer, dtype=dtype) | BufferDecl(initializer=initializer, dtype=dtype):
+                yield from _spelled(f"{field.name}.initializer", initializer)
+                yield from _spelled(f"{field.name}.dtype", dtype)
+            case SubmoduleDecl(cls=cls):
+                yield from _spelled(f"{field.name}.cls", cls)
+                yield from _assumed_arguments(field)
+            case VirtualDecl():
+                pass
+
+
+def _assumed_arguments(field: SubmoduleDecl) -> Iterator[tuple[str, str]]:
+    index = 0
+    for argument in field.arguments:
+        key = f"{field.name}.kwargs.{argument.keyword}" if argument.keyword else f"{field.name}.args.{index}"
+        index += argument.keyword is None
+        if isinstance(argument.value, Value):
+            yield from _spelled(key, argument.value)
+
+
+def _spelled(key: str, value: Value | None) -> Iterator[tuple[str, str]]:
+    if value is not None and value.written is not None:
+        yield key, value.written
+
+
+def _class_doc(declaration: ModuleDecl) -> str:
+    what = "Properties" if declaration.custom_init else "Construction and properties"
+    lines = [f"{what} of `{declaration.name}`."]
+    groups: dict[str, list[str]] = {}
+    for field in declaration.fields:
+        group, line = _documented(field)
+        named = "Attributes" if group == "Config" and declaration.custom_init else group
+        groups.setdefault(named, []).append(f"    {line}")
+    for group in ("Config", "Attributes", "Parameters", "Buffers", "Submodules", "Virtual tensors"):
+        if group in groups:
+            lines += [*([""] if len(lines) == 1 else []), f"{group}:", *groups[group]]
+    return "\n".join(lines)
+
+
+def _documented(field: ModuleField) -> tuple[str, str]:
+    match field:
+        case ConfigDecl():
+            return "Config", f"{field.name}: {spelling.static_type(field.type)}"
+        case ParameterDecl():
+            return "Parameters", f"{field.name}: `{spelling.shape_in_words(field)}`"
+        case BufferDecl(persistent=persistent):
+            kept = "" if persistent else ", not in the state dict"
+            return "Buffers", f"{field.name}: `{spelling.shape_in_words(field)}`{kept}"
+        case SubmoduleDecl():
+            return "Submodules", f"{field.name}: {spelling.static_type(field.type)}"
+        case VirtualDecl(cached=cached):
+            return "Virtual tensors", f"{field.name}: {'cached' if cached else 'computed at each read'}"
+
+

@@ -1,0 +1,117 @@
+"""How types, values and dimensions are written in generated code."""
+
+from __future__ import annotations
+
+from ..model import BufferDecl, ConfigDecl, Dim, FieldDecl, FieldKind, ParameterDecl, TypeExpr, Value
+from ..read.dimensions import to_python
+
+_DTYPE_WORDS = {"Float": "floating", "Int": "integer", "Bool": "boolean", "Complex": "complex", "Num": "numeric"}
+
+
+def field_type(field: FieldDecl) -> str:
+    """The type of a TensorClass field as its property gives it."""
+    match field.kind:
+        case FieldKind.TENSOR | FieldKind.NUMBER:
+            plain = "Tensor"
+        case FieldKind.NESTED:
+            plain = str(field.nested)
+        case FieldKind.STATIC:
+            return static_type(field.type)
+    return f"{plain} | None" if field.optional else plain
+
+
+def static_type(type: TypeExpr) -> str:
+    """An annotation as it was written, out of its quotes."""
+    text = type.text
+    return text[1:-1] if text[:1] in "'\"" and text[:1] == text[-1:] else text
+
+
+def field_doc(field: FieldDecl) -> str:
+    """What a property of a TensorClass says: the field's own words, and its shape."""
+    return f"{field.doc}\n\n{_shape_doc(field)}" if field.doc else _shape_doc(field)
+
+
+def _shape_doc(field: FieldDecl) -> str:
+    none = ", or None" if field.optional else ""
+    match field.kind:
+        case FieldKind.TENSOR if field.dims is not None:
+            word = _DTYPE_WORDS.get(field.dtype or "", field.dtype or "")
+            return f"Tensor of shape `({', '.join(field.dims.split())})`{f', {word}' if word else ''}{none}."
+        case FieldKind.TENSOR:
+            return f"Tensor of shape `(*batch, ...)`{none}."
+        case FieldKind.NUMBER:
+            return f"Number as a tensor of shape `(*batch, ...)`{none}."
+        case FieldKind.NESTED:
+            return f"`{field.nested}` whose batch size starts with this one's{none}."
+        case FieldKind.STATIC:
+            return "The same for the whole batch."
+
+
+def nested_reference(field: FieldDecl, module: str) -> str:
+    """How generated code names the class of a nested field: `Point` in its own file, `.base:Point` beside it."""
+    qualified = next(name for name in _names(field.type) if name.rpartition(".")[2] == field.nested)
+    home, _, name = qualified.rpartition(".")
+    if home == module:
+        return name
+    folder, _, leaf = home.rpartition(".")
+    return f".{leaf}:{name}" if folder == module.rpartition(".")[0] else f"{home}:{name}"
+
+
+def shape(dims: tuple[Dim, ...]) -> str:
+    """A shape as Python text over constructor arguments: `(3 * dim, dim)`."""
+    written = [to_python(dim) for dim in dims]
+    return f"({written[0]},)" if len(written) == 1 else f"({', '.join(written)})"
+
+
+def shape_in_words(field: ParameterDecl | BufferDecl) -> str:
+    """A shape as the declaration writes it: `(3*dim, dim)`."""
+    written = [to_python(dim).replace(" ", "") for dim in field.dims]
+    return f"({written[0]},)" if len(written) == 1 else f"({', '.join(written)})"
+
+
+def torch_name(name: str) -> str:
+    """A qualified name of torch over the aliases at the head of a generated file.
+
+    >>> torch_name("torch.nn.init.ones_"), torch_name("torch.int64")
+    ('_nn.init.ones_', '_torch.int64')
+    """
+    return f"_nn.{name.removeprefix('torch.nn.')}" if name.startswith("torch.nn.") else f"_{name}"
+
+
+def value(value: Value, owner: str, key: str) -> str:
+    """A value as generated code writes it, or the lookup of the object that the declaration gave."""
+    if value.literal is not None:
+        return literal(value.literal)
+    return torch_name(value.torch_name) if value.torch_name else f'_q.bound({owner}, "{key}")'
+
+
+def literal(text: str) -> str:
+    """A literal in its canonical text, strings in double quotes where that needs no escapes."""
+    return f'"{text[1:-1]}"' if text[:1] == "'" and '"' not in text else text
+
+
+def parameter(field: FieldDecl | ConfigDecl, type: str) -> str:
+    """A constructor parameter with its default: `source: str = "train"`."""
+    default = field.default
+    if default is None:
+        return f"{field.name}: {type}"
+    written = None if default.factory else default.value.written
+    if written is None:
+        return f"{field.name}: {type} = _q.DEFAULT"
+    return f"{field.name}: {type} = {literal(written) if default.value.literal else torch_name(written)}"
+
+
+def default_is_looked_up(field: FieldDecl | ConfigDecl) -> bool:
+    """Whether the default is not written in the signature but taken from the declaration when the constructor runs."""
+    return field.default is not None and (field.default.factory or field.default.value.written is None)
+
+
+def assumed_default(field: FieldDecl | ConfigDecl) -> tuple[tuple[str, str], ...]:
+    """The default that the signature spells out, for the check when the class statement runs."""
+    if field.default is None or default_is_looked_up(field):
+        return ()
+    return ((field.name, str(field.default.value.written)),)
+
+
+def _names(type: TypeExpr) -> tuple[str, ...]:
+    return (type.name, *(name for arg in type.args if isinstance(arg, TypeExpr) for name in _names(arg)))

@@ -1,0 +1,48 @@
+"""`qten-gen explain QG101`: what a diagnostic means, with an example of the mistake and one without it.
+
+The text is the rule's own: its docstring and its tested examples.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from textwrap import indent
+from typing import TextIO
+
+from .rules import RULES, Rule
+from .rules.cases import case
+
+
+def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
+    """Print the page of a code or name, or the list of all, and return the exit status."""
+    wanted = [argument for argument in arguments if not argument.startswith("-")]
+    if wanted != list(arguments) or len(wanted) > 1:
+        err.write("usage: qten-gen explain [CODE]\n")
+        return 0 if arguments[0] in ("-h", "--help") else 2
+    if not wanted:
+        out.writelines(f"{rule.KIND.code}  {rule.KIND.name}\n" for rule in RULES)
+        return 0
+    found = next((rule for rule in RULES if wanted[0].upper() == rule.KIND.code or wanted[0].lower() == rule.KIND.name), None)
+    if found is None:
+        err.write(f"error: no diagnostic is called {wanted[0]}; {_suggestion(wanted[0])}\n")
+        return 2
+    out.write(page(found))
+    return 0
+
+
+def page(rule: Rule) -> str:
+    """The page of a rule.
+
+    The place of the mistake is marked as in a diagnostic.
+    """
+    head = f"{rule.KIND.code} [{rule.KIND.name}], {'an' if rule.KIND.severity == 'error' else 'a'} {rule.KIND.severity}"
+    text = (rule.__doc__ or "").strip()
+    bad, good = indent(rule.BAD.strip("\n"), "    "), indent(case(rule.GOOD).text.strip("\n"), "    ")
+    return f"{head}\n\n{text}\n\nReported:\n\n{bad}\n\nRight:\n\n{good}\n"
+
+
+def _suggestion(word: str) -> str:
+    names = {name: name for rule in RULES for name in (rule.KIND.code, rule.KIND.name)}
+    close = difflib.get_close_matches(word.upper(), names, n=1, cutoff=0.7) or difflib.get_close_matches(word.lower(), names, n=1)
+    return f"did you mean {close[0]}?" if close else "qten-gen explain lists all"

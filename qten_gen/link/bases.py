@@ -1,0 +1,124 @@
+"""Which classes declare, and the order of their ancestors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from enum import Enum
+
+from ..diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic, Finding, in_file
+from ..model import ClassSource, SourceFile, TypeExpr
+from .names import Names
+
+
+class Root(Enum):
+    """The class that makes its subclasses declarations."""
+
+    TENSORCLASS = "qten_gen.TensorClass"
+    MODULE = "qten_gen.Module"
+
+
+ROOTS = {root.value: root for root in Root}
+
+
+class Ancestry:
+    """The bases of all classes of a run, by resolved names."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._mros: dict[str, tuple[str, ...] | None] = {}
+
+    def bases(self, qualified: str) -> tuple[str, ...]:
+        """Resolved names of a class's bases; none for a class outside the run."""
+        found = self._names.class_of(qualified)
+        return tuple(self._names.resolve(base.name) for base in found[1].bases) if found else ()
+
+    def mro(self, qualified: str) -> tuple[str, ...]:
+        """The class and its ancestors in the order of attribute lookup; depth first where no consistent order exists."""
+        return self._linear(qualified, ()) or tuple(self._depth_first(qualified, set()))
+
+    def roots(self, qualified: str) -> frozenset[Root]:
+        """Which roots are among the ancestors, the class itself left out."""
+        return frozenset(ROOTS[name] for name in self.mro(qualified)[1:] if name in ROOTS)
+
+    def root(self, qualified: str) -> Root | None:
+        """The root of a declaration, None for any other class."""
+        roots = self.roots(qualified)
+        return next((root for root in Root if root in roots), None)
+
+    def diagnostics(self) -> Iterator[Diagnostic]:
+        """What is wrong with the bases of all classes."""
+        for file in self._names.files:
+            for cls in file.classes:
+                for finding in self._findings(file, cls):
+                    yield in_file(finding, file.path)
+
+    def _linear(self, qualified: str, below: tuple[str, ...]) -> tuple[str, ...] | None:
+        """C3 linearisation; None where there is none or where the class is its own ancestor."""
+        if qualified in below:
+            return None
+        if qualified not in self._mros:
+            bases = [base for base in self.bases(qualified) if base]
+            orders = [self._linear(base, (*below, qualified)) for base in bases]
+            merged = None if None in orders else _merge([*(order for order in orders if order), tuple(bases)])
+            self._mros[qualified] = None if merged is None else (qualified, *merged)
+        return self._mros[qualified]
+
+    def _depth_first(self, qualified: str, seen: set[str]) -> Iterator[str]:
+        if qualified not in seen:
+            seen.add(qualified)
+            yield qualified
+            for base in self.bases(qualified):
+                yield from self._depth_first(base, seen)
+
+    def _findings(self, file: SourceFile, cls: ClassSource) -> Iterator[Finding]:
+        qualified = f"{file.module}.{cls.name}"
+        roots = self.roots(qualified)
+        for base in cls.bases:
+            finding = self._unresolved(file, base)
+            if finding is not None:
+                yield finding.of(UNRESOLVED_BASE)
+        if roots and self._linear(qualified, ()) is None:
+            yield Finding(
+                f"the bases of {cls.name} have no consistent order",
+                cls.place / "name",
+                help="name a class before its own bases, and no class among its own ancestors",
+            ).of(INCONSISTENT_BASES)
+        if len(roots) > 1:
+            yield Finding(
+                f"{cls.name} derives from both TensorClass and Module",
+                cls.place / "name",
+                help="keep the data in a TensorClass and give the Module a field or an argument of that type",
+            ).of(INCONSISTENT_BASES)
+
+    def _unresolved(self, file: SourceFile, base: TypeExpr) -> Finding | None:
+        """The finding for a base that nothing defines. A base outside the run is no fault: it is a plain class to us."""
+        resolved = self._names.resolve(base.name)
+        if resolved and "." not in resolved:
+            close = get_close_matches(resolved, sorted(file.names), 1)
+            help = f"did you mean {close[0]}?" if close else "import it by name, or define it in this file"
+            return Finding(f"nothing in this file defines the base {resolved}", base.place, help)
+        located = self._names.locate(resolved)
+        if located is None:
+            return None
+        target, rest = located
+        head = rest.partition(".")[0]
+        if head in target.names or "__getattr__" in target.names or target.has_star_import:
+            return None
+        close = get_close_matches(head, sorted(target.names), 1)
+        help = f"did you mean {close[0]}?" if close else "define it there, or import it from where it is defined"
+        return Finding(f"{target.module} has no {head}", base.place, help)
+
+
+def _merge(orders: list[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """The C3 merge: the first head that no other order has further down, again and again."""
+    merged: list[str] = []
+    orders = [order for order in orders if order]
+    while orders:
+        heads = (order[0] for order in orders)
+        head = next((head for head in heads if not any(head in order[1:] for order in orders)), None)
+        if head is None:
+            return None
+        merged.append(head)
+        orders = [rest for order in orders if (rest := tuple(name for name in order if name != head))]
+    return tuple(merged)

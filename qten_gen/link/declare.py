@@ -1,0 +1,165 @@
+"""Class statements and their ancestors → declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..model import (
+    FLAGS,
+    BaseDecl,
+    ClassSource,
+    Declaration,
+    FieldDecl,
+    MethodSource,
+    ModuleDecl,
+    ModuleField,
+    RegistrationDecl,
+    SourceFile,
+    TensorClassDecl,
+)
+from .bases import ROOTS, Ancestry, Root
+from .fields import VIRTUAL, module_field, tensorclass_field, virtual_field
+from .names import Names
+
+
+def declare_all(names: Names, ancestry: Ancestry) -> dict[str, Declaration]:
+    """The declarations of a run, by qualified name."""
+    registrations = _registrations(names)
+    declarations: dict[str, Declaration] = {}
+    for file in names.files:
+        for cls in file.classes:
+            qualified = f"{file.module}.{cls.name}"
+            root = ancestry.root(qualified)
+            if root is Root.TENSORCLASS:
+                declarations[qualified] = _tensorclass(file, cls, names, ancestry)
+            elif root is Root.MODULE:
+                declarations[qualified] = _module(file, cls, names, ancestry, registrations.get(qualified, ()))
+    return declarations
+
+
+def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
+    """The flags that a class statement gives, in keyword or bracket form. Unknown ones are left out."""
+    given = {name for name, value in cls.keywords if value.literal == "True"}
+    for base in cls.bases:
+        if names.resolve(base.name) == Root.TENSORCLASS.value:
+            given.update(argument for argument in base.args if isinstance(argument, str))
+    return frozenset(given.intersection(FLAGS))
+
+
+def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry) -> TensorClassDecl:
+    qualified = f"{file.module}.{cls.name}"
+    lineage = _lineage(qualified, names, ancestry)
+    inherited: dict[str, FieldDecl] = {}
+    for owner, source in reversed(lineage[1:]):
+        inherited.update({f.name: f for f in _tensorclass_fields(owner, source, names, ancestry)})
+    fields = dict(inherited)
+    fields.update({f.name: f for f in _tensorclass_fields(qualified, cls, names, ancestry)})
+    return TensorClassDecl(
+        name=cls.name,
+        fields=tuple(fields.values()),
+        own=tuple(name for name in fields if name not in inherited),
+        flags=_all_flags(qualified, names, ancestry),
+        post_init=_defines(qualified, "__post_init__", names, ancestry),
+        custom_init=_has(cls, "__init__"),
+        module=file.module,
+        bases=_bases(cls, names, ancestry),
+        type_parameters=cls.type_parameters,
+        doc=cls.doc,
+        methods=cls.methods,
+        place=cls.place,
+    )
+
+
+def _module(
+    file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry, registrations: tuple[RegistrationDecl, ...]
+) -> ModuleDecl:
+    qualified = f"{file.module}.{cls.name}"
+    lineage = _lineage(qualified, names, ancestry)
+    inherited: dict[str, ModuleField] = {}
+    for owner, source in reversed(lineage[1:]):
+        inherited.update({f.name: f for f in _module_fields(owner, source, names)})
+    fields = dict(inherited)
+    fields.update({f.name: f for f in _module_fields(qualified, cls, names)})
+    forward = next((method.signature for method in cls.methods if method.name == "forward"), None)
+    return ModuleDecl(
+        name=cls.name,
+        fields=tuple(fields.values()),
+        own=tuple(name for name in fields if name not in inherited),
+        custom_init=any(_has(source, "__init__") for _, source in lineage),
+        custom_reset=_defines(qualified, "reset_parameters", names, ancestry),
+        inherited_reset=any(
+            _defines(base, "reset_parameters", names, ancestry) for base in ancestry.mro(qualified)[1:]
+        ),
+        module=file.module,
+        bases=_bases(cls, names, ancestry),
+        type_parameters=cls.type_parameters,
+        forward=forward,
+        registrations=registrations,
+        doc=cls.doc,
+        methods=tuple(method for method in cls.methods if not is_virtual(method)),
+        place=cls.place,
+    )
+
+
+def is_virtual(method: MethodSource) -> bool:
+    """Whether the function is a virtual tensor."""
+    return VIRTUAL in method.decorators
+
+
+def _lineage(qualified: str, names: Names, ancestry: Ancestry) -> list[tuple[str, ClassSource]]:
+    """The class and those of its ancestors that declare, in the order of attribute lookup."""
+    found = ((name, names.class_of(name)) for name in ancestry.mro(qualified))
+    return [(name, item[1]) for name, item in found if item and (name == qualified or ancestry.root(name))]
+
+
+def _all_flags(qualified: str, names: Names, ancestry: Ancestry) -> frozenset[str]:
+    flags: frozenset[str] = frozenset()
+    return flags.union(*(flags_of(source, names) for _, source in _lineage(qualified, names, ancestry)))
+
+
+def _tensorclass_fields(owner: str, cls: ClassSource, names: Names, ancestry: Ancestry) -> Iterator[FieldDecl]:
+    flags = _all_flags(owner, names, ancestry)
+    for source in cls.fields:
+        if source.annotation is not None:
+            type = names.expand(source.annotation)
+            yield tensorclass_field(source, type, flags, owner, lambda name: ancestry.root(name) is Root.TENSORCLASS)
+
+
+def _module_fields(owner: str, cls: ClassSource, names: Names) -> Iterator[ModuleField]:
+    for source in cls.fields:
+        if source.annotation is not None:
+            yield module_field(source, names.expand(source.annotation), owner)
+    for method in cls.methods:
+        if is_virtual(method):
+            yield virtual_field(method, owner)
+
+
+def _bases(cls: ClassSource, names: Names, ancestry: Ancestry) -> tuple[BaseDecl, ...]:
+    resolved = [(names.resolve(base.name), base) for base in cls.bases]
+    return tuple(
+        BaseDecl(name, base.text, declared=name not in ROOTS and ancestry.root(name) is not None)
+        for name, base in resolved
+    )
+
+
+def _has(cls: ClassSource, method: str) -> bool:
+    return any(found.name == method for found in cls.methods) or method in cls.attributes
+
+
+def _defines(qualified: str, method: str, names: Names, ancestry: Ancestry) -> bool:
+    """Whether the class or any ancestor in the run, mixins included, defines the method."""
+    found = (names.class_of(name) for name in ancestry.mro(qualified))
+    return any(item is not None and _has(item[1], method) for item in found)
+
+
+def _registrations(names: Names) -> dict[str, tuple[RegistrationDecl, ...]]:
+    """The handlers registered for each module, in the order of module names and lines."""
+    found: dict[str, tuple[RegistrationDecl, ...]] = {}
+    for file in sorted(names.files, key=lambda file: file.module):
+        for source in file.registrations:
+            owner = names.resolve(source.owner.name)
+            decl = RegistrationDecl(
+                owner, names.expand(source.type), source.handler, source.signature, file.module, source.place
+            )
+            found[owner] = (*found.get(owner, ()), decl)
+    return found

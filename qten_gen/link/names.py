@@ -1,0 +1,107 @@
+"""Names across files: imports and aliases followed to what they stand for."""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..model import ClassSource, SourceFile, TypeExpr, union
+from ..read.names import Scope
+
+_MAX_DEPTH = 50
+
+
+class Names:
+    """The names of all files of a run. A qualified name is `module.name`; a re-exported one has several."""
+
+    def __init__(self, files: Sequence[SourceFile]) -> None:
+        self.files = tuple(files)
+        self._modules = {file.module: file for file in files}
+        self._classes = {f"{file.module}.{cls.name}": (file, cls) for file in files for cls in file.classes}
+        self._scopes = {file.module: _scope(file) for file in files}
+
+    def class_of(self, qualified: str) -> tuple[SourceFile, ClassSource] | None:
+        """The class statement of a resolved name, None for a class outside the run."""
+        return self._classes.get(qualified)
+
+    def locate(self, qualified: str) -> tuple[SourceFile, str] | None:
+        """The file that a name leads into and the rest of the name: the longest module name that fits wins."""
+        parts = qualified.split(".")
+        for length in range(len(parts) - 1, 0, -1):
+            file = self._modules.get(".".join(parts[:length]))
+            if file is not None:
+                return file, ".".join(parts[length:])
+        return None
+
+    def resolve(self, qualified: str) -> str:
+        """The name where the thing is defined: re-exports and plain aliases (`Points = Batch`) are followed."""
+        seen: set[str] = set()
+        while qualified not in seen:
+            seen.add(qualified)
+            qualified = self._step(qualified) or qualified
+        return qualified
+
+    def expand(self, type: TypeExpr, depth: int = 0) -> TypeExpr:
+        """The type with names resolved, aliases and bounded type variables replaced. Its text stays as written."""
+        if depth > _MAX_DEPTH:
+            return type
+        name = self.resolve(type.name)
+        meaning = self._meaning(name)
+        if meaning is not None:
+            expanded = self.expand(meaning, depth + 1)
+        else:
+            arguments = tuple(self._argument(name, i, argument, depth + 1) for i, argument in enumerate(type.args))
+            if name == "|":
+                expanded = union(tuple(argument for argument in arguments if isinstance(argument, TypeExpr)))
+            else:
+                expanded = TypeExpr(name, arguments)
+        return replace(expanded, text=type.text, place=type.place, names=type.names)
+
+    def _step(self, qualified: str) -> str | None:
+        """One import or alias further, None where the name is defined or leads out of the run."""
+        located = self.locate(qualified)
+        if located is None:
+            return None
+        file, rest = located
+        head, _, tail = rest.partition(".")
+        if self.class_of(f"{file.module}.{head}"):
+            return None
+        if head in file.imports:
+            return self._scopes[file.module].resolve(rest)
+        alias = file.aliases.get(head)
+        if alias is not None and not alias.args and "." in alias.name:
+            return f"{alias.name}.{tail}" if tail else alias.name
+        return None
+
+    def _meaning(self, name: str) -> TypeExpr | None:
+        """What a type alias or a type variable stands for. An unbound variable is no type that can be named."""
+        located = self.locate(name)
+        if located is None:
+            return None
+        file, rest = located
+        if rest in file.type_variables:
+            return file.type_variables[rest].bound or TypeExpr("")
+        alias = file.aliases.get(rest)
+        return alias if alias is not None and alias.name != name else None
+
+    def _argument(self, outer: str, position: int, argument: TypeExpr | str, depth: int) -> TypeExpr | str:
+        if isinstance(argument, str):
+            return argument
+        if outer.startswith("jaxtyping.") and position == 1:
+            return _text_of(argument)
+        return self.expand(argument, depth)
+
+
+def _text_of(type: TypeExpr) -> TypeExpr | str:
+    """The string that a shape was written as, where jaxtyping came by another name and it was read as a type."""
+    try:
+        found: object = literal_eval(type.text)
+    except (ValueError, SyntaxError):
+        return type
+    return found if isinstance(found, str) else type
+
+
+def _scope(file: SourceFile) -> Scope:
+    classes = frozenset(cls.name for cls in file.classes)
+    return Scope(file.module, file.is_package, file.imports, file.names, classes)

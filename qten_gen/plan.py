@@ -1,0 +1,249 @@
+"""What a run would do: source files in, generated texts and diagnostics out. No disk, no settings, nothing raised.
+
+Everything that wants generated text calls `plan`: the command, its `--check` and `--diff`, tests. The stages are read, link,
+rules and render, for one group of files at a time (see `groups`). A fault of ours in one file becomes a `Crash` and spares the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from keyword import iskeyword
+from typing import TypeVar
+
+from . import rules
+from .diagnostics import FOREIGN_OUTPUT, Diagnostic, Kind, diagnostic, ordered
+from .files import outputs_of, source_of
+from .groups import Origin, groups, scan
+from .link import link
+from .marker import is_ours, read_marker
+from .model import FileDecl, SourceFile
+from .read.module import read
+from .read.positions import locate
+from .render import render
+
+_T = TypeVar("_T")
+
+UNIMPORTABLE_FILE = Kind("QG005", "unimportable-file")
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """A fault of ours: the file it happened at, the stage, and the traceback."""
+
+    path: str
+    stage: str
+    traceback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The texts that outputs should have, None where an output has to go, and what there is to say.
+
+    Outputs of a file with errors are not in it, and neither are those of `held` files: these have no error themselves, but
+    derive from classes of a file that has.
+    """
+
+    outputs: dict[str, str | None] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+    held: tuple[str, ...] = ()
+    crashes: tuple[Crash, ...] = ()
+
+
+def plan(
+    sources: Mapping[str, bytes],
+    existing: Mapping[str, bytes],
+    targets: Collection[str] | None = None,
+    origins: Mapping[str, Origin] | None = None,
+) -> Plan:
+    """Plan the outputs of `targets`, all sources if None, given what lies on the disk.
+
+    `existing` holds outputs by path; those whose source is not among the sources any more are removed if they are ours.
+    `origins` tells the modules that the sources are; without it, a folder is a package if its `__init__.py` is a source.
+    """
+    known = origins if origins is not None else derived_origins(sources)
+    wanted = frozenset(sources if targets is None else targets)
+    scans = {path: scan(data, known[path]) for path, data in sources.items()}
+    parts = [
+        _plan_group({path: sources[path] for path in group}, known, existing, wanted)
+        for group in groups({path: known[path] for path in sources}, scans)
+        if not wanted.isdisjoint(group)
+    ]
+    kept = {path for part in parts for path in part.settled}
+    outputs = {path: text for part in parts for path, text in part.plan.outputs.items()}
+    for path in sorted(existing.keys() - outputs.keys()):
+        source = source_of(path)
+        if source not in kept and (source in wanted or source not in sources) and is_ours(path, existing[path]):
+            outputs[path] = None
+    return Plan(
+        outputs,
+        ordered(item for part in parts for item in part.plan.diagnostics),
+        tuple(sorted(path for part in parts for path in part.plan.held)),
+        tuple(crash for part in parts for crash in part.plan.crashes),
+    )
+
+
+def derived_origins(paths: Iterable[str]) -> dict[str, Origin]:
+    """The modules that files are, judged by their paths alone."""
+    known = set(paths)
+    return {path: _origin(path, known) for path in known}
+
+
+def _origin(path: str, known: Collection[str]) -> Origin:
+    folder, name = os.path.split(path)
+    stem = name.removesuffix(".py")
+    parts = [] if stem == "__init__" else [stem]
+    while os.path.join(folder, "__init__.py") in known:
+        folder, name = os.path.split(folder)
+        parts.insert(0, name)
+    return Origin(folder, ".".join(parts), stem == "__init__")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The plan of a group. `settled` are the sources whose existing outputs are not orphans."""
+
+    plan: Plan
+    settled: frozenset[str]
+
+
+def _plan_group(
+    sources: Mapping[str, bytes], origins: Mapping[str, Origin], existing: Mapping[str, bytes], wanted: frozenset[str]
+) -> _Part:
+    """Read, link, check and render the files of one group."""
+    crashes: list[Crash] = []
+    found: list[Diagnostic] = []
+    files = []
+    for path, data in sources.items():
+        read_file = _attempt(crashes, path, "reading", lambda: read(data, path, origins[path].module, origins[path].is_package))
+        if read_file is not None:
+            files.append(read_file[0])
+            found.extend(read_file[1])
+    linked: dict[str, FileDecl] = {}
+    lost: set[str] = set()
+    for batch, own in _batches(files):
+        result = _attempt(crashes, min(own), "linking", lambda: link(batch))
+        if result is None:
+            lost |= own
+        else:
+            linked.update({file.source.path: file for file in result[0] if file.source.path in own})
+            found.extend(item for item in result[1] if item.path in own)
+    project = rules.Project.of(tuple(linked.values()))
+    declared = {path: file for path, file in linked.items() if file.declarations}
+    for path, file in linked.items():
+        found.extend(_attempt(crashes, path, "checking", lambda: rules.check(file, project)) or ())
+        if path in wanted and path in declared:
+            found.extend(_obstacles(path, existing))
+    located = _attempt(crashes, files[0].path, "locating", lambda: locate(found, sources)) if files else None
+    diagnostics = ordered(found if located is None else located)
+
+    broken = {item.path for item in diagnostics if item.is_error} | {crash.path for crash in crashes} | lost
+    holders = _holders(declared.values(), broken)
+    held = sorted(path for path in holders if path in wanted and path not in broken)
+    outputs: dict[str, str | None] = {}
+    for path in sorted(wanted & declared.keys() - broken - holders.keys()):
+        texts = _attempt(crashes, path, "rendering", lambda: _rendered(declared[path]))
+        outputs.update(texts or {})
+    relevant = wanted | {holder for path in held for holder in holders[path]}
+    return _Part(
+        Plan(outputs, tuple(item for item in diagnostics if item.path in relevant), tuple(held), tuple(crashes)),
+        frozenset(declared) | broken,
+    )
+
+
+def _attempt(crashes: list[Crash], path: str, stage: str, step: Callable[[], _T]) -> _T | None:
+    """The result of a stage; None, and a crash noted, where it raises."""
+    try:
+        return step()
+    except Exception:
+        crashes.append(Crash(path, stage, traceback.format_exc()))
+        return None
+
+
+def _batches(files: list[SourceFile]) -> Iterator[tuple[list[SourceFile], set[str]]]:
+    """The files to link at once, and the paths whose results count. Scripts in different folders may be modules of one name:
+    each such file is linked with the rest without its namesakes."""
+    by_module: dict[str, list[SourceFile]] = {}
+    for file in files:
+        by_module.setdefault(file.module, []).append(file)
+    single = [namesakes[0] for namesakes in by_module.values() if len(namesakes) == 1]
+    if single:
+        yield single, {file.path for file in single}
+    for namesakes in by_module.values():
+        if len(namesakes) > 1:
+            yield from (([*single, file], {file.path}) for file in namesakes)
+
+
+def _obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
+    """What stands in the way of writing the outputs of a file, whatever it declares."""
+    for output in outputs_of(path):
+        if output in existing and read_marker(existing[output]) is None:
+            name = os.path.basename(output)
+            yield diagnostic(
+                FOREIGN_OUTPUT,
+                path,
+                f"{name} exists and was not written by qten-gen; it would be overwritten",
+                help=f"rename or delete {output}",
+            )
+    stem = os.path.basename(path).removesuffix(".py")
+    if not stem.isidentifier() or iskeyword(stem):
+        yield diagnostic(
+            UNIMPORTABLE_FILE,
+            path,
+            f"{stem!r} is no module name, so nothing can import what is generated for this file",
+            help="rename the file: letters, digits and underscores, not starting with a digit",
+        )
+
+
+def _holders(files: Iterable[FileDecl], broken: Collection[str]) -> dict[str, set[str]]:
+    """For each file that derives from a class of a broken file, over any number of steps, those broken files."""
+    listed = list(files)
+    homes = {f"{file.source.module}.{declaration.name}": file.source.path for file in listed for declaration in file.declarations}
+    parents = {
+        file.source.path: {
+            homes[base.name] for declaration in file.declarations for base in declaration.bases if base.name in homes
+        }
+        for file in listed
+    }
+    holders: dict[str, set[str]] = {}
+    for path in parents:
+        seen, waiting = {path}, [path]
+        while waiting:
+            for parent in parents.get(waiting.pop(), set()) - seen:
+                seen.add(parent)
+                waiting.append(parent)
+        behind = (seen - {path}) & set(broken)
+        if behind:
+            holders[path] = behind
+    return holders
+
+
+def _rendered(file: FileDecl) -> dict[str, str]:
+    """The outputs of a file by path, each proved to be Python.
+
+    Raises:
+        SyntaxError: A rendered text is not Python, which is a fault of ours.
+    """
+    texts = render(file)
+    named = {output: texts[kind] for output, kind in zip(outputs_of(file.source.path), ("py", "pyi"), strict=True) if kind in texts}
+    for path, text in named.items():
+        _prove(path, text)
+    return named
+
+
+def _prove(path: str, text: str) -> None:
+    try:
+        compile(text, path, "exec", dont_inherit=True)
+    except SyntaxError:
+        # A declaration may use syntax newer than this interpreter; libcst's parser knows it.
+        from libcst import ParserSyntaxError, parse_module
+
+        try:
+            parse_module(text)
+        except ParserSyntaxError:
+            pass
+        else:
+            return
+        raise

@@ -1,0 +1,129 @@
+"""Class statements → the source layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from inspect import cleandoc
+
+import libcst as cst
+
+from ..model import ClassSource, FieldSource, MethodSource, Place, TypeVariable, union
+from .annotations import one_line, string_value, text_of, type_expr
+from .imports import bound_names
+from .names import Scope
+from .signatures import method
+from .values import specifier, value
+
+_NO_FIELDS = ("typing.ClassVar", "dataclasses.InitVar")
+
+Statement = tuple[cst.CSTNode, Place]
+
+
+def class_source(node: cst.ClassDef, place: Place, scope: Scope) -> ClassSource:
+    """What a class statement says, before anybody knows whether it declares."""
+    scope = replace(scope, type_parameters={name: f"{node.name.value}.{name}" for name, _ in _parameters(node)})
+    body = list(_statements(node.body, place / "body"))
+    fields = dict(_fields(body, scope))
+    methods = tuple(_methods(body, scope))
+    return ClassSource(
+        name=node.name.value,
+        bases=tuple(
+            type_expr(arg.value, place / "bases" / index / "value", scope, base=True)
+            for index, arg in enumerate(node.bases)
+            if not arg.star
+        ),
+        keywords=tuple(
+            (arg.keyword.value, value(arg.value, place / "keywords" / index / "value", scope))
+            for index, arg in enumerate(node.keywords)
+            if arg.keyword is not None
+        ),
+        fields=tuple(fields.values()),
+        methods=methods,
+        attributes=tuple(name for name in dict.fromkeys(_attributes(body, scope)) if name not in fields),
+        type_parameters=one_line(text_of(node.type_parameters)) if node.type_parameters else "",
+        doc=node.get_docstring() or "",
+        place=place,
+    )
+
+
+def class_type_variables(node: cst.ClassDef, place: Place, scope: Scope) -> dict[str, TypeVariable]:
+    """The PEP 695 parameters of a class, keyed `Class.T`."""
+    where = place / "type_parameters" / "params"
+    return {
+        f"{node.name.value}.{name}": type_variable(bound, where / index / "param" / "bound", scope)
+        for index, (name, bound) in enumerate(_parameters(node))
+    }
+
+
+def type_variable(bound: cst.BaseExpression | None, place: Place, scope: Scope) -> TypeVariable:
+    """A type variable with this bound; a tuple holds constraints."""
+    if isinstance(bound, cst.Tuple):
+        parts = enumerate(bound.elements)
+        return TypeVariable(
+            union(tuple(type_expr(part.value, place / "elements" / i / "value", scope) for i, part in parts))
+        )
+    return TypeVariable(None if bound is None else type_expr(bound, place, scope))
+
+
+def _parameters(node: cst.ClassDef) -> list[tuple[str, cst.BaseExpression | None]]:
+    if node.type_parameters is None:
+        return []
+    parameters = [item.param for item in node.type_parameters.params]
+    return [(p.name.value, p.bound if isinstance(p, cst.TypeVar) else None) for p in parameters]
+
+
+def _statements(suite: cst.BaseSuite, place: Place) -> Iterator[Statement]:
+    """The statements of a class body, small ones one by one. Blocks (`if`, `with`) are not entered."""
+    for index, node in enumerate(suite.body):
+        if isinstance(node, cst.SimpleStatementLine):
+            for position, small in enumerate(node.body):
+                yield small, place / "body" / index / "body" / position
+        else:
+            yield node, place / "body" / index
+
+
+def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSource]]:
+    """Annotated names and names that a specifier is assigned to. Of two with one name the later counts."""
+    for index, (node, place) in enumerate(body):
+        doc = _doc_of(body[index + 1][0]) if index + 1 < len(body) else ""
+        if isinstance(node, cst.AnnAssign) and isinstance(node.target, cst.Name):
+            annotation = type_expr(node.annotation.annotation, place / "annotation" / "annotation", scope)
+            if annotation.name in _NO_FIELDS:
+                continue
+            given = None if node.value is None else value(node.value, place / "value", scope)
+            call = None if node.value is None else specifier(node.value, place / "value", scope)
+            field = FieldSource(node.target.value, annotation, None if call else given, call, doc, place)
+            yield field.name, field
+        elif isinstance(node, cst.Assign) and len(node.targets) == 1:
+            target = node.targets[0].target
+            call = specifier(node.value, place / "value", scope)
+            if call is not None and isinstance(target, cst.Name):
+                yield target.value, FieldSource(target.value, None, None, call, doc, place)
+
+
+def _attributes(body: list[Statement], scope: Scope) -> Iterator[str]:
+    """Names that the body binds and that may be no fields; the caller leaves out those that are."""
+    for node, place in body:
+        if isinstance(node, cst.Assign):
+            for target in node.targets:
+                yield from bound_names(target.target)
+        elif isinstance(node, cst.AnnAssign):
+            if type_expr(node.annotation.annotation, place, scope).name in _NO_FIELDS:
+                yield from bound_names(node.target)
+        elif isinstance(node, cst.ClassDef):
+            yield node.name.value
+
+
+def _methods(body: list[Statement], scope: Scope) -> Iterator[MethodSource]:
+    for node, place in body:
+        if isinstance(node, cst.FunctionDef):
+            yield method(node, place, scope)
+
+
+def _doc_of(node: cst.CSTNode) -> str:
+    """The text of a string statement, which documents the field above it."""
+    if not isinstance(node, cst.Expr):
+        return ""
+    text = string_value(node.value)
+    return cleandoc(text) if text else ""

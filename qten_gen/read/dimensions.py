@@ -1,0 +1,169 @@
+"""Dimension expressions: the text of a size, such as `"3*dim"`, as a tree, and the tree as Python.
+
+The language is integers, names, `+ - * //`, unary minus and parentheses, with Python's precedence. Whether a name is a config
+field is a rule's question, not the parser's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from keyword import iskeyword
+
+from ..model import Binary, Dim, DimError, Name, Negate, Number
+
+_TOKEN = re.compile(r"\s*(?:(?P<number>[0-9][0-9_]*)|(?P<name>[^\W\d]\w*)|(?P<operator>//|[-+*()]))")
+_SPACE = re.compile(r"\s*")
+_MAX_DEPTH = 100
+_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "//": 2}
+_UNARY = 3
+
+
+class _Fault(Exception):
+    """The expression ends here: what is wrong, and at which offset."""
+
+    def __init__(self, problem: str, offset: int) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.offset = offset
+
+
+def parse(text: str) -> Dim | DimError:
+    """Read a dimension expression.
+
+    >>> parse("3*dim")
+    Binary(operator='*', left=Number(value=3), right=Name(name='dim'))
+    >>> parse("3*").problem
+    'a number or a name is missing at the end'
+    """
+    try:
+        return _Parser(text).whole()
+    except _Fault as fault:
+        return DimError(text, fault.problem, fault.offset)
+
+
+def to_python(dim: Dim, name: Callable[[str], str] = str) -> str:
+    """The expression as Python text, with no more parentheses than needed; `name` spells a config field.
+
+    >>> to_python(parse("(a+b) * 2"), lambda field: f"self.{field}")
+    '(self.a + self.b) * 2'
+    """
+    match dim:
+        case Number(value):
+            return str(value)
+        case Name(field):
+            return name(field)
+        case Negate(operand):
+            return f"-{_inside(operand, _UNARY, name)}"
+        case Binary(operator, left, right):
+            strength = _PRECEDENCE[operator]
+            return f"{_inside(left, strength, name)} {operator} {_inside(right, strength + 1, name)}"
+
+
+def _inside(dim: Dim, at_least: int, name: Callable[[str], str]) -> str:
+    """The text of an operand, in parentheses where it binds more weakly than its surroundings need."""
+    text = to_python(dim, name)
+    match dim:
+        case Binary(operator) if _PRECEDENCE[operator] < at_least:
+            return f"({text})"
+    return text
+
+
+class _Parser:
+    """Recursive descent over one text: sum, product, unary, atom."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._depth = 0
+        self._offset = 0
+        self._advance()
+
+    def whole(self) -> Dim:
+        dim = self._sum()
+        if self._token == ")":
+            raise _Fault("')' closes nothing", self._offset)
+        if self._token:
+            raise _Fault(f"an operator is missing before {self._token!r}", self._offset)
+        return dim
+
+    def _advance(self) -> None:
+        """Step to the next token; an empty token is the end."""
+        match = _TOKEN.match(self._text, self._offset)
+        if match is not None:
+            self._kind = match.lastgroup
+            self._offset, self._after = match.span(match.lastgroup or 0)
+            self._token = self._text[self._offset : self._after]
+            return
+        rest = _SPACE.match(self._text, self._offset)
+        self._offset = rest.end() if rest else self._offset
+        if self._offset < len(self._text):
+            raise _Fault(self._strange(self._text[self._offset]), self._offset)
+        self._kind, self._token, self._after = None, "", self._offset
+
+    @staticmethod
+    def _strange(character: str) -> str:
+        if character == "/":
+            return "'/' would not give an integer: write '//'"
+        if character == ",":
+            return "one string is one dimension: write each dimension as an argument of its own"
+        return f"{character!r} has no meaning here: use integers, names, + - * // and parentheses"
+
+    def _take(self) -> str:
+        token = self._token
+        self._offset = self._after
+        self._advance()
+        return token
+
+    def _sum(self) -> Dim:
+        left = self._product()
+        while self._token in ("+", "-"):
+            left = Binary(self._take(), left, self._product())
+        return left
+
+    def _product(self) -> Dim:
+        left = self._unary()
+        while self._token in ("*", "//"):
+            left = Binary(self._take(), left, self._unary())
+        return left
+
+    def _unary(self) -> Dim:
+        if self._token != "-":
+            return self._atom()
+        self._deeper()
+        self._take()
+        operand = Negate(self._unary())
+        self._depth -= 1
+        return operand
+
+    def _atom(self) -> Dim:
+        if self._kind == "number":
+            digits = self._token
+            if digits.endswith("_") or "__" in digits or (digits[0] == "0" and digits.strip("0_")):
+                raise _Fault(f"{digits!r} is no decimal integer", self._offset)
+            return Number(int(self._take()))
+        if self._kind == "name":
+            if iskeyword(self._token):
+                raise _Fault(f"{self._token!r} is a keyword of Python", self._offset)
+            return Name(self._take())
+        if self._token == "(":
+            return self._group()
+        where = f"before {self._token!r}" if self._token else "at the end"
+        raise _Fault(f"a number or a name is missing {where}", self._offset)
+
+    def _group(self) -> Dim:
+        opened = self._offset
+        self._deeper()
+        self._take()
+        inner = self._sum()
+        if not self._token:
+            raise _Fault("'(' is never closed", opened)
+        if self._token != ")":
+            raise _Fault(f"an operator is missing before {self._token!r}", self._offset)
+        self._take()
+        self._depth -= 1
+        return inner
+
+    def _deeper(self) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise _Fault(f"nested more than {_MAX_DEPTH} levels deep", self._offset)

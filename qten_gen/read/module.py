@@ -1,0 +1,208 @@
+"""Python text → `SourceFile`, with libcst and without its metadata.
+
+Only top-level classes are read, those inside top-level `if`, `try` and `with` included: nested classes and classes in functions
+are found when their class statement runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from ..diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic
+from ..model import ClassSource, ImportedName, Place, RegistrationSource, SourceFile, TypeExpr, TypeVariable
+from .annotations import type_expr
+from .classes import class_source, class_type_variables, type_variable
+from .imports import bound_names, dotted, imported_names, is_star
+from .names import Scope
+from .signatures import signature
+from .syntax import decode, parse
+
+_TYPE_VARIABLE = ("typing.TypeVar", "typing_extensions.TypeVar")
+_TYPE_ALIAS = ("typing.TypeAlias", "typing_extensions.TypeAlias")
+
+Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
+
+
+def read(data: bytes, path: str, module: str, is_package: bool = False) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
+    """What the file says. Where it cannot be read, an empty source and the diagnostic that says why. Nothing is raised.
+
+    Args:
+        data: The file's bytes; a coding line and a byte order mark are honoured.
+        path: How the file is named in diagnostics.
+        module: Its dotted name, which relative imports start from.
+        is_package: Whether it is an `__init__.py`.
+    """
+    empty = SourceFile(path, module, is_package=is_package)
+    text = decode(data, path)
+    if not isinstance(text, str):
+        return empty, (text,)
+    tree = parse(text, path)
+    if not isinstance(tree, cst.Module):
+        return empty, (tree,)
+    try:
+        return _source_file(tree, path, module, is_package), ()
+    except RecursionError:
+        return empty, (
+            diagnostic(SYNTAX_ERROR, path, "an expression is nested too deeply to be read", line=1, column=1),
+        )
+
+
+@dataclass(slots=True)
+class _Names:
+    """What the top level binds, gathered before any name is resolved."""
+
+    imports: dict[str, ImportedName] = field(default_factory=dict)
+    bound: set[str] = field(default_factory=set)
+    classes: set[str] = field(default_factory=set)
+
+
+def _source_file(tree: cst.Module, path: str, module: str, is_package: bool) -> SourceFile:
+    statements = list(_statements(tree.body, Place(("body",)), type_checking=False))
+    names = _names(statements)
+    scope = Scope(module, is_package, names.imports, frozenset(names.bound), frozenset(names.classes))
+    classes: dict[str, ClassSource] = {}
+    type_variables: dict[str, TypeVariable] = {}
+    aliases: dict[str, TypeExpr] = {}
+    registrations: list[RegistrationSource] = []
+    for node, place, type_checking in statements:
+        if isinstance(node, cst.ClassDef) and not type_checking:
+            classes[node.name.value] = class_source(node, place, scope)
+            type_variables.update(class_type_variables(node, place, scope))
+        elif isinstance(node, cst.FunctionDef):
+            registrations.extend(_registrations(node, place, scope))
+        elif isinstance(node, cst.Assign | cst.AnnAssign | cst.TypeAlias):
+            type_variables.update(_type_variables(node, place, scope))
+            aliases.update(_aliases(node, place, scope))
+    return SourceFile(
+        path=path,
+        module=module,
+        classes=tuple(classes.values()),
+        imports=names.imports,
+        aliases=aliases,
+        type_variables=type_variables,
+        registrations=tuple(registrations),
+        names=frozenset(names.bound),
+        future_annotations=names.imports.get("annotations") == ImportedName("__future__", "annotations"),
+        is_package=is_package,
+        has_star_import=any(is_star(node) for node, _, _ in statements),
+    )
+
+
+def _statements(
+    body: Sequence[cst.BaseStatement | cst.BaseSmallStatement], place: Place, type_checking: bool
+) -> Iterator[tuple[Statement, Place, bool]]:
+    """The statements of a block and of its `if`, `try` and `with` blocks; the flag says "only for type checkers"."""
+    for index, node in enumerate(body):
+        where = place / index
+        if isinstance(node, cst.SimpleStatementLine):
+            yield from _statements(node.body, where / "body", type_checking)
+        elif isinstance(node, cst.If):
+            only = dotted(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+            yield from _statements(node.body.body, where / "body" / "body", type_checking or only)
+            if isinstance(node.orelse, cst.If):
+                yield from _statements([node.orelse], where / "orelse", type_checking)
+            elif node.orelse is not None:
+                yield from _statements(node.orelse.body.body, where / "orelse" / "body" / "body", type_checking)
+        elif isinstance(node, cst.Try):
+            yield from _statements(node.body.body, where / "body" / "body", type_checking)
+            for position, handler in enumerate(node.handlers):
+                inner = where / "handlers" / position / "body" / "body"
+                yield from _statements(handler.body.body, inner, type_checking)
+            for name, block in (("orelse", node.orelse), ("finalbody", node.finalbody)):
+                if block is not None:
+                    yield from _statements(block.body.body, where / name / "body" / "body", type_checking)
+        elif isinstance(node, cst.With):
+            yield from _statements(node.body.body, where / "body" / "body", type_checking)
+        elif isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
+            yield node, where, type_checking
+
+
+def _names(statements: Sequence[tuple[Statement, Place, bool]]) -> _Names:
+    names = _Names()
+    for node, _, type_checking in statements:
+        if isinstance(node, cst.Import | cst.ImportFrom):
+            for name, imported in imported_names(node, type_checking):
+                names.imports.setdefault(name, imported)
+                names.bound.add(name)
+        elif isinstance(node, cst.ClassDef | cst.FunctionDef):
+            names.bound.add(node.name.value)
+            if isinstance(node, cst.ClassDef) and not type_checking:
+                names.classes.add(node.name.value)
+        elif isinstance(node, cst.Assign):
+            for target in node.targets:
+                names.bound.update(bound_names(target.target))
+        elif isinstance(node, cst.AnnAssign):
+            names.bound.update(bound_names(node.target))
+        elif isinstance(node, cst.TypeAlias):
+            names.bound.add(node.name.value)
+    return names
+
+
+def _assigned(node: cst.Assign | cst.AnnAssign) -> str | None:
+    """The one name that is assigned to, None for several or for attributes."""
+    target = node.targets[0].target if isinstance(node, cst.Assign) else node.target
+    several = isinstance(node, cst.Assign) and len(node.targets) > 1
+    return target.value if isinstance(target, cst.Name) and not several else None
+
+
+def _aliases(
+    node: cst.Assign | cst.AnnAssign | cst.TypeAlias, place: Place, scope: Scope
+) -> Iterator[tuple[str, TypeExpr]]:
+    """`X = Int[Tensor, "b"]`, `X: TypeAlias = ...` and `type X = ...`."""
+    if isinstance(node, cst.TypeAlias):
+        yield node.name.value, type_expr(node.value, place / "value", scope)
+        return
+    name, value = _assigned(node), node.value
+    if name is None or value is None:
+        return
+    explicit = (
+        isinstance(node, cst.AnnAssign) and scope.resolve(dotted(node.annotation.annotation) or "") in _TYPE_ALIAS
+    )
+    implicit = isinstance(node, cst.Assign) and isinstance(
+        value, cst.Name | cst.Attribute | cst.Subscript | cst.BinaryOperation
+    )
+    if explicit or implicit:
+        yield name, type_expr(value, place / "value", scope)
+
+
+def _type_variables(
+    node: cst.Assign | cst.AnnAssign | cst.TypeAlias, place: Place, scope: Scope
+) -> Iterator[tuple[str, TypeVariable]]:
+    """`T = TypeVar("T", bound=Tensor)`."""
+    if isinstance(node, cst.TypeAlias) or not isinstance(call := node.value, cst.Call):
+        return
+    name = _assigned(node)
+    if name is None or scope.resolve(dotted(call.func) or "") not in _TYPE_VARIABLE:
+        return
+    arguments = list(enumerate(call.args))
+    where = place / "value" / "args"
+    bound = next(((i, arg.value) for i, arg in arguments if arg.keyword and arg.keyword.value == "bound"), None)
+    if bound is not None:
+        yield name, type_variable(bound[1], where / bound[0] / "value", scope)
+        return
+    constraints = [arg.value for _, arg in arguments[1:] if arg.keyword is None]
+    yield (
+        name,
+        type_variable(cst.Tuple([cst.Element(item) for item in constraints]) if constraints else None, where, scope),
+    )
+
+
+def _registrations(node: cst.FunctionDef, place: Place, scope: Scope) -> Iterator[RegistrationSource]:
+    """The `@Owner.register(Type)` decorators of a function."""
+    for index, decorator in enumerate(node.decorators):
+        call = decorator.decorator
+        if not (isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and len(call.args) == 1):
+            continue
+        if call.func.attr.value != "register" or dotted(call.func) is None:
+            continue
+        where = place / "decorators" / index / "decorator"
+        yield RegistrationSource(
+            owner=type_expr(call.func.value, where / "func" / "value", scope),
+            type=type_expr(call.args[0].value, where / "args" / 0 / "value", scope),
+            handler=node.name.value,
+            signature=signature(node, place, scope, skip_first=False),
+            place=where,
+        )

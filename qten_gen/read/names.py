@@ -1,0 +1,67 @@
+"""What a dotted name means in a file, given what the file imports and binds. No syntax tree is needed here."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import dataclass, field
+
+from ..model import ImportedName
+
+_BUILTINS = frozenset(dir(builtins))
+_OWN = "qten_gen"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The top-level names of a file. `type_parameters` are those of the class that is being read, as `Class.T`."""
+
+    module: str
+    is_package: bool
+    imports: dict[str, ImportedName]
+    bound: frozenset[str]
+    classes: frozenset[str]
+    type_parameters: dict[str, str] = field(default_factory=dict)
+
+    def resolve(self, dotted: str) -> str:
+        """Qualified name of what a dotted name refers to; a name that nothing binds is returned as it is.
+
+        With `from torch import nn`, `nn.Parameter` is `torch.nn.Parameter`; with `class Inner` in `shop.model`, `Inner` is
+        `shop.model.Inner`.
+        """
+        head, _, rest = dotted.partition(".")
+        resolved = self._resolve_head(head)
+        return f"{resolved}.{rest}" if rest else resolved
+
+    def _resolve_head(self, head: str) -> str:
+        if head in self.type_parameters:
+            return f"{self.module}.{self.type_parameters[head]}"
+        if head in self.imports and head not in self.classes:
+            return self._resolve_import(self.imports[head])
+        if head in self.bound:
+            return f"{self.module}.{head}"
+        return f"builtins.{head}" if head in _BUILTINS else head
+
+    def _resolve_import(self, imported: ImportedName) -> str:
+        module = absolute(imported.module, self.module, self.is_package)
+        if imported.name is None:
+            return module
+        if module.partition(".")[0] == _OWN:
+            return f"{_OWN}.{imported.name}"
+        return f"{module}.{imported.name}" if module else imported.name
+
+
+def absolute(module: str, importer: str, is_package: bool) -> str:
+    """A module name as imported by `importer`, without leading dots.
+
+    >>> absolute(".base", "shop.model", is_package=False)
+    'shop.base'
+    >>> absolute("..base", "shop.sub", is_package=True)
+    'shop.base'
+    """
+    name = module.lstrip(".")
+    level = len(module) - len(name)
+    if not level:
+        return name
+    parents = importer.split(".")
+    kept = parents[: max(0, len(parents) - level + is_package)]
+    return ".".join([*kept, *([name] if name else [])])

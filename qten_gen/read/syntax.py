@@ -1,0 +1,99 @@
+"""Bytes → text → syntax tree, and what is said where that fails."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import warnings
+
+import libcst as cst
+
+from ..diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic
+
+_DEEPEST = 500
+"""Brackets inside brackets that libcst is trusted with: its parser ends the process at some three thousand."""
+
+_BRACKET = re.compile(r"[()\[\]{}]")
+
+
+def decode(data: bytes, path: str) -> str | Diagnostic:
+    """The text of a file, without its byte order mark. A coding line is honoured."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as error:
+        return _undecodable(data, "utf-8", path) or _bad_coding_line(error, path)
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError:
+        return _undecodable(data, encoding, path) or ""
+
+
+def parse(text: str, path: str) -> cst.Module | Diagnostic:
+    """The syntax tree of a file, or the diagnostic of its syntax error.
+
+    libcst names wrong positions for most errors, so the interpreter's own are shown. Only where the interpreter accepts the
+    text, or is too old for its grammar, libcst's words are used.
+    """
+    if _depth(text) > _DEEPEST and (found := _syntax_error(text, path)):
+        return found
+    try:
+        return cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        fallback = diagnostic(SYNTAX_ERROR, path, error.message, line=error.raw_line, column=error.raw_column + 1)
+    except (cst.CSTValidationError, ValueError, RecursionError) as error:
+        fallback = diagnostic(SYNTAX_ERROR, path, f"the file cannot be parsed: {error}", line=1, column=1)
+    return _syntax_error(text, path) or fallback
+
+
+def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
+    """The diagnostic for the first byte that the encoding has no character for."""
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        column = len(before.rpartition(b"\n")[2].decode(encoding, "replace")) + 1
+        return diagnostic(
+            UNDECODABLE_FILE,
+            path,
+            f"byte 0x{data[error.start]:02x} is no {encoding} text",
+            line=before.count(b"\n") + 1,
+            column=column,
+            help="save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
+        )
+    return None
+
+
+def _bad_coding_line(error: SyntaxError, path: str) -> Diagnostic:
+    help = "name an encoding that Python knows, or save the file as UTF-8 and remove the coding line"
+    return diagnostic(UNDECODABLE_FILE, path, error.msg, line=1, column=1, help=help)
+
+
+def _syntax_error(text: str, path: str) -> Diagnostic | None:
+    """The interpreter's own syntax error for a text, None where it accepts it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, path, "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True)
+    except SyntaxError as error:
+        if error.lineno is None and "\0" in text:
+            before = text[: text.index("\0")]
+            return diagnostic(
+                SYNTAX_ERROR, path, error.msg, line=before.count("\n") + 1, column=len(before.rpartition("\n")[2]) + 1
+            )
+        return diagnostic(SYNTAX_ERROR, path, error.msg, line=error.lineno or 1, column=max(1, error.offset or 1))
+    except ValueError as error:
+        return diagnostic(SYNTAX_ERROR, path, str(error), line=1, column=1)
+    except (RecursionError, MemoryError):
+        return diagnostic(SYNTAX_ERROR, path, "the file is nested too deeply to be read", line=1, column=1)
+    return None
+
+
+def _depth(text: str) -> int:
+    """How deep brackets nest, at most. Those in strings and comments count: the answer may be too high, never too low."""
+    deepest = depth = 0
+    for bracket in _BRACKET.findall(text):
+        depth = depth + 1 if bracket in "([{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest

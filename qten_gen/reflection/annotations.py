@@ -1,0 +1,164 @@
+"""Annotation objects and strings → type expressions with names resolved."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+import typing
+from dataclasses import replace
+from inspect import formatannotation
+
+from ..model import TypeExpr, union
+from .statement import ClassStatement
+
+_MISSING = object()
+
+
+class AnnotationWalk:
+    """Turns one annotation into a type expression and remembers which of its names are TensorClasses."""
+
+    def __init__(self, statement: ClassStatement) -> None:
+        self._statement = statement
+        self._declared: set[str] = set()
+
+    def is_declared(self, name: str) -> bool:
+        """Whether a name of the annotation is a TensorClass."""
+        return name in self._declared
+
+    def expr(self, annotation: object) -> TypeExpr:
+        """The type expression of an annotation: a class, a typing construct, a string."""
+        if isinstance(annotation, typing.ForwardRef):
+            annotation = annotation.__forward_arg__
+        if isinstance(annotation, str):
+            return self._from_text(annotation)
+        return replace(self._from_object(annotation), text=_spelling(annotation))
+
+    def _from_object(self, annotation: object) -> TypeExpr:
+        if annotation is None or annotation is type(None):
+            return TypeExpr("None", text="None")
+        if annotation is Ellipsis:
+            return TypeExpr("...", text="...")
+        if isinstance(annotation, str):
+            return self._from_text(annotation)
+        if isinstance(annotation, typing.TypeVar):
+            return self._from_type_variable(annotation)
+        if isinstance(alias := getattr(annotation, "__value__", _MISSING), type) or (
+            alias is not _MISSING and type(annotation).__name__ == "TypeAliasType"
+        ):
+            return self._from_object(alias)
+        dims = getattr(annotation, "dim_str", None)
+        if isinstance(dims, str):
+            return self._from_jaxtyping(annotation, dims)
+        origin = typing.get_origin(annotation)
+        if origin is typing.Annotated:
+            return self._from_object(typing.get_args(annotation)[0])
+        if origin in (typing.Union, types.UnionType):
+            return union(tuple(self.expr(argument) for argument in typing.get_args(annotation)))
+        if origin is not None:
+            arguments = tuple(
+                argument if isinstance(argument, str) else self._argument(argument)
+                for argument in typing.get_args(annotation)
+            )
+            return TypeExpr(self._name(origin), arguments)
+        return TypeExpr(self._name(annotation))
+
+    def _argument(self, argument: object) -> TypeExpr:
+        return TypeExpr("") if isinstance(argument, list) else self.expr(argument)
+
+    def _from_type_variable(self, variable: typing.TypeVar) -> TypeExpr:
+        if variable.__bound__ is not None:
+            return self.expr(variable.__bound__)
+        if variable.__constraints__:
+            return union(tuple(self.expr(constraint) for constraint in variable.__constraints__))
+        return TypeExpr("", text=variable.__name__)
+
+    def _from_jaxtyping(self, annotation: object, dims: str) -> TypeExpr:
+        name = str(getattr(annotation, "__name__", "")).partition("[")[0]
+        return TypeExpr(f"jaxtyping.{name}", (self.expr(getattr(annotation, "array_type", None)), dims))
+
+    def _name(self, value: object) -> str:
+        """Qualified name of a class or of a typing construct."""
+        module, name = getattr(value, "__module__", ""), getattr(value, "__qualname__", None)
+        if name is None:
+            name = getattr(value, "__name__", None) or str(getattr(value, "_name", ""))
+        if isinstance(value, type) and value is not self._tensor and issubclass(value, self._tensor):
+            return "torch.Tensor"
+        qualified = f"{module}.{name}"
+        if qualified == "torch._tensor.Tensor":
+            qualified = "torch.Tensor"
+        if isinstance(value, type) and self._statement.is_declaration(value):
+            self._declared.add(qualified)
+            self._statement.classes[qualified] = value
+        return qualified
+
+    @property
+    def _tensor(self) -> type:
+        tensor = vars(sys.modules["torch"])["Tensor"]
+        assert isinstance(tensor, type)
+        return tensor
+
+    def _from_text(self, text: str) -> TypeExpr:
+        try:
+            node = ast.parse(text.strip(), mode="eval").body
+        except SyntaxError:
+            return TypeExpr("", text=text)
+        return replace(self._from_node(node), text=text)
+
+    def _from_node(self, node: ast.expr) -> TypeExpr:
+        match node:
+            case ast.Constant(None):
+                return TypeExpr("None", text="None")
+            case ast.Constant(str(text)):
+                return self._from_text(text)
+            case ast.BinOp(left, ast.BitOr(), right):
+                return union((self._from_node(left), self._from_node(right)))
+            case ast.Name() | ast.Attribute():
+                return self._from_dotted(ast.unparse(node))
+            case ast.Subscript(head, slice_):
+                return self._from_subscript(head, slice_)
+        return TypeExpr("", text=ast.unparse(node))
+
+    def _from_dotted(self, dotted: str) -> TypeExpr:
+        first, *rest = dotted.split(".")
+        try:
+            found = self._statement.resolve(first)
+        except NameError:
+            return self._from_unresolved(".".join([self._qualified(first), *rest]))
+        for part in rest:
+            if not hasattr(found, part):
+                return TypeExpr(dotted, text=dotted)
+            found = getattr(found, part)
+        return self._from_object(found)
+
+    def _qualified(self, name: str) -> str:
+        return self._statement.import_of(name) or f"{self._statement.module}.{name}"
+
+    def _from_unresolved(self, qualified: str) -> TypeExpr:
+        own = qualified == f"{self._statement.module}.{self._statement.name}"
+        if own or self._statement.is_declared_elsewhere(qualified):
+            self._declared.add(qualified)
+        return TypeExpr(qualified, text=qualified)
+
+    def _from_subscript(self, head: ast.expr, slice_: ast.expr) -> TypeExpr:
+        outer = self._from_node(head)
+        items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
+        if outer.name.startswith("jaxtyping."):
+            array = self._from_node(items[0])
+            dims = items[1].value if len(items) == 2 and isinstance(items[1], ast.Constant) else ""
+            return TypeExpr(outer.name, (array, str(dims)))
+        if outer.name == "typing.Annotated":
+            return self._from_node(items[0])
+        if outer.name == "typing.Literal":
+            return TypeExpr(outer.name)
+        arguments = tuple(self._from_node(item) for item in items)
+        if outer.name == "typing.Optional":
+            return union((*arguments, TypeExpr("None")))
+        if outer.name == "typing.Union":
+            return union(arguments)
+        return TypeExpr(outer.name, arguments)
+
+
+def _spelling(annotation: object) -> str:
+    """How an annotation object is written, for signatures and docstrings."""
+    return annotation if isinstance(annotation, str) else formatannotation(annotation)

@@ -1,0 +1,39 @@
+"""A class statement that is being executed, as the metaclass hands it over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..model import Declaration
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStatement:
+    """What is known of a class before it is made.
+
+    `resolve` looks a name up where the statement stands and raises NameError. `parents` are the declared classes among
+    the new class's ancestors in MRO order, each with its qualified name. Names that cannot be looked up yet (a class
+    further down, an import under TYPE_CHECKING) are qualified by `import_of` and asked about with
+    `is_declared_elsewhere`.
+    """
+
+    name: str
+    module: str
+    qualname: str
+    namespace: Mapping[str, object]
+    annotations: Mapping[str, object]
+    bases: tuple[type, ...]
+    parents: tuple[tuple[str, Declaration], ...]
+    flags: frozenset[str]
+    resolve: Callable[[str], object]
+    is_declaration: Callable[[object], bool]
+    import_of: Callable[[str], str | None]
+    is_declared_elsewhere: Callable[[str], bool]
+    classes: dict[str, type]
+    """The TensorClasses that annotations turned out to name, by qualified name; filled while they are read."""
+
+    @property
+    def qualified(self) -> str:
+        """Module and qualified name of the class."""
+        return f"{self.module}.{self.qualname}"

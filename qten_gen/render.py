@@ -1,0 +1,75 @@
+"""Views → text. The only module that imports jinja2."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from .emit import file as emit_file
+from .emit import module as emit_module
+from .emit import tensorclass as emit_tensorclass
+from .model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
+
+_FOLDERS = (Path(__file__).parent / "_templates", Path(__file__).parent.parent / "templates")
+"""Where the templates are: in a wheel, and in a checkout."""
+
+
+def render(file: FileDecl) -> dict[str, str]:
+    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, markers included."""
+    name = emit_file.source_name(file)
+    return {"py": emit_file.with_marker(name, _python(file))}
+
+
+def render_class(declaration: Declaration) -> str:
+    """The generated Python of one class, for a declaration that no file was generated for."""
+    summary = f"Concrete class for the declaration `{declaration.name}`, rendered in memory."
+    return _set_out((declaration,), summary, head=(), checking_imports=("pass",))
+
+
+def _python(file: FileDecl) -> str:
+    imports = (emit_file.source_import(file, emit_file.declared_names(file.declarations)),)
+    summary = f"Concrete classes for the declarations in `{emit_file.source_name(file)}`."
+    return _set_out(file.declarations, summary, emit_file.PY_DIRECTIVES, imports)
+
+
+def _set_out(
+    declarations: tuple[Declaration, ...], summary: str, head: tuple[str, ...], checking_imports: tuple[str, ...]
+) -> str:
+    classes = [_class(declaration) for declaration in declarations]
+    return _fill(
+        "file.py.j2",
+        head=head,
+        summary=summary,
+        checking_imports=checking_imports,
+        classes=classes,
+        tensorclasses=any(isinstance(declaration, TensorClassDecl) for declaration in declarations),
+        uses_nn=any("_nn." in text for text in classes),
+        uses_builtins=any("_builtins." in text for text in classes),
+    )
+
+
+def _class(declaration: Declaration) -> str:
+    match declaration:
+        case TensorClassDecl():
+            return _fill("tensorclass.py.j2", c=emit_tensorclass.view(declaration))
+        case ModuleDecl():
+            return _fill("module.py.j2", c=emit_module.view(declaration))
+
+
+def _fill(template: str, **values: object) -> str:
+    return _environment().get_template(template).render(values)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_FOLDERS),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+        auto_reload=False,
+    )

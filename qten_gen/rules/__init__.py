@@ -1,0 +1,134 @@
+"""The rules: what a declaration must not say, one file each.
+
+A rule file holds its `KIND` (code, name, severity), a docstring (what it reports, and why), one example that is `GOOD` and one
+that is `BAD`, and a `check`. The examples are its tests and, with the docstring, its documentation. A rule reports everything
+that it finds, and repairs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from ..diagnostics import Diagnostic, Finding, Kind, in_file
+from ..model import Declaration, FileDecl
+from . import (
+    colliding_name,
+    duplicate_registration,
+    field_after_default,
+    foreign_output,
+    frozen_mismatch,
+    generated_base,
+    handler_signature,
+    ignored_specifier,
+    incompatible_flags,
+    inconsistent_bases,
+    malformed_dimension,
+    missing_annotation,
+    missing_init,
+    missing_initializer,
+    mutable_default,
+    number_becomes_tensor,
+    private_name,
+    reserved_name,
+    slots_conflict,
+    specifier_argument,
+    static_in_tensor_only,
+    syntax_error,
+    undecodable_file,
+    unimportable_file,
+    unknown_dimension,
+    unknown_flag,
+    unknown_setting,
+    unknown_type,
+    unresolved_base,
+    unsupported_type,
+    wrong_specifier,
+)
+from .subject import Project as Project
+from .subject import Subject
+
+
+class Rule(Protocol):
+    """What every rule file has."""
+
+    __doc__: str | None
+    KIND: Kind
+    GOOD: str
+    BAD: str
+
+
+class DeclarationRule(Rule, Protocol):
+    """A rule about one declaration."""
+
+    def check(self, subject: Subject) -> Iterator[Finding]: ...
+
+
+class FileRule(Rule, Protocol):
+    """A rule about what stands in a file beside declarations."""
+
+    def check_file(self, file: FileDecl, project: Project) -> Iterator[Finding]: ...
+
+
+DECLARATION_RULES: tuple[DeclarationRule, ...] = (
+    unknown_flag,
+    incompatible_flags,
+    frozen_mismatch,
+    slots_conflict,
+    missing_annotation,
+    field_after_default,
+    reserved_name,
+    colliding_name,
+    private_name,
+    mutable_default,
+    unknown_type,
+    unsupported_type,
+    static_in_tensor_only,
+    number_becomes_tensor,
+    malformed_dimension,
+    unknown_dimension,
+    missing_initializer,
+    wrong_specifier,
+    specifier_argument,
+    ignored_specifier,
+    missing_init,
+)
+FILE_RULES: tuple[FileRule, ...] = (generated_base, duplicate_registration, handler_signature)
+RAISED_ELSEWHERE: tuple[Rule, ...] = (
+    syntax_error,
+    undecodable_file,
+    unimportable_file,
+    foreign_output,
+    unknown_setting,
+    unresolved_base,
+    inconsistent_bases,
+)
+"""Kinds that reading, linking, planning and the configuration report: described here, raised there."""
+
+RULES: tuple[Rule, ...] = tuple(
+    sorted((*DECLARATION_RULES, *FILE_RULES, *RAISED_ELSEWHERE), key=lambda rule: rule.KIND.code)
+)
+"""Every kind of finding, by code."""
+
+
+def check(file: FileDecl, project: Project | None = None) -> tuple[Diagnostic, ...]:
+    """What the rules find in one file, not located yet. `project` holds the declarations of the other files."""
+    project = Project.of((file,)) if project is None else project
+    sources = {cls.name: cls for cls in file.source.classes}
+    findings: list[Finding] = []
+    for declaration in file.declarations:
+        subject = Subject(declaration, sources.get(declaration.name), file.source, project)
+        findings.extend(_findings(subject))
+    for rule in FILE_RULES:
+        findings.extend(finding.of(rule.KIND) for finding in rule.check_file(file, project))
+    return tuple(in_file(finding, file.source.path) for finding in findings)
+
+
+def check_declaration(declaration: Declaration, project: Project | None = None) -> tuple[Finding, ...]:
+    """What the rules find in a declaration that was read from a class statement. `project` holds its ancestors."""
+    return tuple(_findings(Subject(declaration, project=project or Project())))
+
+
+def _findings(subject: Subject) -> Iterator[Finding]:
+    for rule in DECLARATION_RULES:
+        yield from (finding.of(rule.KIND) for finding in rule.check(subject))

@@ -1,0 +1,56 @@
+"""A field and a method have the same name.
+
+A class has one attribute of a name. The method would hide the field, or, in a child, the field would hide what code written for
+the parent calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import VirtualDecl
+from .subject import Subject
+
+KIND = Kind("QG204", "colliding-name")
+
+GOOD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+
+    def lengths(self) -> Tensor:
+        return self.tokens.sum(-1)
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    lengths: Tensor
+
+    def lengths(self) -> Tensor:
+        ^^^^^^^
+        return self.tokens.sum(-1)
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    declaration = subject.declaration
+    fields = {field.name: field for field in declaration.fields if not isinstance(field, VirtualDecl)}
+    for method in declaration.methods:
+        if method.name in fields:
+            message = f"{method.name} is a field of {declaration.name} and a method of it"
+            yield Finding(message, method.place / "name", "rename one of them")
+    own = {field.name: field for field in subject.fields}
+    for parent in subject.project.ancestors(declaration):
+        for method in parent.methods:
+            if method.name in own:
+                place = own[method.name].place / "target"
+                yield Finding(f"{method.name} is a method of the base {parent.name}", place, "rename the field")

@@ -1,0 +1,68 @@
+"""A module has two handlers for one type.
+
+The handler that is registered last would win, and which is last depends on the order of imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import FileDecl, ModuleDecl, RegistrationDecl, TypeExpr
+from .subject import Project
+
+KIND = Kind("QG401", "duplicate-registration")
+
+GOOD = """
+from qten_gen import Module
+from torch import Tensor
+
+
+class Encoder(Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+@Encoder.register(int)
+def _(encoder: Encoder, count: int) -> int:
+    return count
+
+
+@Encoder.register(str)
+def _(encoder: Encoder, text: str) -> int:
+    return len(text)
+"""
+
+BAD = """
+from qten_gen import Module
+from torch import Tensor
+
+
+class Encoder(Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+@Encoder.register(int)
+def _(encoder: Encoder, count: int) -> int:
+    return count
+
+
+@Encoder.register(int)
+                  ^^^
+def _(encoder: Encoder, number: int) -> int:
+    return number
+"""
+
+
+def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
+    for declaration in project.declarations.values():
+        if not isinstance(declaration, ModuleDecl):
+            continue
+        first: dict[TypeExpr, RegistrationDecl] = {}
+        for registration in declaration.registrations:
+            earlier = first.setdefault(registration.type, registration)
+            if earlier is not registration and registration.module == file.source.module:
+                message = f"{declaration.name} already has a handler for {registration.type.text}"
+                help = f"remove one of them; the other is {earlier.handler} in {earlier.module}"
+                yield Finding(message, registration.type.place, help)

@@ -1,0 +1,52 @@
+"""A field without default follows one that has a default.
+
+Fields are the parameters of the constructor, in order, those of the bases first; Python allows no required parameter after an
+optional one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import ConfigDecl, FieldDecl
+from .subject import Subject
+
+KIND = Kind("QG202", "field-after-default")
+
+GOOD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    mask: Tensor | None = None
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    mask: Tensor | None = None
+    tokens: Tensor
+    ^^^^^^
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    own = {field.name for field in subject.fields}
+    before: str | None = None
+    for field in subject.declaration.fields:
+        if not isinstance(field, FieldDecl | ConfigDecl) or field.kw_only:
+            continue
+        if field.default is not None:
+            before = field.name
+        elif before is not None and (field.name in own or before in own):
+            place = field.place / "target" if field.name in own else subject.name_place
+            help = (
+                f"give {field.name} a default, move it above {before}, or write {field.name}: ... = field(kw_only=True)"
+            )
+            yield Finding(f"{field.name} has no default and follows {before}, which has one", place, help)

@@ -1,0 +1,67 @@
+"""A frozen class derives from one that is not, or the reverse.
+
+Code that holds the parent's type would write to a frozen child, or trust a child that can change. Type checkers refuse both for
+dataclasses, and for the same reason `frozen=True` is repeated in a child of a frozen class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import TensorClassDecl
+from .subject import Subject
+
+KIND = Kind("QG106", "frozen-mismatch")
+
+GOOD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass, frozen=True):
+    tokens: Tensor
+
+
+class Marked(Batch, frozen=True):
+    mask: Tensor
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+
+
+class Marked(Batch, frozen=True):
+      ^^^^^^
+    mask: Tensor
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    declaration = subject.declaration
+    if not isinstance(declaration, TensorClassDecl):
+        return
+    frozen = _says_frozen(subject, declaration)
+    for parent in subject.project.parents(declaration):
+        if not isinstance(parent, TensorClassDecl) or not parent.fields or parent.frozen == frozen:
+            continue
+        if parent.frozen:
+            message = f"{declaration.name} is not frozen, but its base {parent.name} is"
+            help = f"write class {declaration.name}({parent.name}, frozen=True)"
+        else:
+            message = f"{declaration.name} is frozen, but its base {parent.name} is not"
+            help = f"make {parent.name} frozen too, or leave {declaration.name} mutable"
+        yield Finding(message, subject.name_place, help)
+
+
+def _says_frozen(subject: Subject, declaration: TensorClassDecl) -> bool:
+    """Whether the class statement itself says so; without a statement to look at, whether the class is."""
+    if subject.source is None:
+        return declaration.frozen
+    keyword = any(name == "frozen" and value.literal == "True" for name, value in subject.source.keywords)
+    return keyword or any("frozen" in base.args for base in subject.source.bases)

@@ -1,0 +1,53 @@
+"""A Module that writes its own `__init__` has specifiers.
+
+Specifiers say what the generated constructor does. Where the class has a constructor of its own there is none to generate, and
+`param(...)` would do nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import BufferDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
+from .subject import Subject
+
+KIND = Kind("QG306", "ignored-specifier")
+
+GOOD = """
+import torch
+from qten_gen import Module
+from torch import nn
+
+
+class Scale(Module):
+    weight: nn.Parameter
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(dim))
+"""
+
+BAD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Scale(Module):
+    weight: nn.Parameter = param(8, initializer=nn.init.ones_)
+                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    def __init__(self) -> None:
+        super().__init__()
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    declaration = subject.declaration
+    if not isinstance(declaration, ModuleDecl) or not declaration.custom_init:
+        return
+    for field in subject.module_fields:
+        if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl):
+            message = f"{declaration.name} writes its own __init__, so nothing makes {field.name} from its specifier"
+            help = f"assign self.{field.name} in __init__ and keep only the annotation, or remove __init__"
+            yield Finding(message, subject.value_place(field.name), help)

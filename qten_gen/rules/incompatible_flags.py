@@ -1,0 +1,51 @@
+"""Two flags that exclude each other.
+
+`autocast` converts values to the annotated types and `nocast` keeps them as they are. `tensor_only` turns everything into tensors,
+which neither of them allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import TensorClassDecl
+from .subject import Subject
+
+KIND = Kind("QG105", "incompatible-flags")
+
+GOOD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass, nocast=True):
+    tokens: Tensor
+    epoch: int
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass, nocast=True, autocast=True):
+      ^^^^^
+    tokens: Tensor
+    epoch: int
+"""
+
+_PAIRS = (("autocast", "nocast"), ("autocast", "tensor_only"), ("nocast", "tensor_only"))
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    declaration = subject.declaration
+    if not isinstance(declaration, TensorClassDecl):
+        return
+    inherited: frozenset[str] = frozenset()
+    parents = [p for p in subject.project.parents(declaration) if isinstance(p, TensorClassDecl)]
+    inherited = inherited.union(*(parent.flags for parent in parents))
+    for first, second in _PAIRS:
+        if {first, second} <= declaration.flags and not any({first, second} <= parent.flags for parent in parents):
+            notes = tuple(f"{flag!r} comes from a base class" for flag in (first, second) if flag in inherited)
+            yield Finding(f"{first!r} and {second!r} exclude each other", subject.name_place, "keep one of them", notes)

@@ -1,0 +1,32 @@
+"""The bases of a class contradict each other.
+
+Either they have no consistent order (Python refuses the class with "Cannot create a consistent method resolution order"), or one
+is a TensorClass and another a Module: a class is data or a module, not both.
+"""
+
+from ..diagnostics import INCONSISTENT_BASES
+
+KIND = INCONSISTENT_BASES
+
+GOOD = """
+from qten_gen import Module, TensorClass
+from torch import Tensor
+
+
+class State(TensorClass):
+    hidden: Tensor
+
+
+class Cell(Module):
+    state: State
+"""
+
+BAD = """
+from qten_gen import Module, TensorClass
+from torch import Tensor
+
+
+class Cell(TensorClass, Module):
+      ^^^^
+    hidden: Tensor
+"""

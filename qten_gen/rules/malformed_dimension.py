@@ -1,0 +1,53 @@
+"""A dimension cannot be read.
+
+Sizes are integer expressions over the config fields of the module: integers, names, `+ - * //`, a minus sign and parentheses. A
+string that is meant as a string is written `const("...")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import DimError
+from .subject import Subject
+
+KIND = Kind("QG301", "malformed-dimension")
+
+GOOD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Project(Module):
+    dim: int
+    weight: nn.Parameter = param("dim // 2", "dim", initializer=nn.init.xavier_uniform_)
+"""
+
+BAD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Project(Module):
+    dim: int
+    weight: nn.Parameter = param("dim / 2", "dim", initializer=nn.init.xavier_uniform_)
+                                      ^
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    if subject.source is None:
+        return
+    for field in subject.source.fields:
+        for argument in field.specifier.arguments if field.specifier else ():
+            error = argument.value
+            if isinstance(error, DimError):
+                help = (
+                    f"a string that is no dimension is written const({error.text!r})"
+                    if field.specifier and field.specifier.name == "qten_gen.submodule"
+                    else ""
+                )
+                yield Finding(
+                    f"{error.text!r} is no dimension: {error.problem}", argument.place, help, span=(error.offset, 1)
+                )

@@ -1,0 +1,51 @@
+"""A field specifier is assigned to a name that has no annotation.
+
+Fields are the annotated names of a class body. Without an annotation `param(...)` would be a class attribute that nothing reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from .subject import Subject, name_of
+
+KIND = Kind("QG201", "missing-annotation")
+
+GOOD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Scale(Module):
+    dim: int
+    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+"""
+
+BAD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Scale(Module):
+    dim: int
+    weight = param("dim", initializer=nn.init.ones_)
+    ^^^^^^
+"""
+
+_TYPES = {
+    "qten_gen.param": "nn.Parameter",
+    "qten_gen.buffer": "Tensor",
+    "qten_gen.submodule": "the class of the module",
+    "qten_gen.field": "its type",
+}
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    if subject.source is None:
+        return
+    for field in subject.source.fields:
+        if field.annotation is None and field.specifier is not None:
+            called = field.specifier.name.rpartition(".")[2]
+            help = f"write {field.name}: {_TYPES.get(field.specifier.name, 'its type')} = {called}(...)"
+            yield Finding(f"the field {field.name} has no annotation", name_of(field), help)

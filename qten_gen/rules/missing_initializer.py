@@ -1,0 +1,56 @@
+"""A parameter or buffer is never initialised.
+
+Its memory would hold whatever was there before. It needs an `initializer`, or a `reset_parameters` in the class, which the
+constructor calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import BufferDecl, ModuleDecl, ParameterDecl
+from .subject import Subject
+
+KIND = Kind("QG303", "missing-initializer")
+
+GOOD = """
+import torch
+from qten_gen import Module, buffer, param
+from torch import Tensor, nn
+
+
+class Scale(Module):
+    dim: int
+    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+
+
+class Custom(Module):
+    dim: int
+    table: Tensor = buffer("dim")
+
+    def reset_parameters(self) -> None:
+        torch.arange(self.dim, out=self.table)
+"""
+
+BAD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Scale(Module):
+    dim: int
+    weight: nn.Parameter = param("dim")
+                           ^^^^^^^^^^^^
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    declaration = subject.declaration
+    if not isinstance(declaration, ModuleDecl) or declaration.custom_reset or declaration.custom_init:
+        return
+    for field in subject.module_fields:
+        if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is None:
+            kind = "parameter" if isinstance(field, ParameterDecl) else "buffer"
+            help = "add initializer=nn.init.zeros_ or another, or write reset_parameters in the class"
+            yield Finding(f"nothing initialises the {kind} {field.name}", subject.value_place(field.name), help)

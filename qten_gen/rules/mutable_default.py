@@ -1,0 +1,54 @@
+"""A default is a list, a dict or another object that all instances would share.
+
+A change through one instance would show in every other. A factory makes a new object for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import ConfigDecl, FieldDecl
+from .subject import Subject
+
+KIND = Kind("QG206", "mutable-default")
+
+GOOD = """
+from qten_gen import TensorClass, field
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    tags: list[str] = field(default_factory=list)
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    tags: list[str] = []
+                      ^^
+"""
+
+_MUTABLE = re.compile(r"[\[{]|(?:\w+\.)*(list|dict|set|bytearray|deque|defaultdict|OrderedDict|Counter)\(")
+_KINDS = {"[": "list", "{": "dict"}
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    for field in subject.fields:
+        if not isinstance(field, FieldDecl | ConfigDecl) or field.default is None or field.default.factory:
+            continue
+        value = field.default.value
+        match = _MUTABLE.match(value.text)
+        if match is None:
+            continue
+        kind = match.group(1) or ("dict" if value.text == "{}" or ":" in value.text else _KINDS[value.text[0]])
+        empty = value.text in ("[]", "{}") or value.text.endswith("()")
+        factory = kind if empty else f"lambda: {value.text}"
+        message = f"the default of {field.name} is one object that all instances would share"
+        yield Finding(message, value.place, f"write field(default_factory={factory})")

@@ -1,0 +1,54 @@
+"""A field has the name of something that every TensorClass or Module has.
+
+`batch.clone` can be the field or the method, not both. In a TensorClass the flag `shadow` gives such a name to the field;
+`batch_size` and `device` stay reserved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import TensorClassDecl, VirtualDecl
+from .reserved import ALWAYS, MODULE, TENSORCLASS
+from .subject import Subject
+
+KIND = Kind("QG203", "reserved-name")
+
+GOOD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    scores: Tensor
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    values: Tensor
+    ^^^^^^
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    declaration = subject.declaration
+    if isinstance(declaration, TensorClassDecl):
+        kind, reserved = "TensorClass", ALWAYS if "shadow" in declaration.flags else TENSORCLASS
+    else:
+        kind, reserved = "Module", MODULE
+    for field in subject.fields:
+        if field.name in reserved:
+            place = field.place / ("name" if isinstance(field, VirtualDecl) else "target")
+            help = (
+                "choose another name"
+                if field.name in ALWAYS or kind == "Module"
+                else "choose another name, or set shadow=True"
+            )
+            yield Finding(f"every {kind} has {field.name!r}, so no field can be called that", place, help)

@@ -1,0 +1,101 @@
+"""An argument of a specifier has no meaning, or cannot be read from the text.
+
+qten-gen reads declarations without running them: dimensions are integers or strings, switches are written `True` or `False`, and
+arguments are not unpacked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from ..diagnostics import Finding, Kind
+from ..model import Argument, Specifier, Value
+from .subject import Subject
+
+KIND = Kind("QG305", "specifier-argument")
+
+GOOD = """
+from qten_gen import Module, buffer
+from torch import Tensor, nn
+
+
+class Scale(Module):
+    dim: int
+    weight: Tensor = buffer("dim", persistent=False, initializer=nn.init.ones_)
+"""
+
+BAD = """
+from qten_gen import Module, buffer
+from torch import Tensor, nn
+
+
+class Scale(Module):
+    dim: int
+    weight: Tensor = buffer("dim", persistant=False, initializer=nn.init.ones_)
+                                              ^^^^^
+"""
+
+_KEYWORDS = {
+    "qten_gen.field": ("default", "default_factory", "kw_only"),
+    "qten_gen.param": ("initializer", "dtype", "requires_grad", "init"),
+    "qten_gen.buffer": ("initializer", "dtype", "persistent", "init"),
+    "qten_gen.virtual": ("cached",),
+}
+_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cached", "init"})
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    if subject.source is None:
+        return
+    for field in subject.source.fields:
+        if field.specifier is not None:
+            yield from _findings(field.specifier)
+    for method in subject.source.methods:
+        if method.specifier is not None:
+            yield from _findings(method.specifier)
+
+
+def _findings(call: Specifier) -> Iterator[Finding]:
+    called = call.name.rpartition(".")[2]
+    for argument in call.arguments:
+        problem = _problem(call, called, argument)
+        if problem is not None:
+            message, help = problem
+            yield Finding(message, argument.place, help)
+    if called == "submodule" and not call.positional:
+        yield Finding("submodule(...) names no class", call.place, 'write submodule(nn.Linear, "dim", "dim")')
+    if call.get("default") is not None and call.get("default_factory") is not None:
+        yield Finding("a field has a default or a default_factory, not both", call.place, "remove one of them")
+
+
+def _problem(call: Specifier, called: str, argument: Argument) -> tuple[str, str] | None:
+    value, keyword = argument.value, argument.keyword
+    if isinstance(value, Value) and value.text.startswith("*"):
+        return "arguments cannot be unpacked here", "write them out"
+    known = _KEYWORDS.get(call.name)
+    if known is None:
+        return None
+    if keyword is None:
+        return (
+            _positional_problem(called, value) if isinstance(value, Value) or called in ("field", "virtual") else None
+        )
+    if keyword not in known:
+        close = get_close_matches(keyword, known, 1)
+        help = f"did you mean {close[0]}?" if close else f"it takes {', '.join(known)}"
+        return f"{called}(...) takes no argument {keyword!r}", help
+    if keyword in _SWITCHES and not (isinstance(value, Value) and value.literal in ("True", "False")):
+        return f"{keyword} is neither True nor False", f"write {keyword}=True or {keyword}=False"
+    if keyword == "init" and isinstance(value, Value) and value.literal == "True":
+        return f"{called}(...) is never a constructor argument", "remove init=True"
+    return None
+
+
+def _positional_problem(called: str, value: object) -> tuple[str, str]:
+    if called == "field":
+        return "field(...) takes keywords only", "write field(default=...) or field(default_factory=...)"
+    if called == "virtual":
+        return "virtual(...) takes keywords only", "write @virtual or @virtual(cached=True)"
+    text = value.text if isinstance(value, Value) else ""
+    help = 'write an integer, or a string over config fields such as "3*dim"'
+    return f"{text} is no dimension that can be read from the text", help

@@ -1,0 +1,45 @@
+"""A class with the flag `tensor_only` has a field that is no tensor.
+
+The flag promises that everything in the class is a tensor or another TensorClass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import FieldKind, TensorClassDecl
+from .subject import Subject
+
+KIND = Kind("QG209", "static-in-tensor-only")
+
+GOOD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass, tensor_only=True):
+    tokens: Tensor
+    mask: Tensor | None = None
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass, tensor_only=True):
+    tokens: Tensor
+    split: str
+           ^^^
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    declaration = subject.declaration
+    if not isinstance(declaration, TensorClassDecl) or "tensor_only" not in declaration.flags:
+        return
+    for field in subject.tensorclass_fields:
+        if field.kind is FieldKind.STATIC:
+            help = "annotate it with Tensor, or leave out tensor_only"
+            yield Finding(f"{field.name} is no tensor, and {declaration.name} is tensor_only", field.type.place, help)

@@ -1,0 +1,105 @@
+"""What a rule looks at: one declaration, its class statement where there is one, and the declarations around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..model import (
+    NOWHERE,
+    ClassSource,
+    Declaration,
+    FieldDecl,
+    FieldSource,
+    FileDecl,
+    ModuleDecl,
+    ModuleField,
+    Place,
+    SourceFile,
+    TensorClassDecl,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The declarations of a run, by qualified name."""
+
+    declarations: Mapping[str, Declaration] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, files: Sequence[FileDecl]) -> Project:
+        """The project that these files make."""
+        return cls({f"{d.module}.{d.name}": d for file in files for d in file.declarations})
+
+    def parents(self, declaration: Declaration) -> Iterator[Declaration]:
+        """The declared bases."""
+        for base in declaration.bases:
+            parent = self.declarations.get(base.name)
+            if parent is not None:
+                yield parent
+
+    def ancestors(self, declaration: Declaration) -> tuple[Declaration, ...]:
+        """The declared ancestors, nearest first, each once."""
+        found: dict[str, Declaration] = {}
+        queue = list(self.parents(declaration))
+        while queue:
+            parent = queue.pop(0)
+            if found.setdefault(f"{parent.module}.{parent.name}", parent) is parent:
+                queue.extend(p for p in self.parents(parent) if f"{p.module}.{p.name}" not in found)
+        return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A declaration to check. `source` and `file` are None for a class that exists without a file that was read."""
+
+    declaration: Declaration
+    source: ClassSource | None = None
+    file: SourceFile | None = None
+    project: Project = Project()
+
+    @property
+    def name_place(self) -> Place:
+        """The name in the class statement."""
+        return self.declaration.place / "name"
+
+    @property
+    def tensorclass_fields(self) -> tuple[FieldDecl, ...]:
+        """The fields that this very class declares, none for a Module."""
+        declaration = self.declaration
+        if not isinstance(declaration, TensorClassDecl):
+            return ()
+        return tuple(f for f in declaration.fields if is_own(f, declaration))
+
+    @property
+    def module_fields(self) -> tuple[ModuleField, ...]:
+        """The fields that this very class declares, none for a TensorClass."""
+        declaration = self.declaration
+        if not isinstance(declaration, ModuleDecl):
+            return ()
+        return tuple(f for f in declaration.fields if is_own(f, declaration))
+
+    @property
+    def fields(self) -> tuple[FieldDecl | ModuleField, ...]:
+        """The fields that this very class declares."""
+        return (*self.tensorclass_fields, *self.module_fields)
+
+    def field_source(self, name: str) -> FieldSource | None:
+        """The statement of a field."""
+        return next((f for f in self.source.fields if f.name == name), None) if self.source else None
+
+    def value_place(self, name: str) -> Place:
+        """What stands on the right of a field."""
+        source = self.field_source(name)
+        return NOWHERE if source is None else source.place / "value"
+
+
+def is_own(field: FieldDecl | ModuleField, declaration: Declaration) -> bool:
+    """Whether the declaration itself declares the field, rather than a parent."""
+    module, _, name = field.owner.rpartition(".")
+    return name == declaration.name and module.startswith(declaration.module)
+
+
+def name_of(field: FieldSource) -> Place:
+    """The name in a field's statement: `name: type = value`, or `name = value`."""
+    return field.place / "targets" / 0 / "target" if field.annotation is None else field.place / "target"

@@ -1,0 +1,106 @@
+"""A dimension names something that is no config field.
+
+A size is known when the module is constructed, so it is computed from constructor arguments: the plainly annotated fields.
+Parameters, buffers and names of the file are not among them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from ..diagnostics import Finding, Kind
+from ..model import (
+    Argument,
+    BufferDecl,
+    ConfigDecl,
+    DimError,
+    ModuleDecl,
+    ModuleField,
+    ParameterDecl,
+    SubmoduleDecl,
+    Value,
+    dim_names,
+)
+from .subject import Subject
+
+KIND = Kind("QG302", "unknown-dimension")
+
+GOOD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Project(Module):
+    dim: int
+    weight: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)
+"""
+
+BAD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Project(Module):
+    dim: int
+    weight: nn.Parameter = param("3*dmi", "dim", initializer=nn.init.xavier_uniform_)
+                                    ^^^
+"""
+
+_NO_SIZES = frozenset(
+    f"builtins.{name}" for name in ("str", "bytes", "float", "complex", "list", "dict", "tuple", "set")
+)
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    if not isinstance(subject.declaration, ModuleDecl):
+        return
+    declared = {field.name: field for field in subject.declaration.fields}
+    for field in subject.module_fields:
+        for argument in _arguments(field, subject):
+            names = frozenset[str]() if isinstance(argument.value, DimError | Value) else dim_names(argument.value)
+            for name in sorted(names):
+                problem = _problem(name, declared)
+                if problem is not None:
+                    message, help = problem
+                    if isinstance(field, SubmoduleDecl) and argument.text.strip() == name:
+                        help = f"{help}; a string that is no dimension is written const({name!r})"
+                    yield Finding(message, argument.place, help, span=_span(name, argument.text))
+
+
+def _arguments(field: ModuleField, subject: Subject) -> tuple[Argument, ...]:
+    """The arguments of a specifier, as written where the statement is at hand."""
+    source = subject.field_source(field.name)
+    if source is not None and source.specifier is not None:
+        return source.specifier.arguments
+    match field:
+        case ParameterDecl() | BufferDecl():
+            return tuple(Argument(None, dim) for dim in field.dims)
+        case SubmoduleDecl():
+            return field.arguments
+    return ()
+
+
+def _problem(name: str, declared: Mapping[str, ModuleField]) -> tuple[str, str] | None:
+    """What is wrong with a name in a dimension, and how to mend it."""
+    config = [field.name for field in declared.values() if isinstance(field, ConfigDecl)]
+    known = (
+        f"the config fields are {', '.join(config)}"
+        if config
+        else "the module has no config fields: add one, such as dim: int"
+    )
+    found = declared.get(name)
+    if isinstance(found, ConfigDecl):
+        if found.type.name in _NO_SIZES:
+            return f"{name} is no integer", f"dimensions are integers, {name} is annotated {found.type.text}"
+        return None
+    if found is not None:
+        return f"{name} is no config field", f"a dimension reads constructor arguments only; {known}"
+    close = get_close_matches(name, config, 1)
+    return f"there is no config field {name}", f"did you mean {close[0]}?" if close else known
+
+
+def _span(name: str, text: str) -> tuple[int, int] | None:
+    found = re.search(rf"\b{re.escape(name)}\b", text)
+    return (found.start(), len(name)) if found else None

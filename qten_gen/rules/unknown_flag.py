@@ -1,0 +1,61 @@
+"""A class flag that does not exist.
+
+Flags are given as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`); each is on or off.
+A Module has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from ..diagnostics import Finding, Kind
+from ..model import FLAGS, Place, TensorClassDecl
+from .subject import Subject
+
+KIND = Kind("QG104", "unknown-flag")
+
+GOOD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass, frozen=True):
+    tokens: Tensor
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass, frozn=True):
+                               ^^^^
+    tokens: Tensor
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    for flag, value, place in _given(subject):
+        if not isinstance(subject.declaration, TensorClassDecl):
+            yield Finding(f"a Module has no flags, {flag!r} is none", place, "remove it")
+        elif flag not in FLAGS:
+            close = get_close_matches(flag, FLAGS, 1)
+            help = f"did you mean {close[0]!r}?" if close else f"the flags are {', '.join(FLAGS)}"
+            yield Finding(f"TensorClass has no flag {flag!r}", place, help)
+        elif value not in ("True", "False"):
+            yield Finding(f"the flag {flag!r} is neither True nor False", place, f"write {flag}=True, or leave it out")
+
+
+def _given(subject: Subject) -> Iterator[tuple[str, str | None, Place]]:
+    """The flags as given: name, value, place."""
+    if subject.source is None:
+        if isinstance(subject.declaration, TensorClassDecl):
+            yield from ((flag, "True", subject.name_place) for flag in sorted(subject.declaration.flags))
+        return
+    for name, value in subject.source.keywords:
+        if name != "metaclass":
+            yield name, value.literal, value.place
+    for base in subject.source.bases:
+        if base.name == "qten_gen.TensorClass":
+            yield from ((argument, "True", base.place) for argument in base.args if isinstance(argument, str))

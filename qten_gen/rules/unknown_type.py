@@ -1,0 +1,58 @@
+"""The annotation of a field names something that nothing defines.
+
+The annotation decides how a field is stored. A name that cannot be followed would be taken for an ordinary Python value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from ..diagnostics import Finding, Kind
+from ..model import TypeExpr
+from .subject import Subject
+
+KIND = Kind("QG207", "unknown-type")
+
+GOOD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensr
+            ^^^^^
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    if subject.source is None or subject.file is None:
+        return
+    for field in subject.source.fields:
+        if field.annotation is None:
+            continue
+        for name, type in _unknown(field.annotation):
+            close = get_close_matches(name, sorted(subject.file.names), 1)
+            if subject.file.has_star_import:
+                help = "import it by name: what a star import brings cannot be known"
+            else:
+                help = f"did you mean {close[0]}?" if close else "import it, or define it in this file"
+            yield Finding(f"nothing in this file defines {name}", type.place, help)
+
+
+def _unknown(type: TypeExpr) -> Iterator[tuple[str, TypeExpr]]:
+    """The names in a type expression that nothing binds: they have no module."""
+    if type.name.isidentifier() and type.name != "None":
+        yield type.name, type
+    for argument in type.args:
+        if isinstance(argument, TypeExpr):
+            yield from _unknown(argument)

@@ -1,0 +1,81 @@
+"""The type of a field leaves open how it is stored.
+
+Each field is a tensor, another TensorClass, or a Python value that is the same for the whole batch, and the annotation says
+which. A union of these, tensors inside a list or dict, and an unbound type variable say several at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..classify import is_tensor, members_of
+from ..diagnostics import Finding, Kind
+from ..model import FieldDecl, TensorClassDecl, TypeExpr
+from .subject import Subject
+
+KIND = Kind("QG208", "unsupported-type")
+
+GOOD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    mask: Tensor | None = None
+    tags: list[str] | None = None
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    layers: list[Tensor]
+            ^^^^^^^^^^^^
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    for field in subject.tensorclass_fields:
+        problem = _problem(field, subject)
+        if problem is not None:
+            message, help = problem
+            yield Finding(f"the type of {field.name} {message}", field.type.place, help)
+
+
+def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
+    present = [member for member in members_of(field.type) if member.name != "None"]
+    tensors = [member for member in present if is_tensor(member)]
+    nested = [member for member in present if _is_tensorclass(member, subject)]
+    if tensors and len(tensors) < len(present):
+        return "is a tensor or something else", "write Tensor: a number given for it becomes a tensor"
+    if len(nested) > 1 or (nested and len(nested) < len(present)):
+        return "is one of several classes", "give each class a field of its own, with None as default"
+    if any(member.name == "qten_gen.TensorClass" for member in present):
+        return "is any TensorClass", "name the class that is stored"
+    if any(not member.name for member in present):
+        return "cannot be told from its annotation", "write a type; a type variable needs a bound, such as Tensor"
+    if any(_holds_tensors(member, subject) for member in present if member not in tensors and member not in nested):
+        return (
+            "has tensors inside a container",
+            "stack them in one Tensor, or declare a TensorClass with a field for each",
+        )
+    return None
+
+
+def _is_tensorclass(type: TypeExpr, subject: Subject) -> bool:
+    own = subject.declaration
+    return type.name == f"{own.module}.{own.name}" or isinstance(
+        subject.project.declarations.get(type.name), TensorClassDecl
+    )
+
+
+def _holds_tensors(type: TypeExpr, subject: Subject) -> bool:
+    """Whether a tensor is among the type's arguments, at any depth. What a callable takes and returns is not held."""
+    if type.name in ("typing.Callable", "collections.abc.Callable", "builtins.type", "typing.Type"):
+        return False
+    arguments = [argument for argument in type.args if isinstance(argument, TypeExpr)]
+    return any(is_tensor(a) or _is_tensorclass(a, subject) or _holds_tensors(a, subject) for a in arguments)

@@ -1,0 +1,55 @@
+"""A specifier of a Module stands in a TensorClass.
+
+Parameters, buffers, submodules and virtual tensors belong to modules. The fields of a TensorClass are given to its constructor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import TensorClassDecl
+from .subject import Subject
+
+KIND = Kind("QG304", "wrong-specifier")
+
+GOOD = """
+import torch
+from qten_gen import TensorClass, field
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    weight: Tensor = field(default_factory=lambda: torch.ones(()))
+"""
+
+BAD = """
+from qten_gen import TensorClass, buffer
+from torch import Tensor, nn
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    weight: Tensor = buffer(1, initializer=nn.init.ones_)
+                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+"""
+
+_VIRTUAL = "qten_gen.virtual"
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    if subject.source is None or not isinstance(subject.declaration, TensorClassDecl):
+        return
+    name = subject.declaration.name
+    for field in subject.source.fields:
+        if field.specifier is not None and field.specifier.name != "qten_gen.field":
+            called = field.specifier.name.rpartition(".")[2]
+            help = f"use field(default=...) or field(default_factory=...), or derive {name} from Module"
+            yield Finding(
+                f"{called}(...) belongs to a Module, and {name} is a TensorClass", field.specifier.place, help
+            )
+    for method in subject.source.methods:
+        if _VIRTUAL in method.decorators:
+            place = method.place / "decorators" / method.decorators.index(_VIRTUAL) / "decorator"
+            yield Finding(f"@virtual belongs to a Module, and {name} is a TensorClass", place, "use @property")

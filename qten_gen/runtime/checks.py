@@ -1,0 +1,286 @@
+"""Checks and conversions of what a TensorClass stores. Generated code tests the common case itself and calls these for the rest.
+
+Every error names the class, the field, what was expected and what came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import FrozenInstanceError
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+
+import torch
+from torch import Size, Tensor
+
+from .contents import contents, new_like, tensor_and_nested
+
+if TYPE_CHECKING:
+    from .fields import Default
+    from .tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+BatchSize = int | Sequence[int] | None
+"""What a constructor takes as `batch_size`; a number is one dimension, None is none."""
+
+DeviceLike = torch.device | str | int | None
+"""What a constructor takes as `device`."""
+
+
+class Missing:
+    """Type of `DEFAULT`."""
+
+    def __repr__(self) -> str:
+        return "<default>"
+
+
+DEFAULT: Final = Missing()
+"""Stands in a generated signature for a default that cannot be written there."""
+
+
+def batch_size(value: BatchSize) -> Size:
+    """A batch size from what a user may write for it.
+
+    >>> batch_size(3), batch_size(None)
+    (torch.Size([3]), torch.Size([]))
+    """
+    if value is None:
+        return Size()
+    if isinstance(value, int):
+        return Size((value,))
+    if isinstance(value, str):
+        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value!r}")
+    try:
+        return Size(value)
+    except TypeError:
+        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value!r}") from None
+
+
+def device(value: torch.device | str | int) -> torch.device:
+    """A device with its index, so that it equals that of the tensors on it: `cuda` becomes `cuda:0`."""
+    found = value if isinstance(value, torch.device) else torch.device(value)
+    if found.index is None and found.type not in ("cpu", "meta"):
+        return torch.empty(0, device=found).device
+    return found
+
+
+def default(self: TensorClass, name: str) -> object:
+    """The default of a field for one instance: a factory is called, a tensor cloned."""
+    found: Default = type(self)._defaults[name]
+    if found.is_factory:
+        return cast("object", found.value())  # type: ignore[operator] # a factory is callable
+    return found.value.clone() if isinstance(found.value, Tensor) else found.value
+
+
+def label(self: TensorClass, name: str) -> str:
+    """How a field is called in a message: `Batch.tokens`."""
+    return f"{type(self).__name__}.{name}"
+
+
+def named(value: object) -> str:
+    """How a value is called in a message: its type, and itself where that is short."""
+    kind = type(value).__name__
+    if value is None:
+        return "None"
+    if isinstance(value, (int, float, complex, str)) and len(repr(value)) < 30:
+        return f"{kind} {value!r}"
+    return f"a {kind}"
+
+
+def tensor(self: TensorClass, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
+    """The tensor to store in a field, moved to the object's device.
+
+    Raises:
+        TypeError: `value` is no tensor (and the class does not cast).
+        ValueError: its shape does not start with the batch size.
+    """
+    if not isinstance(value, Tensor):
+        if value is None or "autocast" not in self._flags:
+            raise TypeError(f"{label(self, name)}: expected a Tensor, got {named(value)}")
+        value = _as_tensor(self, name, value, device)
+    if value.shape[: len(batch_size)] != batch_size:
+        raise ValueError(
+            f"{label(self, name)}: expected a shape that starts with {list(batch_size)}, got {list(value.shape)}"
+        )
+    if device is not None and value.device != device:
+        return value.to(device)
+    return value
+
+
+def number(self: TensorClass, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
+    """The tensor to store in a field annotated with a number: a number is repeated over the batch."""
+    if isinstance(value, (int, float, complex)):
+        return torch.full(batch_size, value, device=device)
+    return tensor(self, name, value, batch_size, device)
+
+
+def _as_tensor(self: TensorClass, name: str, value: object, device: torch.device | None) -> Tensor:
+    try:
+        return torch.as_tensor(value, device=device)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{label(self, name)}: cannot make a Tensor of {named(value)}: {error}") from error
+
+
+def nested(
+    self: TensorClass, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None
+) -> T:
+    """The object to store in a nested field, moved to the owner's device.
+
+    Its batch size has to start with the owner's. A shorter one is raised to it in a shallow copy.
+
+    Raises:
+        TypeError: `value` is of another class.
+        ValueError: the batch sizes do not fit.
+    """
+    if not isinstance(value, cls):
+        if not isinstance(value, Mapping) or "autocast" not in self._flags:
+            raise TypeError(f"{label(self, name)}: expected {cls.__name__}, got {named(value)}")
+        from .conversion import from_dict
+
+        return from_dict(cls, value, batch_size=batch_size, device=device)
+    if value._batch_size[: len(batch_size)] != batch_size:
+        if batch_size[: len(value._batch_size)] != value._batch_size:
+            raise ValueError(
+                f"{label(self, name)}: expected a batch size that starts with {list(batch_size)}, "
+                f"got {list(value._batch_size)}"
+            )
+        value = with_batch_size(value, batch_size, f"{label(self, name)}: ")
+    if device is not None and value._device != device:
+        from .movement import to
+
+        return to(value, device)
+    return value
+
+
+_CASTS: dict[str, type] = {"int": int, "float": float, "bool": bool, "complex": complex, "str": str}
+
+
+def cast_static(self: TensorClass, name: str, to: str, value: object) -> object:
+    """Convert the value of a static field of an `autocast` class to `int`, `float`, `bool`, `complex` or `str`."""
+    kind = _CASTS[to]
+    if type(value) is kind:
+        return value
+    try:
+        return cast("object", kind(value))
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{label(self, name)}: cannot convert {named(value)} to {to}: {error}") from error
+
+
+def frozen(self: TensorClass, name: str) -> FrozenInstanceError:
+    """The error of an attempt to write a field of a frozen class, to be raised."""
+    return FrozenInstanceError(f"cannot assign to {label(self, name)}: the class is frozen; use .replace({name}=...)")
+
+
+def refuse_if_frozen(self: TensorClass, action: str) -> None:
+    """Raise the error of an in-place operation where the class is frozen."""
+    if "frozen" in self._flags:
+        raise FrozenInstanceError(f"cannot {action} a {type(self).__name__}: the class is frozen")
+
+
+def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
+    """A shallow copy with another batch size, which all tensors have to start with; nested objects are raised to it.
+
+    Raises:
+        ValueError: a tensor or a nested batch size does not fit.
+    """
+    n = len(batch_size)
+    values, static = self._contents()
+    fitted: list[object] = []
+    for name, value in zip(tensor_and_nested(self), values, strict=True):
+        if isinstance(value, Tensor):
+            if value.shape[:n] != batch_size:
+                raise ValueError(
+                    f"{where}{label(self, name)}: expected a shape that starts with {list(batch_size)}, "
+                    f"got {list(value.shape)}"
+                )
+        elif value is not None:
+            inner = cast("TensorClass", value)
+            value = nested(self, name, type(inner), inner, batch_size, None)
+        fitted.append(value)
+    return new_like(self)._refill(fitted, static, batch_size, self._device)
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the name that was probably meant, or all of them.
+
+    >>> suggestion("tokns", ["tokens", "mask"])
+    "; did you mean 'tokens'?"
+    """
+    names = list(known)
+    close = get_close_matches(name, names, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; the fields are: {', '.join(names) or 'none'}"
+
+
+def equal(left: object, right: object) -> bool:
+    """Whether two static values are the same, arrays included."""
+    if left is right:
+        return True
+    try:
+        same = left == right
+        return bool(same.all() if hasattr(same, "all") else same)
+    except (RuntimeError, ValueError, TypeError):
+        return False
+
+
+def refuse_other_static(self: TensorClass, other: TensorClass) -> None:
+    """Compare the static fields of two objects, nested ones included.
+
+    Raises:
+        ValueError: two values differ; both are named.
+    """
+    mine, theirs = contents(self), contents(other)
+    for name in self._static:
+        same(self, name, [mine[name], theirs[name]])
+    for name in self._nested:
+        left, right = mine[name], theirs[name]
+        if left is not None and right is not None and type(left) is type(right):
+            refuse_other_static(cast("TensorClass", left), cast("TensorClass", right))
+
+
+S = TypeVar("S")
+
+
+def same(self: TensorClass, name: str, values: Sequence[S]) -> S:
+    """The one value that a static field has in all of `values`.
+
+    Raises:
+        ValueError: two values differ; both are named.
+    """
+    first = values[0]
+    for value in values:
+        if value is not first and not equal(first, value):
+            raise ValueError(
+                f"{label(self, name)} is the same for a whole batch, but differs between the objects: "
+                f"{first!r} and {value!r}"
+            )
+    return first
+
+
+
+def get_batch_size(self: TensorClass) -> Size:
+    """The property `batch_size`."""
+    return self._batch_size
+
+
+def set_batch_size(self: TensorClass, value: BatchSize) -> None:
+    """Set the property `batch_size`: all tensors have to start with it. Nested objects are raised to it in shallow copies.
+
+    Raises:
+        ValueError: a tensor or a nested batch size does not fit; nothing is changed then.
+        FrozenInstanceError: the class is frozen.
+    """
+    refuse_if_frozen(self, "change the batch size of")
+    size = batch_size(value)
+    values, static = with_batch_size(self, size)._contents()
+    self._refill(values, static, size, self._device)
+
+
+def get_device(self: TensorClass) -> torch.device | None:
+    """The property `device`."""
+    return self._device
+
+
+def set_device(self: TensorClass, value: object) -> None:
+    """Refuse to set the property `device`."""
+    raise AttributeError(f"the device of a {type(self).__name__} cannot be set; use .to({str(value)!r})")

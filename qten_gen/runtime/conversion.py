@@ -1,0 +1,117 @@
+"""Dicts, text, copies and pickles of TensorClasses."""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
+
+from torch import Size, Tensor
+
+from .checks import BatchSize, DeviceLike, default, suggestion
+from .checks import batch_size as as_batch_size
+from .contents import construct, contents, nested_class, new_like
+
+if TYPE_CHECKING:
+    import torch
+
+    from .tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+class State(TypedDict):
+    """What a pickle holds. Fields by name: one that was added since, and has a default, need not be there."""
+
+    fields: dict[str, object]
+    batch_size: Size
+    device: torch.device | None
+
+
+def to_dict(self: TensorClass) -> dict[str, object]:
+    """The fields as a dict, nested objects as dicts. Tensors are not copied."""
+    return self._to_dict()
+
+
+def from_dict(
+    cls: type[T], values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None
+) -> T:
+    """Construct from a mapping, as `to_dict` returns it; mappings in place of nested objects become those objects.
+
+    Nested objects get the same batch size. Nothing is inferred: `batch_size` means what it means in the constructor.
+
+    Raises:
+        TypeError: a key is no field, or a field without default is missing.
+    """
+    for name in values:
+        if name not in cls._fields:
+            raise TypeError(f"{cls.__name__}.from_dict: no field {name!r}{suggestion(name, cls._fields)}")
+    missing = [name for name in cls._fields if name not in values and name not in cls._defaults]
+    if missing:
+        raise TypeError(f"{cls.__name__}.from_dict: missing {', '.join(map(repr, missing))}")
+    size = as_batch_size(batch_size)
+    given = {
+        name: from_dict(nested_class(cls, name), value, batch_size=size, device=device)
+        if name in cls._nested and isinstance(value, Mapping)
+        else value
+        for name, value in values.items()
+    }
+    return construct(cls, {**given, "batch_size": size, "device": device})
+
+
+def show(self: TensorClass) -> str:
+    """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
+    lines = [f"{name}={_shown(value)}" for name, value in contents(self).items()]
+    lines.append(f"batch_size={list(self._batch_size)}")
+    if self._device is not None:
+        lines.append(f"device={self._device}")
+    body = "".join(f"    {line},\n".replace("\n", "\n    ").removesuffix("    ") for line in lines)
+    return f"{type(self).__name__}(\n{body})"
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, Tensor):
+        return repr(value)
+    device = "" if value.device.type == "cpu" else f" {value.device}"
+    return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}{device}"
+
+
+def reduce(self: T) -> tuple[Callable[..., object], tuple[type[T]], State]:
+    """How to pickle: by the declared class alone, so that safe `torch.load` needs only that class on its list."""
+    state = State(fields=contents(self), batch_size=self._batch_size, device=self._device)
+    return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined] # undocumented, but what pickle itself uses
+
+
+def restore(self: TensorClass, state: State) -> None:
+    """Fill an unpickled object. A field that the pickle does not have gets its default.
+
+    Raises:
+        TypeError: the pickle has a field that the class has not, or lacks one without default.
+    """
+    stored = state["fields"]
+    name = type(self).__name__
+    for field in stored:
+        if field not in self._fields:
+            raise TypeError(f"{name}: the pickle has a field {field!r} that the class does not declare")
+    for field in self._fields:
+        if field not in stored:
+            if field not in self._defaults:
+                raise TypeError(f"{name}: the pickle has no field {field!r}, which has no default")
+            stored[field] = default(self, field)
+    values = [stored[field] for field in self._fields if field not in self._static]
+    static = [stored[field] for field in self._static]
+    self._refill(values, static, state["batch_size"], state["device"])
+
+
+def copy(self: T) -> T:
+    """A shallow copy, for `copy.copy`."""
+    return new_like(self)._refill(*self._contents(), self._batch_size, self._device)
+
+
+def deep_copy(self: T, memo: dict[int, object]) -> T:
+    """A copy of every tensor and static value, for `copy.deepcopy`."""
+    out = new_like(self)
+    memo[id(self)] = out
+    values, static = deepcopy(self._contents(), memo)
+    return out._refill(values, static, self._batch_size, self._device)

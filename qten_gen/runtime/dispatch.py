@@ -1,0 +1,221 @@
+"""Multiple dispatch: handlers registered for a pair of functional type and object type.
+
+`Functional` keeps one table a class and looks handlers up along both method resolution orders. For a Module the look-up stands
+in `forward`, where nn.Module's own call, with all hooks, reaches it. A class without registrations keeps the `forward` that
+its author wrote.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
+
+F = TypeVar("F", bound="Functional")
+T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Handler = Callable[..., Any]
+"""A registered function `(functional, obj, **keywords)`: each has its own types, so its result can be anything."""
+
+_registration = threading.RLock()
+
+
+class Functional:
+    """Something that is called on objects of registered types.
+
+        class Area(Functional):
+            pass
+
+        @Area.register(Circle)
+        def _(area: Area, circle: Circle) -> float:
+            return math.pi * circle.radius**2
+
+        Area()(Circle(1.0))
+
+    The handler for a call is found along the method resolution orders of the functional's class and of the object's class: a
+    subclass inherits registrations, and the more specific one wins.
+    """
+
+    _handlers: ClassVar[dict[type, Handler]] = {}
+    """Handlers registered on this very class."""
+    _resolved: ClassVar[dict[type, Handler | None]] = {}
+    """What was found for an object type; replaced, not changed, by a registration."""
+
+    def __init_subclass__(cls, **keywords: object) -> None:
+        super().__init_subclass__(**keywords)
+        cls._handlers = {}
+        cls._resolved = {}
+        if any(True for _ in _tables(cls)):
+            _dispatch_in_forward(cls)
+
+    @classmethod
+    def register(
+        cls: type[F], obj_type: type[T], /
+    ) -> Callable[[Callable[Concatenate[F, T, P], R]], Callable[Concatenate[F, T, P], R]]:
+        """Decorate the handler for objects of `obj_type`: `handler(functional, obj, **keywords)`.
+
+        It can be given at any time, also after the first call.
+
+        Raises:
+            TypeError: `obj_type` is no class.
+            ValueError: this class has another handler for `obj_type`; the error names both places.
+        """
+        if not isinstance(obj_type, type):
+            raise TypeError(f"{cls.__name__}.register() takes a class, got {obj_type!r}")
+
+        def decorate(handler: Callable[Concatenate[F, T, P], R]) -> Callable[Concatenate[F, T, P], R]:
+            _add(cls, obj_type, handler)
+            return handler
+
+        return decorate
+
+    @classmethod
+    def get_applicable_types(cls) -> tuple[type, ...]:
+        """The types registered on this very class, in the order of registration."""
+        return tuple(cls._handlers)
+
+    def allows(self, obj: object) -> bool:
+        """Whether a handler, inherited ones included, is registered for `obj`.
+
+        Raises:
+            TypeError: two handlers apply and neither is more specific.
+        """
+        return find_handler(type(self), type(obj)) is not None
+
+    def invoke(self, obj: object, **keywords: Any) -> Any:
+        """Call the registered handler for `obj`.
+
+        Raises:
+            NotImplementedError: none is registered; the error names both types and what is registered.
+            TypeError: two handlers apply and neither is more specific.
+        """
+        handler = find_handler(type(self), type(obj))
+        if handler is None:
+            raise NotImplementedError(_no_handler(type(self), type(obj)))
+        return handler(self, obj, **keywords)
+
+    def __call__(self, obj: object, /, **keywords: Any) -> Any:
+        """`invoke`. A Module's call runs its `forward` where no handler is registered, and its hooks in both cases."""
+        return self.invoke(obj, **keywords)
+
+
+def find_handler(cls: type[Functional], obj_type: type) -> Handler | None:
+    """The most specific handler of a functional class for an object class, or None.
+
+    Raises:
+        TypeError: two handlers apply and neither is more specific.
+    """
+    resolved = cls._resolved
+    if obj_type in resolved:
+        return resolved[obj_type]
+    handler = _most_specific(cls, obj_type)
+    resolved[obj_type] = handler
+    return handler
+
+
+def dispatching(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """`forward` with the handlers before it. `inspect.signature` still shows `forward`'s."""
+
+    @functools.wraps(forward)
+    def dispatch(self: Functional, /, *args: Any, **keywords: Any) -> Any:
+        if args:
+            handler = find_handler(type(self), type(args[0]))
+            if handler is not None:
+                return handler(self, *args, **keywords)
+        return forward(self, *args, **keywords)
+
+    dispatch._dispatches = True  # type: ignore[attr-defined] # a mark on the function, read by _dispatch_in_forward
+    return dispatch
+
+
+def _tables(cls: type) -> Iterator[tuple[type[Functional], dict[type, Handler]]]:
+    """The classes that have registrations along the method resolution order, with their handlers."""
+    for ancestor in cls.__mro__:
+        handlers = vars(ancestor).get("_handlers")
+        if handlers:
+            yield ancestor, handlers
+
+
+def _most_specific(cls: type[Functional], obj_type: type) -> Handler | None:
+    best: tuple[int, type[Functional], type] | None = None
+    for owner, handlers in _tables(cls):
+        for rank, candidate in enumerate(obj_type.__mro__):
+            if candidate not in handlers:
+                continue
+            if best is None:
+                best = (rank, owner, candidate)
+            elif rank < best[0]:
+                raise TypeError(_ambiguous(cls, obj_type, best[1:], (owner, candidate)))
+            break
+    return None if best is None else best[1]._handlers[best[2]]
+
+
+def _add(cls: type[Functional], obj_type: type, handler: Handler) -> None:
+    with _registration:
+        present = cls._handlers.get(obj_type)
+        if present is not None and _place(present) != _place(handler):
+            raise ValueError(
+                f"{cls.__name__} has a handler for {obj_type.__name__} already:"
+                f" {_place(present)}; the second one is {_place(handler)}"
+            )
+        cls._handlers = {**cls._handlers, obj_type: handler}
+        for heir in _with_subclasses(cls):
+            heir._resolved = {}
+            _dispatch_in_forward(heir)
+
+
+def _with_subclasses(cls: type[Functional]) -> Iterator[type[Functional]]:
+    yield cls
+    for subclass in type.__subclasses__(cls):
+        yield from _with_subclasses(subclass)
+
+
+def _dispatch_in_forward(cls: type[Functional]) -> None:
+    """Let the class's `forward`, its own or an inherited one, look for handlers first."""
+    found = getattr(cls, "forward", None)
+    if found is None or getattr(found, "_dispatches", False):
+        return
+    if found.__name__ == "_forward_unimplemented":  # nn.Module's, which says only that there is no forward
+        fallback = _missing_forward
+    else:
+        fallback = vars(cls)["forward"] if "forward" in vars(cls) else _inherited_forward(cls, found)
+    type.__setattr__(cls, "forward", dispatching(fallback))
+
+
+def _inherited_forward(cls: type[Functional], found: Callable[..., Any]) -> Callable[..., Any]:
+    """A forward for `cls` that runs the one of its bases."""
+
+    @functools.wraps(found)
+    def forward(self: Functional, /, *args: Any, **keywords: Any) -> Any:
+        return super(cls, self).forward(*args, **keywords)  # type: ignore[misc] # there is one: it was found
+
+    return forward
+
+
+def _missing_forward(self: Functional, /, *args: Any, **keywords: Any) -> Any:
+    raise NotImplementedError(_no_handler(type(self), type(args[0]) if args else None))
+
+
+def _no_handler(cls: type[Functional], obj_type: type | None) -> str:
+    registered = [f"{owner.__name__}: {t.__name__}" for owner, handlers in _tables(cls) for t in handlers]
+    what = "no argument" if obj_type is None else obj_type.__name__
+    known = f"registered are {', '.join(registered)}" if registered else "nothing is registered"
+    return f"{cls.__name__} has neither a handler for {what} nor a forward; {known}"
+
+
+def _ambiguous(
+    cls: type[Functional], obj_type: type, first: tuple[type[Functional], type], second: tuple[type[Functional], type]
+) -> str:
+    named = [f"{owner.__name__}.register({t.__name__}) {_place(owner._handlers[t])}" for owner, t in (first, second)]
+    return (
+        f"{cls.__name__}({obj_type.__name__}): {named[0]} is for the more specific functional and {named[1]} for the more"
+        f" specific object; register {cls.__name__}, {obj_type.__name__} to decide"
+    )
+
+
+def _place(handler: Handler) -> str:
+    code = getattr(handler, "__code__", None)
+    return repr(handler) if code is None else f"at {code.co_filename}:{code.co_firstlineno}"

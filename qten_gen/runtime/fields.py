@@ -1,0 +1,209 @@
+"""Field specifiers: what stands on the right of a field in a declaration.
+
+To a type checker each call has the type of the attribute that it declares, so `param(...)` is an `nn.Parameter`. At run time
+it returns a record of its arguments; the metaclass takes the records out of the class and keeps those of a Module in
+`_specifiers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, TypeVar, cast, overload
+
+import torch
+from torch import Tensor, nn
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+M = TypeVar("M", bound=nn.Module)
+
+Initializer = Callable[[Tensor], object]
+"""Fills a tensor in place: a function of `torch.nn.init`, or one's own. Its result is not used."""
+
+Materializer = Callable[[Any, torch.dtype, torch.device], T]
+"""Computes a derived tensor: a method of the module, which is why `self` can be anything."""
+
+Dimension = int | str
+"""A size: a number, or an expression over config fields such as `"3*dim"`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Arguments of `field`. `default` is `dataclasses.MISSING` where none is given."""
+
+    default: object = MISSING
+    default_factory: Callable[[], object] | None = None
+    kw_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Arguments of `param`."""
+
+    dims: tuple[Dimension, ...]
+    initializer: Initializer | None = None
+    dtype: torch.dtype | None = None
+    requires_grad: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Arguments of `buffer`."""
+
+    dims: tuple[Dimension, ...]
+    initializer: Initializer | None = None
+    dtype: torch.dtype | None = None
+    persistent: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Submodule:
+    """Arguments of `submodule`: the class and what it is constructed with."""
+
+    cls: Callable[..., nn.Module]
+    args: tuple[object, ...]
+    kwargs: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Virtual(Generic[T_co]):
+    """A function decorated with `virtual`. A type checker reads it as a read-only attribute of the function's result type."""
+
+    function: Callable[..., T_co]
+    cached: bool = False
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, obj: None, owner: type[object], /) -> Virtual[T_co]: ...
+        @overload
+        def __get__(self, obj: nn.Module, owner: type[object] | None = None, /) -> T_co: ...
+        def __get__(self, obj: nn.Module | None, owner: type[object] | None = None, /) -> Virtual[T_co] | T_co: ...
+
+        def __set__(self, obj: Never, value: Never, /) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """The argument of `const`."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """The default of a constructor argument: a value, or a function called for each instance."""
+
+    value: object
+    is_factory: bool = False
+
+
+Specifier = Parameter | Buffer | Submodule | Virtual[object]
+"""What the metaclass keeps of a Module's fields."""
+
+
+@overload
+def field(*, default: T, kw_only: bool = False) -> T: ...
+@overload
+def field(*, default_factory: Callable[[], T], kw_only: bool = False) -> T: ...
+@overload
+def field(*, kw_only: bool = False) -> Any: ...  # a field without default fits every annotation
+def field(*, default: object = MISSING, default_factory: Callable[[], object] | None = None, kw_only: bool = False) -> object:
+    """A constructor argument with a default, a default factory, or keyword only; as in `dataclasses`.
+
+    A factory is called for each instance. A tensor given as `default` is cloned for each instance.
+
+        tags: list[str] = field(default_factory=list)
+
+    Raises:
+        TypeError: both a default and a factory are given.
+    """
+    if default is not MISSING and default_factory is not None:
+        raise TypeError("field() takes default= or default_factory=, not both")
+    return Field(default, default_factory, kw_only)
+
+
+def param(
+    *dims: Dimension,
+    initializer: Initializer | None = None,
+    dtype: torch.dtype | None = None,
+    requires_grad: bool = True,
+    init: Literal[False] = False,
+) -> nn.Parameter:
+    """A parameter of a Module, of the given shape.
+
+        qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)
+
+    Args:
+        dims: One size for each dimension: a number, or an expression over config fields.
+        initializer: Fills the parameter; called by the constructor and by `reset_parameters`.
+        dtype: A dtype that the constructor's `dtype` does not replace.
+        requires_grad: Whether gradients are recorded.
+        init: For type checkers: a parameter is no constructor argument.
+    """
+    return cast(nn.Parameter, Parameter(dims, initializer, dtype, requires_grad))
+
+
+def buffer(
+    *dims: Dimension,
+    initializer: Initializer | None = None,
+    dtype: torch.dtype | None = None,
+    persistent: bool = True,
+    init: Literal[False] = False,
+) -> Tensor:
+    """A buffer of a Module, of the given shape.
+
+        scale: Tensor = buffer("heads", persistent=False, initializer=nn.init.ones_)
+
+    Args:
+        dims: One size for each dimension: a number, or an expression over config fields.
+        initializer: Fills the buffer; called by the constructor and by `reset_parameters`.
+        dtype: A dtype that the constructor's `dtype` does not replace.
+        persistent: Whether the buffer is in the state dict.
+        init: For type checkers: a buffer is no constructor argument.
+    """
+    return cast(Tensor, Buffer(dims, initializer, dtype, persistent))
+
+
+def submodule(cls: Callable[..., M], /, *args: object, init: Literal[False] = False, **kwargs: object) -> M:
+    """A child module: `cls` is called with the arguments when the owner is constructed.
+
+    A string is a dimension expression over config fields; `const("...")` is a string that is none. `device` and `dtype` come
+    from the owner's constructor.
+
+        norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", eps=1e-6)
+        conv: nn.Conv1d = submodule(nn.Conv1d, "dim", "dim", 3, padding_mode=const("circular"))
+    """
+    return cast(M, Submodule(cls, args, kwargs))
+
+
+@overload
+def virtual(function: Materializer[T], /) -> Virtual[T]: ...
+@overload
+def virtual(*, cached: bool = False) -> Callable[[Materializer[T]], Virtual[T]]: ...
+def virtual(
+    function: Materializer[T] | None = None, /, *, cached: bool = False
+) -> Virtual[T] | Callable[[Materializer[T]], Virtual[T]]:
+    """Decorate a method of a Module: its result becomes a read-only attribute that follows the module's dtype and device.
+
+    The method is called when the attribute is read, with the dtype and device of the module's first parameter (see
+    `qten_gen.runtime.virtual`), and its result is cast to them. It is never in the state dict.
+
+        @virtual(cached=True)
+        def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.ones(self.dim, self.dim, dtype=dtype, device=device).tril()
+
+    Args:
+        function: The method, where the decorator is used without parentheses.
+        cached: Keep the result until the dtype, the device or a config field changes. Leave it off where the method reads a
+            parameter or a buffer.
+    """
+    if function is not None:
+        return Virtual(function)
+    return lambda function: Virtual(function, cached)
+
+
+def const(value: T) -> T:
+    """A string argument of `submodule` that is no dimension expression: `const("circular")`."""
+    return cast(T, Const(value))

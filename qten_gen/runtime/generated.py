@@ -1,0 +1,61 @@
+"""What generated code calls, which it imports as `_q`."""
+
+from .checks import DEFAULT as DEFAULT
+from .checks import BatchSize as BatchSize
+from .checks import DeviceLike as DeviceLike
+from .checks import batch_size as batch_size
+from .checks import cast_static as cast
+from .checks import default as default
+from .checks import device as device
+from .checks import frozen as frozen
+from .checks import nested as nested
+from .checks import number as number
+from .checks import same as same
+from .checks import tensor as tensor
+from .generated_module import Module as Module
+from .generated_module import bound as bound
+from .generated_module import cached_virtual as cached_virtual
+from .generated_module import registered as registered
+from .generated_module import submodule as submodule
+from .generated_module import unregistered as unregistered
+from .generated_module import virtual as virtual
+from .generated_modules import declared as declared
+from .joining import join_nested as join_nested
+from .joining import join_optional as join_optional
+from .joining import part_nested as part_nested
+from .joining import part_optional as part_optional
+from .joining import put_nested as put_nested
+from .joining import put_optional as put_optional
+from .joining import zip_nested as zip_nested
+from .joining import zip_optional as zip_optional
+
+__all__ = [
+    "DEFAULT",
+    "BatchSize",
+    "DeviceLike",
+    "Module",
+    "batch_size",
+    "bound",
+    "cached_virtual",
+    "cast",
+    "declared",
+    "default",
+    "device",
+    "frozen",
+    "join_nested",
+    "join_optional",
+    "nested",
+    "number",
+    "part_nested",
+    "part_optional",
+    "put_nested",
+    "put_optional",
+    "registered",
+    "same",
+    "submodule",
+    "tensor",
+    "unregistered",
+    "virtual",
+    "zip_nested",
+    "zip_optional",
+]

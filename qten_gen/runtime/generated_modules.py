@@ -1,0 +1,175 @@
+"""The generated modules of a running program: finding them, giving each class statement a copy of its own, binding names in them.
+
+A generated module imports no user module. The classes that its functions build and check (`Batch`, a nested `Point`) are
+globals which the class statements put there: `publish` when a class is complete, `bind` when one class needs another.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
+from itertools import count
+from threading import RLock
+from types import ModuleType
+
+_lock = RLock()
+_copies = count(1)
+_declared: dict[str, type] = {}
+_waiting: dict[str, list[tuple[dict[str, object], str]]] = {}
+
+
+class BrokenModule(Exception):
+    """A generated module exists and cannot be imported; the cause says why."""
+
+
+def real_name(module: str) -> str:
+    """The import name of a module: that of `__main__` is the one that `python -m` was given."""
+    if module == "__main__":
+        spec: ModuleSpec | None = getattr(sys.modules["__main__"], "__spec__", None)
+        if spec is not None:
+            return spec.name.removesuffix(".__main__")
+    return module
+
+
+def output_name(module: str) -> str:
+    """Name of the module generated for `module`: `shop.model_qten`, or `shop._qten` for the package `shop`.
+
+    >>> output_name("shop.model")
+    'shop.model_qten'
+    """
+    loaded = sys.modules.get(module)
+    if hasattr(loaded, "__path__"):
+        return f"{module}._qten"
+    return f"{module}_qten"
+
+
+def find(module: str) -> ModuleType | None:
+    """The module generated for `module`, imported, or None where there is none.
+
+    Raises:
+        BrokenModule: it exists and importing it failed.
+    """
+    name = output_name(module)
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        return loaded
+    try:
+        if find_spec(name) is None:
+            return None
+    except (ImportError, ValueError):
+        return None
+    try:
+        return import_module(name)
+    except Exception as error:
+        raise BrokenModule(name) from error
+
+
+def copy_of(generated: ModuleType, *, official: bool) -> ModuleType:
+    """Execute a generated module again, for a class statement that runs a second time.
+
+    After `importlib.reload` the copy takes the official place, so that `model_qten.Batch` is the new class; objects of the old
+    class keep the old module. For `python -m` the copy stays apart, under a name of its own.
+    """
+    spec = generated.__spec__
+    assert spec is not None and spec.loader is not None
+    copy = module_from_spec(spec)
+    name = spec.name if official else f"{spec.name}#{next(_copies)}"
+    copy.__name__ = name
+    sys.modules[name] = copy
+    spec.loader.exec_module(copy)
+    if official and (parent := sys.modules.get(name.rpartition(".")[0])) is not None:
+        setattr(parent, name.rpartition(".")[2], copy)
+    return copy
+
+
+def module_for(generated: ModuleType, cls_name: str, module: str) -> ModuleType:
+    """The generated module that a class statement may join: the one found, or a copy where that class has an owner already."""
+    with _lock:
+        if module == "__main__":
+            return _main_copy(generated)
+        owner = vars(generated).get(cls_name)
+        if owner is None or getattr(owner, "__module__", None) != module:
+            return generated
+        return copy_of(generated, official=True)
+
+
+_main_copies: dict[str, ModuleType] = {}
+
+
+def _main_copy(generated: ModuleType) -> ModuleType:
+    """One copy for all classes of the script that runs, so that importing it as a module too finds the official one free."""
+    copy = _main_copies.get(generated.__name__)
+    if copy is None:
+        copy = _main_copies[generated.__name__] = copy_of(generated, official=False)
+    return copy
+
+
+def new_module(name: str) -> ModuleType:
+    """An empty module for code rendered in memory. It stands in `sys.modules`, where dynamo looks globals up."""
+    module = ModuleType(f"{name}#{next(_copies)}")
+    sys.modules[module.__name__] = module
+    return module
+
+
+def publish(cls: type, *modules: ModuleType) -> None:
+    """Make a complete class known: as a global of its generated modules, and to those that wait for it."""
+    key = f"{real_name(cls.__module__)}.{cls.__qualname__}"
+    with _lock:
+        for module in modules:
+            vars(module)[cls.__name__] = cls
+        _declared[key] = cls
+        for namespace, name in _waiting.pop(key, []):
+            namespace[name] = cls
+
+
+def bind(namespace: dict[str, object], name: str, target: type | None, qualified: str) -> None:
+    """Give generated code the class `name`: now where it exists, or as soon as `qualified` is declared."""
+    with _lock:
+        target = target or _declared.get(qualified)
+        if target is not None:
+            namespace[name] = target
+            return
+        namespace.setdefault(name, Undeclared)
+        _waiting.setdefault(qualified, []).append((namespace, name))
+
+
+class Undeclared:
+    """Stands for a class whose module was not imported yet: nothing is an instance of it."""
+
+
+def declared(module: str, name: str) -> object:
+    """`__getattr__` of a generated module: import the source, whose class statements put their classes here.
+
+    Raises:
+        AttributeError: the source declares no such class.
+    """
+    if not name.startswith("_"):
+        import_module(source_name(module))
+        found = vars(sys.modules[module]).get(name)
+        if found is not None:
+            return found
+    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+
+def source_name(module: str) -> str:
+    """The module that a generated module was made from.
+
+    >>> source_name("shop.model_qten"), source_name("shop._qten")
+    ('shop.model', 'shop')
+    """
+    return module.partition("#")[0].removesuffix("_qten").removesuffix(".")
+
+
+def resolve_reference(reference: str, module: str) -> str:
+    """The qualified name of a reference as generated code writes it: `Point` in the same file, `.base:Point` beside it."""
+    home, _, name = reference.rpartition(":")
+    if not home:
+        return f"{module}.{name}"
+    if not home.startswith("."):
+        return f"{home}.{name}"
+    level = len(home) - len(home.lstrip("."))
+    parts = module.split(".")
+    package = parts[: len(parts) - level + hasattr(sys.modules.get(module), "__path__")]
+    return ".".join([*package, *home.lstrip(".").split("."), name]).replace("..", ".")

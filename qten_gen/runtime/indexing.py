@@ -1,0 +1,252 @@
+"""Indexing along the batch dimensions, and assignment to items.
+
+An index is brought into one of two forms, for which the batch size of the result is known without a look at a tensor, and is then
+applied to every tensor as it is.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from types import EllipsisType
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar, cast
+
+import torch
+from torch import Size, Tensor
+
+from . import joining
+from .checks import refuse_if_frozen, refuse_other_static
+
+if TYPE_CHECKING:
+    from .tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+IndexItem = int | slice | EllipsisType | Tensor | Sequence[int] | Sequence[bool] | range | None
+"""One part of an index."""
+
+Index = IndexItem | tuple[IndexItem, ...]
+"""What an object is indexed with: along its batch dimensions only, never by a field's name."""
+
+_Plain = int | slice | Tensor | None
+
+
+def getitem(self: T, index: Index) -> T:
+    """The items that `index` selects along the batch dimensions.
+
+    The result is what indexing every tensor gives. A mask covers as many batch dimensions as it has.
+
+        batch[0], batch[1:3], batch[mask], batch[[2, 0]], batch[..., None]
+
+    Raises:
+        IndexError: the index is out of range or reaches beyond the batch dimensions.
+        TypeError: it is none of the types above.
+    """
+    if type(index) is int and self._batch_size and -self._batch_size[0] <= index < self._batch_size[0]:
+        return self._map_with(operator.getitem, index, self._batch_size[1:], self._device)
+    if type(index) is slice and self._batch_size:
+        size, *rest = self._batch_size
+        length = len(range(*index.indices(size)))
+        return self._map_with(operator.getitem, index, Size((length, *rest)), self._device)
+    if type(index) is Tensor and index.dtype is torch.bool and index.dim() == 1 and self._batch_size:
+        rows = _mask_indices(self, index, 0)[0]
+        return self._map_with(_rows, rows, Size((len(rows), *self._batch_size[1:])), self._device)
+    plain = _plain(self, index)
+    return self._map_with(operator.getitem, plain, _indexed_size(self._batch_size, plain), self._device)
+
+
+def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
+    """Write into the items that `index` selects, in place.
+
+    `value` is an object of the same class with the batch size and the static fields of those items, a number, or a tensor that
+    broadcasts over their batch size.
+
+    Raises:
+        ValueError: the batch sizes do not fit, or a static field differs.
+        FrozenInstanceError: the class is frozen.
+    """
+    refuse_if_frozen(self, "assign to an item of")
+    plain = _plain(self, index)
+    size = _indexed_size(self._batch_size, plain)
+    if type(value) is type(self):
+        if value._batch_size != size:
+            raise ValueError(
+                f"{type(self).__name__}[{_shown(index)}] has batch size {list(size)}, "
+                f"the value has {list(value._batch_size)}"
+            )
+        refuse_other_static(self, value)
+        self._index_put(plain, value)
+    elif isinstance(value, Tensor):
+        events = len(self._batch_size)
+        for leaf in self._leaves():
+            leaf[plain] = over_batch(value, size, leaf.dim() - events)
+    elif isinstance(value, (int, float, complex)):  # type: ignore[redundant-expr]
+        for leaf in self._leaves():
+            leaf[plain] = value
+    else:
+        raise TypeError(
+            f"expected {type(self).__name__}, a Tensor or a number to assign to items of {type(self).__name__}, "
+            f"got {type(value).__name__}"
+        )
+
+
+def over_batch(value: Tensor, batch_size: Size, events: int) -> Tensor:
+    """`value`, which broadcasts over the batch size, shaped to broadcast over a tensor with `events` dimensions more.
+
+    Raises:
+        ValueError: it does not broadcast over the batch size.
+    """
+    if value.dim() == 0:
+        return value
+    pairs = zip(reversed(value.shape), reversed(batch_size), strict=False)
+    if value.dim() > len(batch_size) or any(size not in (1, whole) for size, whole in pairs):
+        raise ValueError(
+            f"a Tensor broadcasts over the batch size {list(batch_size)} only, got shape {list(value.shape)}; "
+            "for other shapes use .apply"
+        )
+    return value.reshape(*value.shape, *(1,) * events)
+
+
+def length(self: TensorClass) -> int:
+    """The size of the first batch dimension.
+
+    Raises:
+        TypeError: there is none.
+    """
+    if not self._batch_size:
+        raise TypeError(f"a {type(self).__name__} without batch dimensions has no len()")
+    return self._batch_size[0]
+
+
+def iterate(self: T) -> Iterator[T]:
+    """The items along the first batch dimension.
+
+    Raises:
+        TypeError: there is none.
+    """
+    if not self._batch_size:
+        raise TypeError(f"a {type(self).__name__} without batch dimensions cannot be iterated over")
+    return iter(joining.unbind(self))
+
+
+def _rows(tensor: Tensor, rows: Tensor) -> Tensor:
+    return torch.index_select(tensor, 0, rows)
+
+
+def _mask_indices(self: TensorClass, mask: Tensor, first: int) -> tuple[Tensor, ...]:
+    """The positions where a mask over the batch dimensions from `first` on is true: found once, not for every field."""
+    covered = self._batch_size[first : first + mask.dim()]
+    if mask.shape != covered:
+        raise IndexError(
+            f"a mask of shape {list(mask.shape)} does not fit the batch size {list(self._batch_size)} "
+            f"of {type(self).__name__}"
+        )
+    return mask.nonzero(as_tuple=True)
+
+
+def _plain(self: TensorClass, index: Index) -> _Plain | tuple[_Plain, ...]:
+    """The same index made of integers, slices, None and integer tensors; an ellipsis stands for batch dimensions only."""
+    items = index if isinstance(index, tuple) else (index,)
+    tensors = [_item(self, item) for item in items]
+    used = sum(_dimensions(item) for item in tensors)
+    n = len(self._batch_size)
+    if used > n:
+        raise IndexError(
+            f"{type(self).__name__} has {n} batch dimension{'' if n == 1 else 's'}, "
+            f"[{_shown(index)}] indexes {used}; a field's own dimensions are indexed on the field"
+        )
+    if sum(item is Ellipsis for item in tensors) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    plain: list[_Plain] = []
+    position = 0
+    for item in tensors:
+        if item is Ellipsis:
+            plain += [slice(None)] * (n - used)
+            position += n - used
+        elif isinstance(item, Tensor) and item.dtype is torch.bool:
+            plain += _mask_indices(self, item, position)
+            position += item.dim()
+        else:
+            plain.append(item)
+            position += _dimensions(item)
+    return plain[0] if len(plain) == 1 else tuple(plain)
+
+
+def _item(self: TensorClass, item: IndexItem) -> _Plain | EllipsisType:
+    """One part of an index, with a sequence made a tensor."""
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return item
+    if isinstance(item, Tensor):
+        if item.dtype is torch.bool or not (item.is_floating_point() or item.is_complex()):
+            return item
+        raise TypeError(f"{type(self).__name__} is indexed with integer or bool tensors, got {item.dtype}")
+    if isinstance(item, (list, range)):
+        values = list(item)
+        return torch.tensor(values) if values else torch.empty(0, dtype=torch.long)
+    if isinstance(item, str):
+        raise TypeError(
+            f"{type(self).__name__} is indexed along its batch dimensions; "
+            f"read a field as an attribute or with .get({item!r})"
+        )
+    if isinstance(item, bool) or not hasattr(item, "__index__"):
+        raise TypeError(
+            f"{type(self).__name__} is indexed with int, slice, None, ..., a Tensor, a list or range of int or bool, "
+            f"or a tuple of those, got {type(item).__name__}"
+        )
+    return operator.index(cast(SupportsIndex, item))
+
+
+def _dimensions(item: _Plain | EllipsisType) -> int:
+    """How many batch dimensions a part of an index takes."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.dim() if isinstance(item, Tensor) and item.dtype is torch.bool else 1
+
+
+def _indexed_size(batch_size: Size, index: _Plain | tuple[_Plain, ...]) -> Size:
+    """The batch size that an index leaves, by the rules of torch.
+
+    Tensors among the parts broadcast to one shape. It takes the place of the first of them, or stands in front where slices or
+    None lie between them.
+    """
+    items = index if isinstance(index, tuple) else (index,)
+    sizes: list[int] = []
+    shapes: list[Size] = []
+    places: list[int] = []
+    rest = iter(batch_size)
+    for item in items:
+        if item is None:
+            sizes.append(1)
+            continue
+        size = next(rest)
+        if isinstance(item, slice):
+            sizes.append(len(range(*item.indices(size))))
+        elif isinstance(item, Tensor) and item.dim() > 0:
+            shapes.append(item.shape)
+            places.append(len(sizes))
+        elif isinstance(item, int) and not -size <= item < size:
+            raise IndexError(f"index {item} is out of range for a batch dimension of size {size}")
+    sizes += rest
+    if shapes:
+        adjacent = places[0] == places[-1]
+        at = places[0] if adjacent else 0
+        sizes[at:at] = _broadcast(shapes)
+    return Size(sizes)
+
+
+def _broadcast(shapes: Sequence[Size]) -> Size:
+    """The shape that index tensors broadcast to."""
+    shape: Size = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call] # torch leaves it untyped
+    return shape
+
+
+def _shown(index: Index) -> str:
+    """An index as it is written, tensors by their shape."""
+    if isinstance(index, tuple):
+        return ", ".join(_shown(item) for item in index)
+    if isinstance(index, Tensor):
+        return f"Tensor{list(index.shape)}"
+    if isinstance(index, slice):
+        parts = [index.start, index.stop, *([] if index.step is None else [index.step])]
+        return ":".join("" if part is None else str(part) for part in parts)
+    return "..." if index is Ellipsis else repr(index)

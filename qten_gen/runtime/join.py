@@ -1,0 +1,243 @@
+"""How a declaration and its generated class become one class.
+
+When `class Batch(TensorClass)` runs, the metaclass reads what the statement says, gets the generated class `_Batch` for it
+(`freshness`), and puts it between the declaration and its bases: `Batch, _Batch, TensorClass`. The class is complete when its
+statement ends, user methods win by the ordinary method resolution order, and `super()` in them reaches the generated ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from abc import ABCMeta
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, cast, dataclass_transform
+
+from . import freshness, generated_modules
+from .class_scope import Scope, annotations_of, statement_frame
+from .fields import Buffer, Default, Field, Parameter, Submodule, Virtual, buffer, field, param, submodule, virtual
+from .freshness import GeneratedPart, Values
+
+if TYPE_CHECKING:
+    from ..model import Declaration, ModuleDecl, TensorClassDecl
+    from ..reflection import ClassStatement
+
+
+class DeclarationMeta(ABCMeta):
+    """Metaclass of every declaration. Joins a class statement with the class generated for it.
+
+    It derives from ABCMeta so that `class Base(Module, ABC)` works; instance checks are those of `type`.
+    """
+
+    _declaration: Declaration
+    """What the class declares, inherited fields in place. The roots have none."""
+    _defaults: dict[str, Default]
+    """Defaults of constructor arguments, inherited ones included."""
+    _specifiers: dict[str, object]
+    """Records of the field specifiers, inherited ones included."""
+
+    def __new__(
+        mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **flags: object
+    ) -> DeclarationMeta:
+        # A class made by a call has no qualified name yet: parametrizations and FSDP derive so, and declare nothing.
+        if "__qualname__" not in namespace or not any(isinstance(base, DeclarationMeta) for base in bases):
+            return super().__new__(mcls, name, bases, namespace)
+        scope = Scope(statement_frame(namespace["__module__"]), namespace)
+        part, reason = freshness.find_part(name, str(namespace["__qualname__"]), str(namespace["__module__"]))
+        statement = _statement(name, bases, namespace, flags, scope, part)
+        declaration = mcls._read(statement)
+        values = _values(statement, declaration)
+        everything = _with_inherited(values, bases)
+        if part is None or not freshness.is_fresh(part, declaration, everything):
+            statement = dataclasses.replace(statement, is_declared_elsewhere=freshness.nested_in_source)
+            declaration = mcls._read(statement)
+            part = freshness.build(declaration, scope, part, reason)
+        for name_of_field in (*values.defaults, *values.specifiers, *values.bare):
+            del namespace[name_of_field]
+        mcls._prepare(namespace, declaration)
+        try:
+            cls = super().__new__(mcls, name, _bases_with(part.cls, bases), namespace)
+        except TypeError as error:
+            raise _explained(error, name, bases) from None
+        cls._declaration = declaration
+        cls._defaults, cls._specifiers = everything.defaults, everything.specifiers
+        cls._complete()
+        _publish(cls, part, statement)
+        return cls
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **flags: object) -> None:
+        super().__init__(name, bases, namespace)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return type.__instancecheck__(cls, instance)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return type.__subclasscheck__(cls, subclass)
+
+    @staticmethod
+    def _read(statement: ClassStatement) -> Declaration:
+        raise NotImplementedError
+
+    @staticmethod
+    def _prepare(namespace: dict[str, object], declaration: Declaration) -> None:
+        """Add what the class needs in its namespace before it is made."""
+
+    def _complete(cls) -> None:
+        """Do what can be done only once the class is made."""
+
+
+@dataclass_transform(field_specifiers=(field,), eq_default=False)
+class TensorClassMeta(DeclarationMeta):
+    """Metaclass of TensorClass."""
+
+    _flags: frozenset[str] = frozenset()
+    __dataclass_fields__: dict[str, dataclasses.Field[object]]
+    __match_args__: tuple[str, ...]
+
+    @staticmethod
+    def _read(statement: ClassStatement) -> Declaration:
+        declaration: Declaration = import_module("qten_gen.reflection").read_tensorclass(statement)
+        return declaration
+
+    @staticmethod
+    def _prepare(namespace: dict[str, object], declaration: Declaration) -> None:
+        if "open" in cast("TensorClassDecl", declaration).flags:
+            return
+        storage = import_module("qten_gen.model").storage
+        given = namespace.get("__slots__", ())
+        slots = (given,) if isinstance(given, str) else tuple(cast("tuple[str, ...]", given))
+        namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
+
+    def _complete(cls) -> None:
+        from . import protocols, pytree
+
+        declaration = cast("TensorClassDecl", cls._declaration)
+        cls._flags = declaration.flags
+        annotations = {f.name: f.type.text for f in declaration.fields}
+        cls.__dataclass_fields__ = protocols.dataclass_fields(annotations, cls._defaults)
+        positional = tuple(f.name for f in declaration.fields if not f.kw_only)
+        type.__setattr__(cls, "__match_args__", positional)
+        pytree.register(cls)
+
+
+@dataclass_transform(field_specifiers=(field, param, buffer, submodule, virtual), eq_default=False)
+class ModuleMeta(DeclarationMeta):
+    """Metaclass of Module."""
+
+    @staticmethod
+    def _read(statement: ClassStatement) -> Declaration:
+        declaration: Declaration = import_module("qten_gen.reflection").read_module(statement)
+        return declaration
+
+
+def _statement(
+    name: str,
+    bases: tuple[type, ...],
+    namespace: dict[str, object],
+    flags: Mapping[str, object],
+    scope: Scope,
+    part: GeneratedPart | None,
+) -> ClassStatement:
+    module, reflection = str(namespace["__module__"]), import_module("qten_gen.reflection")
+    statement: ClassStatement = reflection.ClassStatement(
+        name=name,
+        module=module,
+        qualname=str(namespace["__qualname__"]),
+        namespace=namespace,
+        annotations=annotations_of(namespace),
+        bases=bases,
+        parents=_parents(bases),
+        flags=_flags(namespace, flags),
+        resolve=scope.resolve,
+        is_declaration=lambda value: isinstance(value, TensorClassMeta) and hasattr(value, "_declaration"),
+        classes={},
+        import_of=scope.import_of,
+        is_declared_elsewhere=freshness.known_nested(part, module),
+    )
+    return statement
+
+
+def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> frozenset[str]:
+    """The class flags that are on, from `TensorClass["frozen"]` and `frozen=True`; unknown ones are kept for the rules."""
+    given = dict(keywords)
+    for base in cast("tuple[object, ...]", namespace.get("__orig_bases__", ())):
+        given.update(dict.fromkeys(getattr(base, "flags", ()), True))
+    return frozenset(flag for flag, on in given.items() if on)
+
+
+def _parents(bases: tuple[type, ...]) -> tuple[tuple[str, Declaration], ...]:
+    """The declared ancestors of a class that is not made yet, in the order of its MRO."""
+    declared = [base for base in bases if isinstance(base, DeclarationMeta)]
+    if len(declared) == 1:
+        ancestors = declared[0].__mro__
+    else:
+        # A throwaway class has the order that Python gives; made by a call, it declares nothing.
+        ancestors = types.new_class("order", tuple(base for base in bases if base is not object)).__mro__[1:]
+    return tuple(
+        (f"{ancestor.__module__}.{ancestor.__qualname__}", cast("Declaration", vars(ancestor)["_declaration"]))
+        for ancestor in ancestors
+        if "_declaration" in vars(ancestor)
+    )
+
+
+def _values(statement: ClassStatement, declaration: Declaration) -> Values:
+    """The defaults and specifier records of the fields that the statement itself declares."""
+    defaults: dict[str, Default] = {}
+    records: dict[str, object] = {}
+    bare: list[str] = []
+    for name in (f.name for f in declaration.fields if f.owner == statement.qualified):
+        match statement.namespace.get(name, dataclasses.MISSING):
+            case value if value is dataclasses.MISSING:
+                pass
+            case Parameter() | Buffer() | Submodule() | Virtual() as record:
+                records[name] = record
+            case Field(default_factory=None, default=value) if value is dataclasses.MISSING:
+                bare.append(name)
+            case Field(default_factory=None, default=value):
+                defaults[name] = Default(value)
+            case Field(default_factory=factory):
+                defaults[name] = Default(factory, is_factory=True)
+            case value:
+                defaults[name] = Default(value)
+    return Values(defaults, records, tuple(bare))
+
+
+def _bases_with(part: type, bases: tuple[type, ...]) -> tuple[type, ...]:
+    """The bases with the generated class before the first declared one."""
+    first = next(index for index, base in enumerate(bases) if isinstance(base, DeclarationMeta))
+    return (*bases[:first], part, *bases[first:])
+
+
+def _with_inherited(values: Values, bases: tuple[type, ...]) -> Values:
+    """The values of a statement over those of its declared bases."""
+    defaults: dict[str, Default] = {}
+    specifiers: dict[str, object] = {}
+    for base in reversed([base for base in bases if isinstance(base, DeclarationMeta)]):
+        defaults |= getattr(base, "_defaults", {})
+        specifiers |= getattr(base, "_specifiers", {})
+    return Values(defaults | values.defaults, specifiers | values.specifiers)
+
+
+def _publish(cls: DeclarationMeta, part: GeneratedPart, statement: ClassStatement) -> None:
+    """Make the class a global of its generated modules, and give it the classes that its nested fields hold."""
+    generated_modules.publish(cls, *part.modules)
+    references: Mapping[str, str] = getattr(part.cls, "_nested", {})
+    for reference in references.values():
+        qualified = generated_modules.resolve_reference(reference, generated_modules.real_name(statement.module))
+        name = qualified.rpartition(".")[2]
+        met = next((found for key, found in statement.classes.items() if key.rpartition(".")[2] == name), None)
+        generated_modules.bind(vars(part.modules[0]), name, met, qualified)
+
+
+def _explained(error: TypeError, name: str, bases: tuple[type, ...]) -> TypeError:
+    """A layout conflict in the words of declarations; any other error as it is."""
+    if "lay-out conflict" not in str(error):
+        return error
+    from ..diagnostics import DeclarationError
+
+    parents = " and ".join(base.__name__ for base in bases if isinstance(base, DeclarationMeta))
+    return DeclarationError(
+        f"{name} combines {parents}, which both keep fields in slots. Declare all but one of them with open=True, "
+        f"for example: class {bases[-1].__name__}(TensorClass, open=True)"
+    )

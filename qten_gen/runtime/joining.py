@@ -1,0 +1,218 @@
+"""Objects put together (`stack`, `cat`) and taken apart (`split`, `chunk`, `unbind`), and what generated code calls for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import torch
+from torch import Size, Tensor
+
+from .checks import label
+from .shapes import dimension
+
+if TYPE_CHECKING:
+    from .tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+A = TypeVar("A")
+
+Join = Callable[[list[Tensor], int], Tensor]
+
+
+def stack(items: Sequence[T], dim: int = 0) -> T:
+    """Objects of one class and batch size along a new batch dimension.
+
+    Raises:
+        TypeError: they are of different classes, or a field is None in some only.
+        ValueError: there are none, or batch sizes or static fields differ.
+    """
+    items = _items(items, "stack")
+    first = items[0]
+    size = first._batch_size
+    for item in items:
+        if item._batch_size != size:
+            raise ValueError(
+                f"stack: expected {type(first).__name__} of one batch size, got {list(size)} and {list(item._batch_size)}"
+            )
+    n = len(size)
+    if not -n - 1 <= dim <= n:
+        raise IndexError(f"stack: dimension {dim} is out of range for {n} batch dimensions")
+    at = dim if dim >= 0 else dim + n + 1
+    return first._join(torch.stack, items, at, Size((*size[:at], len(items), *size[at:])))
+
+
+def cat(items: Sequence[T], dim: int = 0) -> T:
+    """Objects of one class one after the other along a batch dimension; the other batch dimensions are the same.
+
+    Raises:
+        TypeError: they are of different classes, or a field is None in some only.
+        ValueError: there are none, or other batch dimensions or static fields differ.
+    """
+    items = _items(items, "cat")
+    first = items[0]
+    size = first._batch_size
+    at = dimension(first, dim)
+    for item in items:
+        other = item._batch_size
+        if other != size and (other[:at], other[at + 1 :]) != (size[:at], size[at + 1 :]):
+            raise ValueError(
+                f"cat: expected {type(first).__name__} whose batch sizes differ in dimension {at} only, "
+                f"got {list(size)} and {list(other)}"
+            )
+    length = sum(item._batch_size[at] for item in items)
+    return first._join(torch.cat, items, at, Size((*size[:at], length, *size[at + 1 :])))
+
+
+def split(self: T, split_size: int | Sequence[int], dim: int = 0) -> tuple[T, ...]:
+    """Pieces of `split_size` items, the last one perhaps smaller; or pieces of the given sizes.
+
+    Raises:
+        ValueError: the sizes do not add up to the batch dimension.
+    """
+    at = dimension(self, dim)
+    length = self._batch_size[at]
+    if isinstance(split_size, int):
+        if split_size <= 0:
+            raise ValueError(f"split: expected a positive size, got {split_size}")
+        sizes = [min(split_size, length - start) for start in range(0, length, split_size)] or [0]
+    else:
+        sizes = list(split_size)
+        if sum(sizes) != length or any(size < 0 for size in sizes):
+            raise ValueError(f"split: expected sizes that add up to {length}, got {sizes}")
+    before, after = self._batch_size[:at], self._batch_size[at + 1 :]
+    batch_sizes = [Size((*before, size, *after)) for size in sizes]
+    return tuple(self._part(_split, (sizes, at), batch_sizes))
+
+
+def chunk(self: T, chunks: int, dim: int = 0) -> tuple[T, ...]:
+    """At most `chunks` pieces of one size, the last one perhaps smaller."""
+    if chunks <= 0:
+        raise ValueError(f"chunk: expected a positive number of chunks, got {chunks}")
+    length = self._batch_size[dimension(self, dim)]
+    if length == 0:
+        return split(self, [0] * chunks, dim)
+    return split(self, -(-length // chunks), dim)
+
+
+def unbind(self: T, dim: int = 0) -> tuple[T, ...]:
+    """The items along a batch dimension, without that dimension."""
+    at = dimension(self, dim)
+    size = self._batch_size
+    return tuple(self._part(torch.unbind, at, [Size((*size[:at], *size[at + 1 :]))] * size[at]))
+
+
+def _split(tensor: Tensor, argument: tuple[list[int], int]) -> Sequence[Tensor]:
+    sizes, dim = argument
+    return torch.split_with_sizes(tensor, sizes, dim)
+
+
+def _items(items: Iterable[T], action: str) -> Sequence[T]:
+    """The objects to join, which are of one class."""
+    found = items if isinstance(items, (list, tuple)) else list(items)
+    if not found:
+        raise ValueError(f"{action}: expected at least one object, got none")
+    cls = type(found[0])
+    for item in found:
+        if type(item) is not cls:
+            raise TypeError(f"{action}: expected objects of one class, got {cls.__name__} and {type(item).__name__}")
+    return cast("Sequence[T]", found)
+
+
+# What generated code calls
+
+
+def join_optional(self: TensorClass, name: str, fn: Join, values: list[Tensor | None], dim: int) -> Tensor | None:
+    """Join an optional tensor field, which is None in all objects or in none."""
+    given = _all_or_none(self, name, values)
+    return None if given is None else fn(given, dim)
+
+
+def join_nested(
+    self: TensorClass, name: str, fn: Join, values: list[T | None], dim: int, batch_size: Size
+) -> T | None:
+    """Join a nested field, whose values are of one class; None in all objects or in none."""
+    given = _all_or_none(self, name, values)
+    if given is None:
+        return None
+    first = given[0]
+    for value in given:
+        if type(value) is not type(first):
+            raise _different(self, name, first, value)
+    return first._join(fn, given, dim, batch_size + first._batch_size[len(self._batch_size) :])
+
+
+def zip_optional(
+    self: TensorClass, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: Tensor | None, right: Tensor | None
+) -> Tensor | None:
+    """Apply `fn` to an optional tensor field of two objects, which is None in both or in neither."""
+    given = _all_or_none(self, name, [left, right])
+    return None if given is None else fn(given[0], given[1])
+
+
+def zip_nested(
+    self: TensorClass, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T | None, right: T | None
+) -> T | None:
+    """Apply `fn` to the tensors of a nested field of two objects; None in both or in neither."""
+    if left is None or right is None:
+        _all_or_none(self, name, [left, right])
+        return None
+    if type(left) is not type(right):
+        raise _different(self, name, left, right)
+    return left._zip(fn, right)
+
+
+def put_optional(self: TensorClass, name: str, target: Tensor | None, index: object, value: Tensor | None) -> None:
+    """Write items of an optional tensor field, which is None in both objects or in neither."""
+    given = _all_or_none(self, name, [target, value])
+    if given is not None:
+        given[0][index] = given[1]  # type: ignore[index] # `index` was made by the runtime
+
+
+def put_nested(self: TensorClass, name: str, target: T | None, index: object, value: T | None) -> None:
+    """Write items of a nested field; None in both objects or in neither."""
+    if target is None or value is None:
+        _all_or_none(self, name, [target, value])
+        return
+    if type(target) is not type(value):
+        raise _different(self, name, target, value)
+    target._index_put(index, value)
+
+
+def part_optional(
+    fn: Callable[[Tensor, A], Sequence[Tensor]], value: Tensor | None, argument: A, batch_sizes: Sequence[Size]
+) -> Sequence[Tensor | None]:
+    """The pieces of an optional tensor field: None for each where it is None."""
+    return [None] * len(batch_sizes) if value is None else fn(value, argument)
+
+
+def part_nested(
+    self: TensorClass,
+    fn: Callable[[Tensor, A], Sequence[Tensor]],
+    value: T | None,
+    argument: A,
+    batch_sizes: Sequence[Size],
+) -> Sequence[T | None]:
+    """The pieces of a nested field: None for each where it is None."""
+    if value is None:
+        return [None] * len(batch_sizes)
+    tail = value._batch_size[len(self._batch_size) :]
+    return value._part(fn, argument, [batch_size + tail for batch_size in batch_sizes])
+
+
+V = TypeVar("V")
+
+
+def _all_or_none(self: TensorClass, name: str, values: list[V | None]) -> list[V] | None:
+    missing = sum(value is None for value in values)
+    if missing == 0:
+        return cast("list[V]", values)
+    if missing == len(values):
+        return None
+    raise TypeError(f"{label(self, name)}: expected a value in every object or in none, {missing} of {len(values)} are None")
+
+
+def _different(self: TensorClass, name: str, left: object, right: object) -> TypeError:
+    return TypeError(
+        f"{label(self, name)}: expected values of one class, got {type(left).__name__} and {type(right).__name__}"
+    )

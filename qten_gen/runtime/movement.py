@@ -1,0 +1,223 @@
+"""Copies, devices, dtypes and gradients: operations that leave the batch size as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
+
+import torch
+from torch import Tensor
+
+from . import checks
+from .checks import refuse_if_frozen
+from .contents import new_like, tensor_and_nested
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from .tensorclass import TensorClass
+
+    Target: TypeAlias = "torch.device | str | int | torch.dtype | Tensor | TensorClass"
+
+T = TypeVar("T", bound="TensorClass")
+
+Device = torch.device | str | int
+
+
+@overload
+def to(
+    self: T, device: Device | None = None, dtype: torch.dtype | None = None, non_blocking: bool = False
+) -> T: ...
+@overload
+def to(self: T, dtype: torch.dtype, non_blocking: bool = False) -> T: ...
+@overload
+def to(self: T, other: Tensor | TensorClass, non_blocking: bool = False) -> T: ...
+def to(
+    self: T, *args: Target | bool | None, **named: Target | bool | None
+) -> T:
+    """The object on a device, or with another dtype, or with both of another tensor; itself where there is nothing to do.
+
+    A dtype is that of the floating point tensors, as in `nn.Module.to`; other tensors keep theirs. Of another TensorClass the
+    device is taken.
+
+        batch.to("cuda", non_blocking=True), batch.to(torch.bfloat16), batch.to(device="cpu", dtype=torch.float64)
+
+    Raises:
+        TypeError: the dtype is neither floating point nor complex.
+    """
+    device, dtype, non_blocking = _target(args, named)
+    if device is not None:
+        found = checks.device(device)
+        if found != self._device:
+            self = self._map_with(_move_without_waiting if non_blocking else _move, found, self._batch_size, found)
+    if dtype is None:
+        return self
+    return _cast(self, dtype)
+
+
+def _target(
+    args: Sequence[Target | bool | None], named: Mapping[str, Target | bool | None]
+) -> tuple[Device | None, torch.dtype | None, bool]:
+    """Device, dtype and `non_blocking` from the arguments of `to`, whose meaning depends on their types."""
+    unknown = named.keys() - {"device", "dtype", "other", "non_blocking"}
+    if unknown or len(args) > 3:
+        raise TypeError(f"to() got an unexpected argument {min(unknown, default=repr(args[-1]))!r}")
+    device: Device | None = None
+    dtype: torch.dtype | None = None
+    non_blocking = bool(named.get("non_blocking", False))
+    for value in (*args, named.get("other"), named.get("device"), named.get("dtype")):
+        if isinstance(value, bool):
+            non_blocking = value
+        elif isinstance(value, torch.dtype):
+            dtype = value
+        elif isinstance(value, Tensor):
+            device, dtype = value.device, value.dtype
+        elif isinstance(value, (torch.device, str, int)):
+            device = value
+        elif value is not None:
+            device = value._device
+    return device, dtype, non_blocking
+
+
+def _move(tensor: Tensor, device: torch.device) -> Tensor:
+    return tensor.to(device)
+
+
+def _move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
+    return tensor.to(device, non_blocking=True)
+
+
+def _cast(self: T, dtype: torch.dtype) -> T:
+    """Floating point tensors (and complex ones, where `dtype` is complex) in another dtype; itself where they have it."""
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise TypeError(
+            f"{type(self).__name__}.to: expected a floating point or complex dtype, got {dtype}; "
+            f"to convert every tensor use .apply(lambda tensor: tensor.to({dtype}))"
+        )
+    if all(leaf.dtype == dtype or not _is_cast(leaf, dtype) for leaf in self._leaves()):
+        return self
+    return self._map_with(_with_dtype, dtype, self._batch_size, self._device)
+
+
+def _is_cast(tensor: Tensor, dtype: torch.dtype) -> bool:
+    return tensor.is_floating_point() or (dtype.is_complex and tensor.is_complex())
+
+
+def _with_dtype(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    return tensor.to(dtype=dtype) if _is_cast(tensor, dtype) else tensor
+
+
+def cpu(self: T) -> T:
+    """The object in main memory."""
+    return to(self, "cpu")
+
+
+def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T:
+    """The object on a GPU, the current one by default."""
+    return to(self, "cuda" if device is None else device, None, non_blocking)
+
+
+def half(self: T) -> T:
+    """Floating point tensors as `torch.float16`."""
+    return _cast(self, torch.float16)
+
+
+def bfloat16(self: T) -> T:
+    """Floating point tensors as `torch.bfloat16`."""
+    return _cast(self, torch.bfloat16)
+
+
+def single(self: T) -> T:
+    """Floating point tensors as `torch.float32`."""
+    return _cast(self, torch.float32)
+
+
+def double(self: T) -> T:
+    """Floating point tensors as `torch.float64`."""
+    return _cast(self, torch.float64)
+
+
+def clone(self: T) -> T:
+    """A copy of every tensor. Static values are shared."""
+    return self._map(Tensor.clone)
+
+
+def detach(self: T) -> T:
+    """The same tensors without their history."""
+    return self._map(Tensor.detach)
+
+
+def contiguous(self: T) -> T:
+    """Every tensor contiguous in memory."""
+    return self._map(Tensor.contiguous)
+
+
+def pin_memory(self: T) -> T:
+    """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it."""
+    return self._map(Tensor.pin_memory)
+
+
+def requires_grad(self: TensorClass) -> bool:
+    """Whether any tensor requires a gradient."""
+    return any(leaf.requires_grad for leaf in self._leaves())
+
+
+def requires_grad_(self: T, requires_grad: bool = True) -> T:
+    """Record gradients for the floating point tensors, in place, or stop it.
+
+    Raises:
+        FrozenInstanceError: the class is frozen.
+    """
+    refuse_if_frozen(self, "change the tensors of")
+    for leaf in self._leaves():
+        if leaf.is_floating_point() or leaf.is_complex():
+            leaf.requires_grad_(requires_grad)
+    return self
+
+
+def apply(
+    self: T,
+    fn: Callable[[Tensor], Tensor],
+    *,
+    batch_size: int | Sequence[int] | None = None,
+    device: Device | None = None,
+) -> T:
+    """The object with `fn` applied to every tensor.
+
+        batch.apply(torch.square)
+        batch.apply(lambda tensor: tensor.sum(0), batch_size=())
+
+    Args:
+        fn: Has to return tensors whose shape starts with the batch size.
+        batch_size: Batch size of the result, where `fn` changes it.
+        device: Device of the result, where `fn` changes it.
+
+    Raises:
+        TypeError: `fn` returned no tensor.
+        ValueError: a result's shape does not start with the batch size.
+    """
+    out = self._map(fn)
+    size = self._batch_size if batch_size is None else checks.batch_size(batch_size)
+    n = len(size)
+    wanted = self._device if device is None else checks.device(device)
+    if size == self._batch_size and all(
+        isinstance(leaf, Tensor) and leaf.shape[:n] == size and (wanted is None or leaf.device == wanted)
+        for leaf in out._leaves()
+    ):
+        out._device = wanted
+        return out
+    return _checked(self, out, size, wanted)
+
+
+def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | None) -> T:
+    """What `apply` made, with every field checked as on construction."""
+    fitted: list[object] = []
+    values, static = out._contents()
+    for name, before, value in zip(
+        tensor_and_nested(self), self._contents()[0], values, strict=True
+    ):
+        if name in self._nested and value is not None:
+            tail = before._batch_size[len(self._batch_size) :]
+            fitted.append(_checked(before, value, batch_size + tail, device))
+        else:
+            fitted.append(before if before is None else checks.tensor(self, name, value, batch_size, device))
+    return new_like(self)._refill(fitted, static, batch_size, device)

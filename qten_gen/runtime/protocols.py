@@ -1,0 +1,46 @@
+"""The dataclass protocol: what `dataclasses.fields`, `asdict` and `replace` look for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .fields import Default
+
+
+def dataclass_fields(
+    annotations: Mapping[str, object], defaults: Mapping[str, Default]
+) -> dict[str, dataclasses.Field[object]]:
+    """A `__dataclass_fields__` for `dataclasses.fields`, `asdict` and `replace`.
+
+    `batch_size` and `device` are in it as pseudo-fields of the kind `InitVar`: `replace` passes them on to the constructor, and
+    the other functions leave them out.
+    """
+    made = {name: _field(name, type_, defaults.get(name)) for name, type_ in annotations.items()}
+    for name in ("batch_size", "device"):
+        made[name] = _field(name, dataclasses.InitVar[object], None)
+        made[name].default = None
+        _set_kind(made[name], "_FIELD_INITVAR")
+    return made
+
+
+def _field(name: str, type_: object, default: Default | None) -> dataclasses.Field[object]:
+    made: dataclasses.Field[object]
+    if default is None:
+        made = dataclasses.field()
+    elif default.is_factory:
+        made = dataclasses.field(default_factory=default.value)  # type: ignore[call-overload] # a factory is callable
+    else:
+        made = dataclasses.field()
+        made.default = default.value
+    made.name = name
+    made.type = type_
+    _set_kind(made, "_FIELD")
+    return made
+
+
+def _set_kind(made: dataclasses.Field[object], kind: str) -> None:
+    """`dataclasses` tells real fields from pseudo-fields by a private attribute, which only its decorator sets."""
+    setattr(made, "_field_type", getattr(dataclasses, kind))  # noqa: B010 # the attribute is not in the typeshed

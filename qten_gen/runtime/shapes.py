@@ -1,0 +1,202 @@
+"""Changing the batch dimensions. The dimensions that a field has beyond them stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, TypeVar, cast, overload
+
+import torch
+from torch import Size, Tensor
+
+if TYPE_CHECKING:
+    from .tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+@overload
+def reshape(self: T, *shape: int) -> T: ...
+@overload
+def reshape(self: T, shape: Sequence[int], /) -> T: ...
+def reshape(self: T, *shape: int | Sequence[int]) -> T:
+    """The same items in another batch shape; one size may be -1.
+
+        batch.reshape(2, -1)
+
+    Raises:
+        ValueError: the shape has another number of items.
+    """
+    return _reshaped(self, _reshape, shape)
+
+
+@overload
+def view(self: T, *shape: int) -> T: ...
+@overload
+def view(self: T, shape: Sequence[int], /) -> T: ...
+def view(self: T, *shape: int | Sequence[int]) -> T:
+    """`reshape` that never copies.
+
+    Raises:
+        ValueError: the shape has another number of items.
+        RuntimeError: a tensor's memory layout does not allow it.
+    """
+    return _reshaped(self, _view, shape)
+
+
+def flatten(self: T, start_dim: int = 0, end_dim: int = -1) -> T:
+    """Join the batch dimensions from `start_dim` to `end_dim` into one; without batch dimensions, add one of size 1."""
+    size = self._batch_size
+    if not size:
+        return reshape(self, 1)
+    start, end = dimension(self, start_dim), dimension(self, end_dim)
+    if end < start:
+        raise ValueError(f"flatten: start_dim {start_dim} lies behind end_dim {end_dim}")
+    return reshape(self, (*size[:start], prod(size[start : end + 1]), *size[end + 1 :]))
+
+
+def unflatten(self: T, dim: int, sizes: Sequence[int]) -> T:
+    """Divide one batch dimension into several; one size may be -1.
+
+    Raises:
+        ValueError: the sizes do not multiply to that of the dimension.
+    """
+    at = dimension(self, dim)
+    parts = _resolved(self, tuple(sizes), Size((self._batch_size[at],)))
+    return reshape(self, (*self._batch_size[:at], *parts, *self._batch_size[at + 1 :]))
+
+
+@overload
+def permute(self: T, *dims: int) -> T: ...
+@overload
+def permute(self: T, dims: Sequence[int], /) -> T: ...
+def permute(self: T, *dims: int | Sequence[int]) -> T:
+    """Put the batch dimensions in another order.
+
+    Raises:
+        ValueError: `dims` does not name every batch dimension once.
+    """
+    given = _integers(dims)
+    order = tuple(dimension(self, dim) for dim in given)
+    if sorted(order) != list(range(len(self._batch_size))):
+        raise ValueError(
+            f"permute: expected each of the {len(self._batch_size)} batch dimensions of {type(self).__name__} once, "
+            f"got {list(given)}"
+        )
+    size = Size([self._batch_size[dim] for dim in order])
+    return self._map_with(_permute, order, size, self._device)
+
+
+def transpose(self: T, dim0: int, dim1: int) -> T:
+    """Exchange two batch dimensions."""
+    first, second = dimension(self, dim0), dimension(self, dim1)
+    order = list(range(len(self._batch_size)))
+    order[first], order[second] = order[second], order[first]
+    return permute(self, order)
+
+
+def unsqueeze(self: T, dim: int) -> T:
+    """Insert a batch dimension of size 1; -1 is behind the last one."""
+    n = len(self._batch_size)
+    if not -n - 1 <= dim <= n:
+        raise IndexError(f"unsqueeze: dimension {dim} is out of range for {n} batch dimensions")
+    at = dim if dim >= 0 else dim + n + 1
+    size = Size((*self._batch_size[:at], 1, *self._batch_size[at:]))
+    return self._map_with(torch.unsqueeze, at, size, self._device)
+
+
+def squeeze(self: T, dim: int | None = None) -> T:
+    """Drop one batch dimension of size 1, or all of them. A dimension of another size stays."""
+    size = self._batch_size
+    if dim is None:
+        dims = tuple(at for at, length in enumerate(size) if length == 1)
+    else:
+        at = dimension(self, dim)
+        dims = (at,) if size[at] == 1 else ()
+    if not dims:
+        return self
+    left = Size([length for at, length in enumerate(size) if at not in dims])
+    return self._map_with(torch.squeeze, dims, left, self._device)
+
+
+@overload
+def expand(self: T, *shape: int) -> T: ...
+@overload
+def expand(self: T, shape: Sequence[int], /) -> T: ...
+def expand(self: T, *shape: int | Sequence[int]) -> T:
+    """Repeat batch dimensions of size 1, and add some in front, without copying; -1 keeps a size.
+
+    Raises:
+        ValueError: the batch size does not broadcast to `shape`.
+    """
+    given = _integers(shape)
+    added = len(given) - len(self._batch_size)
+    old = (1,) * added + tuple(self._batch_size)
+    new = tuple(before if after == -1 else after for before, after in zip(old, given, strict=False))
+    if added < 0 or any(before not in (1, after) for before, after in zip(old, new, strict=True)):
+        raise ValueError(f"expand: the batch size {list(self._batch_size)} does not broadcast to {list(given)}")
+    size = Size(new)
+    return self._map_with(_expand, (size, len(self._batch_size)), size, self._device)
+
+
+def dimension(self: TensorClass, dim: int) -> int:
+    """A batch dimension counted from the front.
+
+    Raises:
+        IndexError: there is no such batch dimension.
+    """
+    n = len(self._batch_size)
+    if not -n <= dim < n:
+        raise IndexError(
+            f"dimension {dim} is out of range: {type(self).__name__} has {n} batch dimension{'' if n == 1 else 's'}"
+        )
+    return dim % n
+
+
+def _integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
+    """Integers that came one by one or as one sequence."""
+    if len(given) == 1 and not isinstance(given[0], int):
+        return tuple(given[0])
+    return cast("tuple[int, ...]", given)
+
+
+def _resolved(self: TensorClass, shape: tuple[int, ...], old: Size) -> Size:
+    """The shape with a size in place of -1, which has to hold the same number of items as `old`."""
+    items = prod(old)
+    known = prod(size for size in shape if size != -1)
+    free = shape.count(-1)
+    if free == 1 and known and items % known == 0:
+        return Size([items // known if size == -1 else size for size in shape])
+    if free or known != items or any(size < 0 for size in shape):
+        raise ValueError(f"{type(self).__name__} of batch size {list(old)} cannot be reshaped to {list(shape)}")
+    return Size(shape)
+
+
+def _reshaped(self: T, fn: _WithShape, shape: tuple[int | Sequence[int], ...]) -> T:
+    size = _resolved(self, _integers(shape), self._batch_size)
+    return self._map_with(fn, (size, len(self._batch_size)), size, self._device)
+
+
+def _reshape(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
+    size, n = argument
+    return torch.reshape(tensor, (*size, *tensor.shape[n:]))
+
+
+def _view(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
+    size, n = argument
+    return tensor.view(*size, *tensor.shape[n:])
+
+
+def _expand(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
+    size, n = argument
+    return tensor.expand(*size, *tensor.shape[n:])
+
+
+def _permute(tensor: Tensor, order: tuple[int, ...]) -> Tensor:
+    return torch.permute(tensor, (*order, *range(len(order), tensor.dim())))
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _WithShape = Callable[[Tensor, tuple[Size, int]], Tensor]

@@ -1,0 +1,210 @@
+"""The base class of declared TensorClasses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+import torch
+from torch import Size, Tensor
+from torch.utils.data._utils.collate import default_collate_fn_map
+
+from . import access, checks, conversion, indexing, joining, movement, operators, shapes, torch_functions
+from .fields import field
+from .join import TensorClassMeta
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from qten_gen_typing import BatchSizeField, DeviceField, Primitives, TensorOperators
+
+    from .checks import BatchSize, DeviceLike
+
+    class _Face(TensorOperators, Primitives):
+        """What a type checker sees of operators and generated code."""
+else:
+    _Face = object
+
+T = TypeVar("T", bound="TensorClass")
+
+
+class Flagged:
+    """`TensorClass["frozen"]` among the bases of a class: TensorClass, and flags for the metaclass to read."""
+
+    def __init__(self, cls: type[TensorClass], flags: frozenset[str]) -> None:
+        self.cls = cls
+        self.flags = flags
+
+    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type[TensorClass]]:
+        return (self.cls,)
+
+    def __repr__(self) -> str:
+        return f"{self.cls.__name__}[{', '.join(map(repr, sorted(self.flags)))}]"
+
+
+class TensorClass(_Face, metaclass=TensorClassMeta):
+    """Base of declared batches: named tensors that share their leading dimensions, the batch size.
+
+        class Batch(TensorClass):
+            tokens: Tensor
+            mask: Tensor | None = None
+            source: str = "train"
+
+        batch = Batch(torch.ones(4, 7), batch_size=4)
+        batch[:2].to("cuda")
+        torch.stack([batch, batch])
+
+    The annotation decides what a field is. A `Tensor` has a shape that starts with the batch size; another TensorClass is nested,
+    and its batch size starts with this one's; any other type is static, the same value for the whole batch. The constructor takes
+    the fields in order, then `batch_size` and `device` by keyword. With a device, every tensor is moved to it.
+
+    Operations return new objects with the static values of the first one. `__post_init__` runs in the constructor only.
+    """
+
+    __slots__ = ("__weakref__", "_batch_size", "_device")
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+    _flags: ClassVar[frozenset[str]] = frozenset()
+
+    if TYPE_CHECKING:
+        batch_size: BatchSizeField = field(default=cast(Any, ()), kw_only=True)
+        device: DeviceField = field(default=cast(Any, None), kw_only=True)
+
+        def __init_subclass__(
+            cls,
+            *,
+            autocast: bool = False,
+            frozen: bool = False,
+            nocast: bool = False,
+            open: bool = False,
+            shadow: bool = False,
+            tensor_only: bool = False,
+        ) -> None: ...
+    else:
+        batch_size = property(
+            checks.get_batch_size, checks.set_batch_size, doc="The leading dimensions that all tensors share; can be set."
+        )
+        device = property(checks.get_device, checks.set_device, doc="Where all tensors are, or None where they may differ.")
+
+        def __init__(self, *args, **kwargs):
+            raise TypeError(f"{type(self).__name__} has no fields: derive a class from it and annotate them")
+
+    # Fields by name
+    get = access.get
+    set = access.set
+    update = access.update
+    select = access.select
+    replace = access.replace
+    keys = access.keys
+    values = access.values
+    items = access.items
+
+    # Items along the batch dimensions
+    __getitem__ = indexing.getitem
+    __setitem__ = indexing.setitem
+    __len__ = indexing.length
+    __iter__ = indexing.iterate
+
+    # Batch shape
+    reshape = shapes.reshape
+    view = shapes.view
+    flatten = shapes.flatten
+    unflatten = shapes.unflatten
+    permute = shapes.permute
+    transpose = shapes.transpose
+    squeeze = shapes.squeeze
+    unsqueeze = shapes.unsqueeze
+    expand = shapes.expand
+
+    # Put together and taken apart
+    split = joining.split
+    chunk = joining.chunk
+    unbind = joining.unbind
+
+    @classmethod
+    def stack(cls, items: Sequence[Self], dim: int = 0) -> Self:
+        """`torch.stack` for objects of this class: along a new batch dimension. See `qten_gen.runtime.joining.stack`."""
+        return joining.stack(_of_class(cls, items), dim)
+
+    @classmethod
+    def cat(cls, items: Sequence[Self], dim: int = 0) -> Self:
+        """`torch.cat` for objects of this class: along a batch dimension. See `qten_gen.runtime.joining.cat`."""
+        return joining.cat(_of_class(cls, items), dim)
+
+    # Copies, devices, dtypes, gradients
+    to = movement.to
+    cpu = movement.cpu
+    cuda = movement.cuda
+    float = movement.single
+    double = movement.double
+    half = movement.half
+    bfloat16 = movement.bfloat16
+    clone = movement.clone
+    detach = movement.detach
+    contiguous = movement.contiguous
+    pin_memory = movement.pin_memory
+    requires_grad_ = movement.requires_grad_
+    apply = movement.apply
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether any tensor requires a gradient."""
+        return movement.requires_grad(self)
+
+    # Dicts, text, copies, pickles
+    to_dict = conversion.to_dict
+
+    @classmethod
+    def from_dict(
+        cls, values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None
+    ) -> Self:
+        """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.conversion.from_dict`."""
+        return conversion.from_dict(cls, values, batch_size=batch_size, device=device)
+
+    __repr__ = conversion.show
+    __reduce__ = conversion.reduce
+    __setstate__ = conversion.restore
+    __copy__ = conversion.copy
+    __deepcopy__ = conversion.deep_copy
+    __replace__ = access.replace
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"a {type(self).__name__} has no truth value; ask its tensors")
+
+    def __class_getitem__(cls, flags: str | tuple[str, ...]) -> Any:  # a base class, which has no type
+        given = flags if isinstance(flags, tuple) else (flags,)
+        if getattr(cls, "__parameters__", ()) or not all(isinstance(flag, str) for flag in given):
+            return super().__class_getitem__(flags)  # type: ignore[misc] # that of Generic, where a class derives from it
+        return Flagged(cls, frozenset(given))
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
+        return torch_functions.dispatch(cls, func, args, kwargs)
+
+
+def _of_class(cls: type[T], items: Sequence[T]) -> Sequence[T]:
+    """The objects, when they are of the class that `stack` or `cat` was called on."""
+    for item in items:
+        if not isinstance(item, cls):
+            raise TypeError(f"expected {cls.__name__}, got {type(item).__name__}")
+    return items
+
+
+if not TYPE_CHECKING:
+    for _name, _method in operators.methods().items():
+        setattr(TensorClass, _name, _method)
+    TensorClass.__hash__ = None
+
+
+def _collate(items: list[T], *, collate_fn_map: Mapping[object, object] | None = None) -> T:
+    """What a DataLoader makes of the items of a dataset: one batch of them."""
+    return joining.stack(items)
+
+
+default_collate_fn_map[TensorClass] = _collate

@@ -1,0 +1,118 @@
+"""Virtual tensors: attributes of a Module that are computed when they are read.
+
+The function gets the dtype and device of the module's *anchor*: its first parameter without a dtype of its own, else such a
+buffer, else an empty buffer registered for the purpose. So a virtual tensor follows `.to()` without being in the state dict.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from operator import is_
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor
+from torch._C._functorch import peek_interpreter_stack
+
+from .fields import Virtual
+
+if TYPE_CHECKING:
+    from .module import Module
+
+CACHE = "_derived"
+"""The key of the cached values in a module's instance dict."""
+
+
+class _Entry(NamedTuple):
+    """A cached value with what it was computed from."""
+
+    sources: list[object]
+    """Config values, parameters and buffers, compared by identity."""
+    facts: list[object]
+    """Dtype, device, grad mode and the tensors' versions, compared by value."""
+    value: Tensor
+    version: int
+
+    def holds(self, sources: list[object], facts: list[object]) -> bool:
+        """Whether nothing that the value was computed from has changed, nor the value itself."""
+        return (
+            self.facts == facts
+            and len(self.sources) == len(sources)
+            and all(map(is_, self.sources, sources))
+            and self.value._version == self.version
+        )
+
+
+def virtual(module: Module, owner: type[Module], name: str) -> Tensor:
+    """Compute the virtual tensor that `owner` declares as `name`.
+
+    Raises:
+        RuntimeError: the function raised AttributeError. As it is, that would be taken for a missing attribute.
+        TypeError: the function returned something other than a tensor.
+    """
+    dtype, device = anchor(module)
+    return _compute(module, owner, name, dtype, device)
+
+
+def cached_virtual(module: Module, owner: type[Module], name: str) -> Tensor:
+    """`virtual`, kept until the anchor's dtype or device, a config field, or one of the module's own tensors changes.
+
+    In-place changes through `.data` are not seen, nor are those in submodules. Nothing is kept while a graph is traced, under a
+    dispatch mode or a functorch transform, nor where the value takes part in autograd.
+    """
+    dtype, device = anchor(module)
+    if not _may_cache():
+        return _compute(module, owner, name, dtype, device)
+    sources: list[object] = list(map(vars(module).get, type(module)._config))
+    facts: list[object] = [dtype, device, torch.is_grad_enabled()]
+    for tensor in chain(module._parameters.values(), module._buffers.values()):
+        if tensor is not None:
+            if tensor.is_inference():
+                return _compute(module, owner, name, dtype, device)
+            sources.append(tensor)
+            facts.append(tensor._version)
+    cache: dict[tuple[type[Module], str], _Entry] = vars(module).setdefault(CACHE, {})
+    entry = cache.get((owner, name))
+    if entry is not None and entry.holds(sources, facts):
+        return entry.value
+    value = _compute(module, owner, name, dtype, device)
+    if type(value) is Tensor and not value.requires_grad and not value.is_inference():
+        cache[owner, name] = _Entry(sources, facts, value, value._version)
+    return value
+
+
+def anchor(module: Module) -> tuple[torch.dtype, torch.device]:
+    """The dtype and device that a module's virtual tensors follow.
+
+    A class with its own `__init__` has no declared anchor: there it is the first floating tensor in the module or its children.
+    """
+    tensor = None if module._anchor is None else getattr(module, module._anchor, None)
+    if tensor is not None:
+        return tensor.dtype, tensor.device
+    for tensor in chain(module.parameters(), module.buffers()):
+        if tensor.is_floating_point():
+            return tensor.dtype, tensor.device
+    return torch.get_default_dtype(), torch.get_default_device()
+
+
+def _compute(module: Module, owner: type[Module], name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    specifier = owner._specifiers[name]
+    assert isinstance(specifier, Virtual)
+    try:
+        value = specifier.function(module, dtype, device)
+    except AttributeError as error:
+        raise RuntimeError(f"{type(module).__name__}.{name} could not be computed: {error}") from error
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{type(module).__name__}.{name}: expected a tensor, got {type(value).__name__}")
+    if value.dtype != dtype or value.device != device:
+        value = value.to(device=device, dtype=dtype)
+    return value
+
+
+def _may_cache() -> bool:
+    return (
+        not torch.compiler.is_compiling()
+        and torch._C._len_torch_dispatch_stack() == 0
+        and peek_interpreter_stack() is None
+        and torch._C._get_tracing_state() is None
+    )

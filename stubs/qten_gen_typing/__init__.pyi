@@ -1,0 +1,9 @@
+"""Types that exist for type checkers only: the face of what the runtime makes from tables, and of generated storage."""
+
+from .operators import TensorOperators as TensorOperators
+from .primitives import Primitives as Primitives
+from .slots import BatchSizeField as BatchSizeField
+from .slots import DeviceField as DeviceField
+from .slots import Slot as Slot
+
+__all__ = ["BatchSizeField", "DeviceField", "Primitives", "Slot", "TensorOperators"]

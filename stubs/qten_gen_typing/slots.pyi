@@ -1,0 +1,34 @@
+from collections.abc import Sequence
+from typing import Generic, Never, TypeVar, overload
+
+import torch
+
+Get = TypeVar("Get", covariant=True)
+Set = TypeVar("Set", contravariant=True)
+
+class Slot(Generic[Get, Set]):
+    """A field that is read as one type and written as another: `inner: Slot[Inner, _decl.Inner]`."""
+
+    @overload
+    def __get__(self, obj: None, owner: type[object], /) -> Slot[Get, Set]: ...
+    @overload
+    def __get__(self, obj: object, owner: type[object] | None = None, /) -> Get: ...
+    def __set__(self, obj: object, value: Set, /) -> None: ...
+
+class BatchSizeField:
+    """`batch_size`: given and set as a number, a sequence or None, read as `torch.Size`."""
+
+    @overload
+    def __get__(self, obj: None, owner: type[object], /) -> BatchSizeField: ...
+    @overload
+    def __get__(self, obj: object, owner: type[object] | None = None, /) -> torch.Size: ...
+    def __set__(self, obj: object, value: int | Sequence[int] | None, /) -> None: ...
+
+class DeviceField:
+    """`device`: given to the constructor only, read as `torch.device` or None."""
+
+    @overload
+    def __get__(self, obj: None, owner: type[object], /) -> DeviceField: ...
+    @overload
+    def __get__(self, obj: object, owner: type[object] | None = None, /) -> torch.device | None: ...
+    def __set__(self, obj: Never, value: torch.device | str | int | None, /) -> None: ...

@@ -1,0 +1,58 @@
+"""A project in a temporary folder: sources are written, generated and imported as a user would."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+from textwrap import dedent
+from types import ModuleType
+
+import pytest
+
+from qten_gen.plan import plan
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder of sources on `sys.path`."""
+
+    root: Path
+
+    def write(self, **files: str) -> None:
+        """Write modules: `write(model="...", pkg__model="...")`; two underscores stand for a folder."""
+        for name, text in files.items():
+            path = self.root / f"{name.replace('__', '/') if not name.endswith('__') else name[:-2] + '/__init__'}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(dedent(text), encoding="utf-8")
+
+    def generate(self) -> None:
+        """Write the outputs of all sources, as the command would."""
+        sources = {str(path.relative_to(self.root)): path.read_bytes() for path in self.sources()}
+        made = plan(sources, {})
+        assert not made.diagnostics and not made.crashes, (made.diagnostics, made.crashes)
+        for name, text in made.outputs.items():
+            assert text is not None
+            (self.root / name).write_text(text, encoding="utf-8")
+        invalidate_caches()
+
+    def sources(self) -> list[Path]:
+        """The modules that were written by hand."""
+        return sorted(path for path in self.root.rglob("*.py") if not path.stem.endswith("_qten"))
+
+    def load(self, name: str) -> ModuleType:
+        """Import a module of the project."""
+        invalidate_caches()
+        return import_module(name)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """An empty project whose modules are forgotten after the test."""
+    known = set(sys.modules)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    yield Project(tmp_path)
+    for name in set(sys.modules) - known:
+        if (origin := getattr(sys.modules[name], "__file__", None)) is None or origin.startswith(str(tmp_path)):
+            sys.modules.pop(name, None)

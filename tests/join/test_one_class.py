@@ -1,0 +1,255 @@
+"""A declaration and its generated class are one class, however they are imported."""
+
+import copy
+import importlib
+import pickle
+import sys
+import threading
+import warnings
+from typing import Any
+
+import pytest
+import torch
+
+BATCH = """
+    from torch import Tensor
+    from qten_gen import TensorClass
+
+    class Batch(TensorClass):
+        tokens: Tensor
+        source: str = "train"
+"""
+
+
+def generated_file(cls: type) -> str:
+    """The file that the constructor of a class comes from."""
+    return str(cls.__init__.__code__.co_filename)
+
+
+def test_the_generated_module_gives_the_declared_class(project: Any) -> None:
+    project.write(model=BATCH)
+    project.generate()
+    model = project.load("model")
+    assert project.load("model_qten").Batch is model.Batch
+    assert generated_file(model.Batch) == str(project.root / "model_qten.py")
+
+
+def test_the_generated_module_may_be_imported_first(project: Any) -> None:
+    project.write(model=BATCH)
+    project.generate()
+    generated = project.load("model_qten")
+    assert generated.Batch is project.load("model").Batch
+
+
+def test_a_package_keeps_its_classes_in_a_file_called_qten(project: Any) -> None:
+    project.write(shop__=BATCH)
+    project.generate()
+    assert project.load("shop._qten").Batch is project.load("shop").Batch
+
+
+def test_an_unknown_name_of_a_generated_module_is_an_attribute_error(project: Any) -> None:
+    project.write(model=BATCH)
+    project.generate()
+    with pytest.raises(AttributeError, match="module 'model_qten' has no attribute 'Bach'"):
+        _ = project.load("model_qten").Bach
+
+
+def test_nothing_generated_means_the_class_is_rendered_in_memory(project: Any) -> None:
+    project.write(model=BATCH)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = project.load("model")
+    batch = model.Batch(torch.ones(2, 3), batch_size=[2])
+    assert (batch.source, batch.batch_size) == ("train", (2,))
+    assert generated_file(model.Batch).startswith("<qten-gen model.Batch")
+
+
+def test_rendered_text_is_shown_by_inspect(project: Any) -> None:
+    project.write(model=BATCH)
+    import inspect
+
+    source = inspect.getsource(project.load("model").Batch._map)
+    assert source.lstrip().startswith("def _map(self, fn: Callable[[Tensor], Tensor]) -> Batch:")
+
+
+def test_classes_in_functions_see_the_names_around_them() -> None:
+    from qten_gen import TensorClass
+
+    def make() -> Any:
+        class Inner(TensorClass):
+            position: torch.Tensor
+
+        class Outer(TensorClass):
+            inner: "Inner"
+            tokens: "torch.Tensor | None" = None
+
+        return Outer, Inner
+
+    outer, inner = make()
+    made = outer(inner(torch.ones(2), batch_size=[2]), batch_size=[2])
+    assert type(made[0].inner) is inner
+
+
+def test_reloading_a_module_gives_a_new_class_and_leaves_old_objects_alone(project: Any) -> None:
+    project.write(model=BATCH)
+    project.generate()
+    model = project.load("model")
+    old = model.Batch(torch.ones(2), batch_size=[2])
+    importlib.reload(model)
+    assert type(old) is not model.Batch
+    assert type(old[0]) is type(old)
+    assert sys.modules["model_qten"].Batch is model.Batch
+
+
+def test_two_threads_may_import_at_once(project: Any) -> None:
+    project.write(model=BATCH)
+    project.generate()
+    found: list[type] = []
+    threads = [
+        threading.Thread(target=lambda name=name: found.append(importlib.import_module(name).Batch))
+        for name in ("model_qten", "model", "model_qten", "model")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4 and len(set(found)) == 1
+
+
+def test_modules_that_import_each_other_for_types_only_may_be_imported_in_any_order(project: Any) -> None:
+    node = """
+        from __future__ import annotations
+        from typing import TYPE_CHECKING
+        from torch import Tensor
+        from qten_gen import TensorClass
+        if TYPE_CHECKING:
+            from .{other} import {Other}
+
+        class {Own}(TensorClass):
+            value: Tensor
+            other: {Other} | None = None
+    """
+    project.write(
+        pkg__="",
+        pkg__a=node.format(other="b", Other="B", Own="A"),
+        pkg__b=node.format(other="a", Other="A", Own="B"),
+    )
+    project.generate()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        b, a = project.load("pkg.b"), project.load("pkg.a")
+    made = a.A(torch.ones(2), b.B(torch.zeros(2), batch_size=[2]), batch_size=[2])
+    assert type(made[1].other) is b.B
+    with pytest.raises(TypeError, match="A.other"):
+        a.A(torch.ones(2), torch.ones(2), batch_size=[2])
+
+
+def test_the_same_cycle_works_before_anything_is_generated(project: Any) -> None:
+    project.write(
+        pair="""
+        from __future__ import annotations
+        from torch import Tensor
+        from qten_gen import TensorClass
+
+        class A(TensorClass):
+            value: Tensor
+            later: B | None = None
+            parent: A | None = None
+
+        class B(TensorClass):
+            value: Tensor
+        """
+    )
+    pair = project.load("pair")
+    made = pair.A(torch.ones(2), pair.B(torch.zeros(2), batch_size=[2]), batch_size=[2])
+    assert type(pair.A(torch.ones(2), None, made, batch_size=[2])[0].parent.later) is pair.B
+
+
+def test_a_field_of_an_inherited_class_is_stored_once(project: Any) -> None:
+    project.write(
+        base=BATCH,
+        child="""
+        from torch import Tensor
+        from base import Batch
+
+        class Marked(Batch):
+            mask: Tensor | None = None
+        """,
+    )
+    project.generate()
+    child = project.load("child")
+    made = child.Marked(torch.ones(2, 3), "test", torch.zeros(2), batch_size=[2])
+    assert (made[0].source, made[0].mask.item()) == ("test", 0.0)
+    assert [cls.__name__ for cls in child.Marked.__mro__] == [
+        "Marked", "_Marked", "Batch", "_Batch", "TensorClass", "object"
+    ]  # fmt: skip
+    assert not hasattr(made, "__dict__")
+
+
+def test_objects_pickle_and_copy_under_the_declared_class(project: Any) -> None:
+    project.write(model=BATCH)
+    project.generate()
+    batch = project.load("model").Batch(torch.arange(6).reshape(2, 3), "test", batch_size=[2])
+    for other in (pickle.loads(pickle.dumps(batch)), copy.copy(batch), copy.deepcopy(batch)):
+        assert type(other) is type(batch)
+        assert torch.equal(other.tokens, batch.tokens) and other.source == "test"
+
+
+def test_generics_mixins_and_super_calls_work(project: Any) -> None:
+    project.write(
+        model="""
+        from abc import ABC
+        from typing import Generic, TypeVar
+        from torch import Tensor
+        from qten_gen import TensorClass
+
+        T = TypeVar("T", bound=Tensor)
+
+        class Named:
+            def name(self) -> str:
+                return type(self).__name__
+
+        class Pair(Named, TensorClass, Generic[T], ABC):
+            first: T
+            second: T
+
+            def clone(self):
+                copied = super().clone()
+                copied.second = copied.second + 1
+                return copied
+        """
+    )
+    project.generate()
+    model = project.load("model")
+    pair = model.Pair[torch.Tensor](torch.zeros(2), torch.zeros(2), batch_size=[2])
+    assert pair.name() == "Pair" and isinstance(pair, model.Named)
+    assert type(pair.clone()) is model.Pair and pair.clone().second.tolist() == [1.0, 1.0]
+
+
+def test_two_parents_with_fields_can_be_combined_where_one_is_open(project: Any) -> None:
+    project.write(
+        model="""
+        from torch import Tensor
+        from qten_gen import TensorClass
+
+        class Reward(TensorClass, open=True):
+            reward: Tensor
+
+        class State(TensorClass):
+            state: Tensor
+
+        class Step(Reward, State):
+            done: Tensor
+        """
+    )
+    project.generate()
+    step = project.load("model").Step
+    made = step(torch.zeros(2), torch.ones(2), torch.ones(2) > 0, batch_size=[2])
+    assert [name for name in made[0].to_dict()] == ["state", "reward", "done"]
+
+
+def test_an_undeclared_attribute_is_refused(project: Any) -> None:
+    project.write(model=BATCH)
+    batch = project.load("model").Batch(torch.ones(2))
+    with pytest.raises(AttributeError, match="toknes"):
+        batch.toknes = torch.ones(2)

@@ -1,0 +1,64 @@
+"""Declared modules that the tests here share, each beside the plain module that an expert would write."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, buffer, param, submodule, virtual
+
+
+def ramp_(tensor: Tensor) -> None:
+    """Fill with 0, 1, 2, ..."""
+    tensor.copy_(torch.arange(tensor.numel(), dtype=tensor.dtype).view_as(tensor))
+
+
+class Block(Module):
+    """A projection with every kind of field."""
+
+    dim: int
+    heads: int = 2
+    weight: nn.Parameter = param("3*dim", "dim", initializer=nn.init.ones_)
+    shift: nn.Parameter = param("dim", initializer=ramp_)
+    scale: Tensor = buffer("heads", initializer=ramp_)
+    noise: Tensor = buffer("dim", persistent=False, initializer=nn.init.ones_)
+    norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", eps=1e-3)
+    drop: nn.Dropout = submodule(nn.Dropout, 0.0)
+
+    @virtual(cached=True)
+    def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.ones(self.dim, self.dim, dtype=dtype, device=device).tril()
+
+    def forward(self, x: Tensor) -> Tensor:
+        projected = nn.functional.linear(self.norm(x) @ self.causal + self.shift, self.weight)
+        return self.drop(projected) * self.scale.sum() + self.noise.sum()
+
+
+class PlainBlock(nn.Module):
+    """`Block`, written by hand."""
+
+    def __init__(self, dim: int, heads: int = 2, device: object = None, dtype: torch.dtype | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+        self.heads = heads
+        self.weight = nn.Parameter(torch.empty(3 * dim, dim, device=device, dtype=dtype))
+        self.shift = nn.Parameter(torch.empty(dim, device=device, dtype=dtype))
+        self.register_buffer("scale", torch.empty(heads, device=device, dtype=dtype))
+        self.register_buffer("noise", torch.empty(dim, device=device, dtype=dtype), persistent=False)
+        self.norm = nn.LayerNorm(dim, eps=1e-3, device=device, dtype=dtype)
+        self.drop = nn.Dropout(0.0)
+        with torch.no_grad():
+            nn.init.ones_(self.weight)
+            ramp_(self.shift)
+            ramp_(self.scale)
+            nn.init.ones_(self.noise)
+
+    def forward(self, x: Tensor) -> Tensor:
+        causal = torch.ones(self.dim, self.dim, dtype=self.weight.dtype, device=self.weight.device).tril()
+        projected = nn.functional.linear(self.norm(x) @ causal + self.shift, self.weight)
+        return self.drop(projected) * self.scale.sum() + self.noise.sum()
+
+
+def batch(dim: int = 4) -> Tensor:
+    """Rows to run a block on, the same in every test."""
+    return torch.linspace(-1, 1, 3 * dim).view(3, dim)

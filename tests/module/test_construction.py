@@ -1,0 +1,248 @@
+"""The generated constructor: arguments, registration, initialisation, device and dtype."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from declared import Block, PlainBlock, batch, ramp_
+from qten_gen import Module, buffer, const, field, param, submodule
+
+
+def test_a_declared_module_computes_what_a_hand_written_one_does() -> None:
+    declared, plain = Block(4), PlainBlock(4)
+    x = batch()
+    assert torch.equal(declared(x), plain(x))
+
+
+def test_gradients_are_those_of_a_hand_written_module() -> None:
+    declared, plain = Block(4), PlainBlock(4)
+    x = batch()
+    declared(x).sum().backward()
+    plain(x).sum().backward()
+    gradients = {name: p.grad for name, p in declared.named_parameters()}
+    for name, parameter in plain.named_parameters():
+        assert torch.equal(gradients[name], parameter.grad), name
+
+
+def test_everything_is_registered_under_its_name_and_in_order() -> None:
+    declared, plain = Block(4), PlainBlock(4)
+    assert [name for name, _ in declared.named_parameters()] == [name for name, _ in plain.named_parameters()]
+    assert [name for name, _ in declared.named_buffers()] == [name for name, _ in plain.named_buffers()]
+    assert [name for name, _ in declared.named_modules()] == [name for name, _ in plain.named_modules()]
+
+
+def test_config_fields_are_ordinary_attributes() -> None:
+    block = Block(4, heads=3)
+    assert (block.dim, block.heads) == (4, 3)
+    assert Block(4).heads == 2
+
+
+def test_the_signature_is_the_declared_one() -> None:
+    assert [
+        (p.name, p.kind, p.default) for p in inspect.signature(Block).parameters.values()
+    ] == [
+        ("dim", inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty),
+        ("heads", inspect.Parameter.POSITIONAL_OR_KEYWORD, 2),
+        ("device", inspect.Parameter.KEYWORD_ONLY, None),
+        ("dtype", inspect.Parameter.KEYWORD_ONLY, None),
+    ]
+
+
+def test_dimensions_are_computed_from_the_arguments() -> None:
+    class Sizes(Module):
+        n: int
+        k: int
+        table: Tensor = buffer("(n+1)*k - n//k", 2, initializer=nn.init.zeros_)
+        scalar: nn.Parameter = param(initializer=nn.init.zeros_)
+
+    sizes = Sizes(7, 3)
+    assert sizes.table.shape == (22, 2)
+    assert sizes.scalar.shape == ()
+
+
+def test_a_config_value_that_is_no_integer_is_refused_as_a_dimension() -> None:
+    with pytest.raises(TypeError):
+        Block((2, 2))  # type: ignore[arg-type] # what the test is about
+
+
+def test_dtype_reaches_parameters_buffers_and_submodules() -> None:
+    block = Block(4, dtype=torch.float64)
+    assert {t.dtype for t in (*block.parameters(), *block.buffers())} == {torch.float64}
+
+
+def test_the_meta_device_allocates_nothing() -> None:
+    block = Block(4, device="meta")
+    assert {t.device.type for t in (*block.parameters(), *block.buffers())} == {"meta"}
+    assert block(torch.empty(3, 4, device="meta")).shape == (3, 12)
+
+
+def test_a_device_context_is_honoured() -> None:
+    with torch.device("meta"):
+        assert Block(4).weight.device.type == "meta"
+
+
+def test_a_dtype_of_its_own_wins_over_the_constructors() -> None:
+    class Counter(Module):
+        steps: Tensor = buffer(dtype=torch.int64, initializer=nn.init.zeros_)
+        rate: Tensor = buffer(initializer=nn.init.ones_)
+
+    counter = Counter(dtype=torch.float16)
+    assert (counter.steps.dtype, counter.rate.dtype) == (torch.int64, torch.float16)
+
+
+def test_a_parameter_can_be_declared_without_gradient() -> None:
+    class Frozen(Module):
+        weight: nn.Parameter = param(2, requires_grad=False, initializer=nn.init.ones_)
+
+    assert not Frozen().weight.requires_grad
+
+
+class Plain(nn.Module):
+    """Takes neither device nor dtype."""
+
+    def __init__(self, rows: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(rows))
+
+
+def test_a_submodule_that_takes_no_device_or_dtype_is_moved() -> None:
+    class Holder(Module):
+        rows: int
+        inner: Plain = submodule(Plain, "rows")
+
+    assert Holder(3, dtype=torch.float64).inner.weight.dtype is torch.float64
+    assert Holder(3, device="meta").inner.weight.device.type == "meta"
+
+
+def test_a_submodule_can_be_a_declared_module() -> None:
+    class Outer(Module):
+        width: int
+        block: Block = submodule(Block, "2*width", heads="width")
+
+    outer = Outer(2, dtype=torch.float64)
+    assert outer.block.weight.shape == (12, 4)
+    assert outer.block.heads == 2
+    assert outer.block.weight.dtype is torch.float64
+
+
+def test_const_passes_a_string_to_a_submodule() -> None:
+    class Padded(Module):
+        channels: int
+        conv: nn.Conv1d = submodule(nn.Conv1d, "channels", 1, 3, padding_mode=const("circular"))
+
+    assert Padded(2).conv.padding_mode == "circular"
+
+
+def test_a_module_among_the_arguments_is_not_shared_between_instances() -> None:
+    class Wrapped(Module):
+        layers: nn.Sequential = submodule(nn.Sequential, nn.Linear(2, 2))
+
+    one, two = Wrapped(), Wrapped()
+    assert one.layers[0].weight is not two.layers[0].weight
+    assert torch.equal(one.layers[0].weight, two.layers[0].weight)
+
+
+def test_defaults_that_are_no_literals_are_made_for_each_instance() -> None:
+    class Tagged(Module):
+        tags: list[str] = field(default_factory=list)
+        start: Tensor = torch.zeros(2)
+
+    one, two = Tagged(), Tagged()
+    assert one.tags == [] and one.tags is not two.tags
+    assert torch.equal(one.start, two.start) and one.start is not two.start
+
+
+def test_a_module_given_as_argument_is_registered() -> None:
+    class Wrapper(Module):
+        inner: nn.Module
+
+    linear = nn.Linear(2, 3)
+    wrapper = Wrapper(linear)
+    assert wrapper.inner is linear
+    assert [name for name, _ in wrapper.named_parameters()] == ["inner.weight", "inner.bias"]
+
+
+def test_a_module_without_tensors_has_nothing_to_initialise() -> None:
+    class Scale(Module):
+        factor: float = 2.0
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x * self.factor
+
+    scale = Scale()
+    scale.reset_parameters()
+    assert torch.equal(scale(torch.ones(2)), torch.full((2,), 2.0))
+    assert not scale.state_dict()
+
+
+def test_reset_parameters_initialises_what_the_class_owns_and_nothing_else() -> None:
+    block = Block(4)
+    with torch.no_grad():
+        for tensor in (*block.parameters(), *block.buffers()):
+            tensor.fill_(9)
+    block.reset_parameters()
+    expected = PlainBlock(4)
+    assert torch.equal(block.weight, expected.weight)
+    assert torch.equal(block.shift, expected.shift)
+    assert torch.equal(block.scale, expected.scale)
+    assert torch.equal(block.noise, expected.noise)
+    assert block.norm.weight.eq(9).all()
+
+
+def test_the_constructor_calls_a_reset_parameters_of_the_class() -> None:
+    class Own(Module):
+        n: int
+        weight: nn.Parameter = param("n")
+        bias: nn.Parameter = param("n", initializer=nn.init.ones_)
+
+        def reset_parameters(self) -> None:
+            super().reset_parameters()
+            nn.init.constant_(self.weight, 5)
+
+    own = Own(3)
+    assert own.weight.tolist() == [5, 5, 5]
+    assert own.bias.tolist() == [1, 1, 1]
+
+
+def test_an_own_constructor_registers_by_assignment() -> None:
+    class Classic(Module):
+        weight: nn.Parameter
+        layer: nn.Linear
+
+        def __init__(self, n: int) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(n))
+            self.layer = nn.Linear(n, n)
+
+        def forward(self, x: Tensor) -> Tensor:
+            out: Tensor = self.layer(x) * self.weight
+            return out
+
+    classic = Classic(3)
+    assert [name for name, _ in classic.named_parameters()] == ["weight", "layer.weight", "layer.bias"]
+    assert classic(torch.ones(2, 3)).shape == (2, 3)
+
+
+def test_repr_shows_the_constructor_arguments() -> None:
+    assert repr(Block(4)).splitlines()[1] == "  dim=4, heads=2"
+
+
+def test_unknown_attributes_are_reported() -> None:
+    with pytest.raises(AttributeError, match="'Block' object has no attribute 'wieght'"):
+        Block(4).wieght  # type: ignore[attr-defined] # what the test is about
+
+
+def test_a_wrong_argument_is_reported_with_the_class() -> None:
+    with pytest.raises(TypeError, match="Block.__init__.* missing 1 required positional argument: 'dim'"):
+        Block()  # type: ignore[call-arg] # what the test is about
+
+
+def test_initialisers_run_without_recording_gradients() -> None:
+    class Doubled(Module):
+        weight: nn.Parameter = param(2, initializer=lambda t: ramp_(t))
+
+    assert Doubled().weight.is_leaf

@@ -1,0 +1,333 @@
+"""Handlers: registration, resolution, and `module(x)` running them."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from dataclasses import dataclass
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Functional, Module, param
+
+
+@dataclass
+class Circle:
+    radius: float
+
+
+class Ball(Circle):
+    pass
+
+
+class Area(Functional):
+    pass
+
+
+class Doubled(Area):
+    pass
+
+
+@Area.register(Circle)
+def _(area: Area, circle: Circle, *, unit: float = 1.0) -> float:
+    return 3 * circle.radius**2 * unit
+
+
+@Area.register(int)
+def _(area: Area, side: int) -> int:
+    return side**2
+
+
+@dataclass
+class Batch:
+    rows: Tensor
+
+
+def linear_class() -> type[Module]:
+    """A new class each time, so that registrations of one test are not seen in another."""
+
+    class Linear(Module):
+        size: int
+        weight: nn.Parameter = param("size", initializer=nn.init.ones_)
+
+        def forward(self, x: Tensor, scale: float = 1.0) -> Tensor:
+            return x * self.weight * scale
+
+    return Linear
+
+
+# Functional
+
+
+def test_a_functional_runs_the_handler_for_the_type() -> None:
+    assert Area()(Circle(2)) == 12
+    assert Area()(5) == 25
+
+
+def test_keyword_arguments_are_passed_on() -> None:
+    assert Area().invoke(Circle(2), unit=0.5) == 6
+
+
+def test_a_subclass_of_the_object_type_is_handled() -> None:
+    assert Area()(Ball(1)) == 3
+    assert Area()(True) == 1
+
+
+def test_a_subclass_of_the_functional_inherits_handlers() -> None:
+    assert Doubled()(5) == 25
+
+
+def test_the_more_specific_functional_wins() -> None:
+    class Mine(Area):
+        pass
+
+    @Mine.register(Circle)
+    def _(mine: Mine, circle: Circle) -> float:
+        return -1.0
+
+    assert Mine()(Circle(1)) == -1
+    assert Area()(Circle(1)) == 3
+
+
+def test_the_more_specific_object_type_wins() -> None:
+    class Mine(Area):
+        pass
+
+    @Mine.register(Circle)
+    def _(mine: Mine, circle: Circle) -> str:
+        return "circle"
+
+    @Mine.register(Ball)
+    def _(mine: Mine, ball: Ball) -> str:
+        return "ball"
+
+    assert Mine()(Ball(1)) == "ball"
+
+
+def test_a_tie_is_an_error_that_names_both() -> None:
+    class Base(Functional):
+        pass
+
+    class Special(Base):
+        pass
+
+    @Base.register(Ball)
+    def _(base: Base, ball: Ball) -> None: ...
+
+    @Special.register(Circle)
+    def _(special: Special, circle: Circle) -> None: ...
+
+    with pytest.raises(TypeError, match=r"Special\(Ball\): Special.register\(Circle\) at .*Base.register\(Ball\) at .*"):
+        Special()(Ball(1))
+
+    @Special.register(Ball)
+    def _(special: Special, ball: Ball) -> str:
+        return "decided"
+
+    assert Special()(Ball(1)) == "decided"
+
+
+def test_applicable_types_are_those_of_the_class_itself() -> None:
+    assert Area.get_applicable_types() == (Circle, int)
+    assert Doubled.get_applicable_types() == ()
+
+
+def test_allows_searches_like_a_call() -> None:
+    assert Doubled().allows(Ball(1))
+    assert not Doubled().allows("text")
+
+
+def test_a_missing_handler_names_both_types_and_what_there_is() -> None:
+    with pytest.raises(NotImplementedError) as error:
+        Doubled()("text")
+    assert str(error.value) == (
+        "Doubled has neither a handler for str nor a forward; registered are Area: Circle, Area: int"
+    )
+
+
+def test_late_registrations_are_seen() -> None:
+    class Late(Functional):
+        pass
+
+    assert not Late().allows(1)
+
+    @Late.register(int)
+    def _(late: Late, number: int) -> int:
+        return number
+
+    assert Late()(7) == 7
+
+
+def test_a_second_handler_for_the_pair_is_refused_with_both_places() -> None:
+    class Once(Functional):
+        pass
+
+    @Once.register(int)
+    def _(once: Once, number: int) -> int:
+        return 1
+
+    with pytest.raises(ValueError, match=r"Once has a handler for int already: at .*:\d+; the second one is at .*:\d+"):
+
+        @Once.register(int)
+        def _(once: Once, number: int) -> int:
+            return 2
+
+    assert Once()(0) == 1
+
+
+def test_running_the_same_registration_again_is_no_second_handler() -> None:
+    class Reloaded(Functional):
+        pass
+
+    def register(result: int) -> None:
+        @Reloaded.register(int)
+        def _(reloaded: Reloaded, number: int) -> int:
+            return result
+
+    register(1)
+    register(2)
+    assert Reloaded()(0) == 2
+
+
+def test_only_a_class_can_be_registered() -> None:
+    with pytest.raises(TypeError, match=r"Area.register\(\) takes a class, got list\[int\]"):
+        Area.register(list[int])
+
+
+def test_registering_while_other_threads_call_loses_nothing() -> None:
+    class Busy(Functional):
+        pass
+
+    types = [type(f"T{i}", (), {}) for i in range(40)]
+    wrong: list[object] = []
+    done = threading.Event()
+
+    def call() -> None:
+        busy = Busy()
+        while not done.is_set():
+            for t in types:
+                busy.allows(t())
+
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for number, t in enumerate(types):
+        Busy.register(t)(lambda busy, obj, number=number: number)
+        if not Busy().allows(t()):
+            wrong.append(t)
+    done.set()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+    assert [Busy()(t()) for t in types] == list(range(40))
+
+
+# Module
+
+
+def test_a_module_without_registrations_keeps_its_forward() -> None:
+    linear = linear_class()
+    own = vars(linear)["forward"]
+    linear_class().register(Batch)(lambda module, batch: None)
+    assert vars(linear)["forward"] is own
+
+
+def test_a_module_runs_the_handler_or_else_forward() -> None:
+    linear = linear_class()
+
+    @linear.register(Batch)
+    def _(module: Module, batch: Batch, *, scale: float = 1.0) -> Tensor:
+        result: Tensor = module(batch.rows, scale=2 * scale)
+        return result
+
+    module = linear(2)
+    assert torch.equal(module(torch.ones(2)), torch.ones(2))
+    assert torch.equal(module(Batch(torch.ones(2))), torch.full((2,), 2.0))
+    assert torch.equal(module(Batch(torch.ones(2)), scale=2.0), torch.full((2,), 4.0))
+
+
+def test_hooks_run_around_a_handler() -> None:
+    linear = linear_class()
+    linear.register(Batch)(lambda module, batch: batch.rows)
+    module, seen = linear(2), []
+    module.register_forward_pre_hook(lambda module, args: seen.append(type(args[0])))
+    module.register_forward_hook(lambda module, args, out: out + 1)
+    assert torch.equal(module(Batch(torch.ones(2))), torch.full((2,), 2.0))
+    assert seen == [Batch]
+
+
+def test_forward_keeps_its_signature() -> None:
+    linear = linear_class()
+    linear.register(Batch)(lambda module, batch: None)
+    assert list(inspect.signature(linear.forward).parameters) == ["self", "x", "scale"]
+    assert list(inspect.signature(linear(2).forward).parameters) == ["x", "scale"]
+
+
+def test_a_subclass_with_its_own_forward_dispatches_whenever_it_was_made() -> None:
+    linear = linear_class()
+
+    class Before(linear):  # type: ignore[misc, valid-type] # the class is made by a function
+        def forward(self, x: Tensor) -> Tensor:
+            return -super().forward(x)
+
+    linear.register(Batch)(lambda module, batch: "handled")
+
+    class After(linear):  # type: ignore[misc, valid-type] # the class is made by a function
+        def forward(self, x: Tensor) -> Tensor:
+            return -super().forward(x)
+
+    for cls in (Before, After):
+        assert cls(2)(Batch(torch.ones(2))) == "handled"
+        assert torch.equal(cls(2)(torch.ones(2)), -torch.ones(2))
+
+
+def test_a_mixin_with_a_forward_of_its_own_does_not_hide_handlers() -> None:
+    linear = linear_class()
+    linear.register(Batch)(lambda module, batch: "handled")
+
+    class Negated:
+        def forward(self, x: Tensor) -> Tensor:
+            return -x
+
+    class Mixed(Negated, linear):  # type: ignore[misc, valid-type] # the class is made by a function
+        pass
+
+    assert Mixed(2)(Batch(torch.ones(2))) == "handled"
+    assert torch.equal(Mixed(2)(torch.ones(2)), -torch.ones(2))
+
+
+def test_a_module_may_have_handlers_only() -> None:
+    class Loss(Module):
+        factor: float
+
+    @Loss.register(Batch)
+    def _(loss: Loss, batch: Batch) -> Tensor:
+        return batch.rows.sum() * loss.factor
+
+    assert Loss(2.0)(Batch(torch.ones(2))) == 4
+    with pytest.raises(NotImplementedError, match="Loss has neither a handler for Tensor nor a forward; registered are Loss: Batch"):
+        Loss(2.0)(torch.ones(2))
+
+
+def test_dispatching_calls_compile_to_one_graph() -> None:
+    linear = linear_class()
+
+    @linear.register(Batch)
+    def _(module: Module, batch: Batch) -> Tensor:
+        result: Tensor = module(batch.rows, scale=3.0)
+        return result
+
+    module = linear(2)
+    compiled = torch.compile(module, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(torch.ones(2)), torch.ones(2))
+    assert torch.equal(compiled(Batch(torch.ones(2))), torch.full((2,), 3.0))
+
+
+def test_the_class_made_by_a_tool_dispatches() -> None:
+    linear = linear_class()
+    linear.register(Batch)(lambda module, batch: "handled")
+    module = linear(2)
+    module.__class__ = type("Sharded", (linear,), {})
+    assert module(Batch(torch.ones(2))) == "handled"

@@ -1,0 +1,117 @@
+"""Modules with every kind of field."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import init
+
+import qten_gen as q
+from qten_gen import Module, buffer, const, param, submodule, virtual
+
+from .tensorclasses import Point
+
+SCALE = 0.5
+
+
+def half_(tensor: Tensor) -> None:
+    """Fill with one half."""
+    tensor.fill_(SCALE)
+
+
+class Plain(nn.Module):
+    """A module that takes neither device nor dtype."""
+
+    def __init__(self, width: int, bias: bool = True) -> None:
+        super().__init__()
+        self.linear = nn.Linear(width, width, bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Apply the layer."""
+        result: Tensor = self.linear(x)
+        return result
+
+
+class Config(Module):
+    """Constructor arguments alone."""
+
+    width: int
+    depth: int = 2
+    scale: float = SCALE
+    names: list[str] = q.field(default_factory=list)
+    strict: bool = q.field(default=False, kw_only=True)
+
+
+class Sizes(Module):
+    """Dimension expressions, dtypes, and where tensors are initialised."""
+
+    rows: int
+    cols: int = 4
+    weight: nn.Parameter = param("rows", "2*(cols + 1) - rows // 2", initializer=init.xavier_uniform_)
+    fixed: nn.Parameter = param(3, "-rows + 2*rows", requires_grad=False, initializer=half_)
+    scalar: nn.Parameter = param(initializer=nn.init.zeros_)
+    steps: Tensor = buffer("rows", dtype=torch.int64, initializer=nn.init.zeros_)
+    """How often each row was seen."""
+    window: Tensor = buffer("cols", persistent=False, initializer=half_)
+
+    def forward(self, x: Tensor, *, scale: float = 1.0) -> Tensor:
+        """Project."""
+        return scale * (x @ self.weight)
+
+
+class Nested(Module):
+    """Child modules of torch and of one's own."""
+
+    width: int
+    norm: nn.LayerNorm = submodule(nn.LayerNorm, "width", eps=1e-6)
+    conv: nn.Conv1d = submodule(nn.Conv1d, "width", "2*width", 3, padding_mode=const("circular"))
+    drop: nn.Dropout = submodule(nn.Dropout, 0.1)
+    plain: Plain = submodule(Plain, "width", bias=False)
+    sizes: Sizes = submodule(Sizes, "width")
+
+    @virtual
+    def ramp(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """Integers from zero."""
+        return torch.arange(self.width, dtype=dtype, device=device)
+
+
+class Wider(Sizes):
+    """Inherits parameters, replaces one and resets in its own way."""
+
+    weight: nn.Parameter = param("rows", "cols", initializer=init.ones_)
+    gain: nn.Parameter = param("rows", initializer=init.ones_)
+
+    def reset_parameters(self) -> None:
+        """Halve the gain after the usual initialisation."""
+        super().reset_parameters()
+        with torch.no_grad():
+            self.gain.mul_(0.5)
+
+
+class Written(Module):
+    """Writes its own constructor."""
+
+    width: int
+    bias: nn.Parameter
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    @virtual(cached=True)
+    def eye(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """The identity."""
+        return torch.eye(self.width, dtype=dtype, device=device)
+
+
+@Sizes.register(Point)
+def project_point(module: Sizes, point: Point, *, scale: float = 1.0) -> Tensor:
+    """Project the position of a point."""
+    return scale * (point.position @ module.weight)
+
+
+@Wider.register(Point)
+def project_wider(module: Wider, point: Point) -> Point:
+    """Keep the point."""
+    return point

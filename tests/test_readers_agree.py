@@ -1,0 +1,51 @@
+"""The reader of text and the reader of class objects make equal declarations of everything declared in this repository."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from qten_gen.link import link
+from qten_gen.model import Declaration
+from qten_gen.read.module import read
+
+ROOT = Path(__file__).parent.parent
+DECLARING = [
+    (ROOT / "tests" / "samples", "shop.model"),
+    (ROOT / "tests" / "samples", "kinds.tensorclasses"),
+    (ROOT / "tests" / "samples", "kinds.modules"),
+    (ROOT / "examples" / "digits", "digits.model"),
+]
+
+
+def declarations(folder: Path, module: str) -> tuple[Declaration, ...]:
+    """What the text of a package's modules declares, for one of them."""
+    package = folder / module.partition(".")[0]
+    sources = [
+        read(path.read_bytes(), str(path), f"{package.name}.{path.stem}")[0]
+        for path in sorted(package.glob("*.py"))
+        if not path.stem.endswith("_qten") and path.stem != "__init__"
+    ]
+    files, _ = link(sources)
+    return next(file.declarations for file in files if file.source.module == module)
+
+
+@pytest.mark.parametrize(("folder", "module"), DECLARING, ids=[module for _, module in DECLARING])
+def test_text_and_objects_give_equal_declarations(
+    folder: Path, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(folder))
+    loaded = import_module(module)
+    found = declarations(folder, module)
+    assert found
+    for declaration in found:
+        assert getattr(loaded, declaration.name)._declaration == declaration
+
+
+def test_every_declaration_in_the_repository_is_compared() -> None:
+    declared = {
+        path.relative_to(ROOT)
+        for top in ("examples", "tests/samples")
+        for path in (ROOT / top).rglob("*_qten.py")
+    }
+    assert {(folder / f"{module.replace('.', '/')}_qten.py").relative_to(ROOT) for folder, module in DECLARING} == declared

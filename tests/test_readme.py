@@ -1,0 +1,159 @@
+"""The README and the pages of docs/ are true: every block in them is carried out, in order, in one folder a page.
+
+What the first line and the language of a block say decides what is done with it:
+
+* `python` with a path on its first line (`# shop/model.py`) is a file, which is written; where the file stands already it is
+  shortened text of it, each line of which has to be there, in that order;
+* `python` without a path is a program, which has to run;
+* the `pycon` blocks of a page are one session, compared as doctest does once all else is done;
+* `console` holds commands after `$` and what they print, exactly but for times; the exit status is not compared;
+* `toml` is written to `pyproject.toml`; `yaml` and `text` are only read;
+* `sh` are the commands for a clone of this repository: each has to be a target of its Makefile.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+PAGES = ["README.md", *sorted(str(page.relative_to(REPOSITORY)) for page in (REPOSITORY / "docs").glob("*.md"))]
+
+ONLY_READ = {"text", "yaml"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    text: str
+    line: int
+
+    @property
+    def path(self) -> str | None:
+        """The path on the first line of a python block."""
+        match = re.match(r"# ([\w/]+\.pyi?)\b", self.text)
+        return match[1] if match else None
+
+
+def blocks(page: str) -> Iterator[Block]:
+    """The fenced blocks of a page."""
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    for match in re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield Block(match[1].strip(), match[2], text.count("\n", 0, match.start()) + 1)
+
+
+def only_sessions(page: str) -> str:
+    """The text of the `pycon` blocks of a page, on the lines where they stand."""
+    lines = [""] * len((REPOSITORY / page).read_text(encoding="utf-8").splitlines())
+    for block in blocks(page):
+        if block.language == "pycon":
+            lines[block.line : block.line + block.text.count("\n")] = block.text.splitlines()
+    return "\n".join(lines) + "\n"
+
+
+def run(command: str, folder: Path) -> str:
+    """What a command prints, both streams, in an environment where this interpreter's commands come first."""
+    kept = {name: value for name, value in os.environ.items() if name not in {"GITHUB_ACTIONS", "QTEN_GEN_JIT"}}
+    environment = {
+        **kept,
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PYTHONPATH": str(folder),
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "MYPY_CACHE_DIR": str(REPOSITORY / ".mypy_cache" / "pages"),
+    }
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    return done.stdout
+
+
+def carry_out(block: Block, folder: Path) -> None:
+    """Do what a block says; a block that is not true fails an assertion."""
+    if block.language == "python" and block.path is not None:
+        write_or_find(block, folder / block.path)
+    elif block.language == "python":
+        run_program(block, folder)
+    elif block.language == "console":
+        for command, expected in commands(block.text):
+            assert without_times(run(command, folder)) == without_times(expected), command
+    elif block.language == "toml":
+        tomllib.loads(block.text)
+        (folder / "pyproject.toml").write_text(block.text, encoding="utf-8")
+    elif block.language == "sh":
+        unknown = [line for line in block.text.splitlines() if not re.match(rf"make ({'|'.join(targets())})\b", line)]
+        assert unknown == []
+    else:
+        assert block.language in {"pycon", *ONLY_READ}, "a block of a language that nothing checks"
+
+
+def write_or_find(block: Block, path: Path) -> None:
+    """Write a file, or find the lines of a block in the file that stands there."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text, encoding="utf-8")
+        return
+    lines = iter(path.read_text(encoding="utf-8").splitlines())
+    shortened = [line for line in block.text.splitlines()[1:] if line.strip() not in {"", "..."}]
+    assert [line for line in shortened if line not in lines] == []
+
+
+def run_program(block: Block, folder: Path) -> None:
+    """Run a block as a program of its own, which has to be silent."""
+    path = folder / f"program_{block.line}.py"
+    path.write_text(block.text, encoding="utf-8")
+    assert run(f"{sys.executable} {path}", folder) == ""
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console block with the lines below it."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def without_times(text: str) -> str:
+    """The text with every `0.21s` written as `0s`, and without blank lines at the end."""
+    return re.sub(r"\b\d+\.\d+s\b", "0s", text).rstrip()
+
+
+def targets() -> set[str]:
+    """The targets of the Makefile that have a name of their own."""
+    return set(re.findall(r"^([a-z]+):", (REPOSITORY / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_shows_is_what_happens(page: str, tmp_path: Path) -> None:
+    for block in blocks(page):
+        try:
+            carry_out(block, tmp_path)
+        except AssertionError as error:
+            raise AssertionError(f"{page}:{block.line}: {error}") from error
+    session = tmp_path / "session.txt"
+    session.write_text(only_sessions(page), encoding="utf-8")
+    assert run(f"{sys.executable} -m doctest {session}", tmp_path) == ""
+
+
+def test_every_block_of_a_page_is_closed() -> None:
+    open_pages = [page for page in PAGES if (REPOSITORY / page).read_text(encoding="utf-8").count("\n```") % 2]
+    assert open_pages == []
+
+
+def test_every_link_into_the_repository_leads_somewhere() -> None:
+    broken = [
+        f"{page}: {target}"
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)#:]+)\)", (REPOSITORY / page).read_text(encoding="utf-8"))
+        if not (REPOSITORY / page).parent.joinpath(target).exists()
+    ]
+    assert broken == []
