@@ -24,7 +24,7 @@ from qten_gen import TensorClass
 class Batch{number}(TensorClass):
     tokens: Tensor
     mask: Tensor | None = None
-    split: str = "train"
+    source: str = "train"
 """
 
 RUNTIME = "from qten_gen import Module, TensorClass, buffer, field, param, submodule, virtual"

@@ -85,8 +85,8 @@ def leaves(value: object) -> Iterator[object]:
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from leaves(item)
-    elif hasattr(value, "q"):
-        yield from (tuple(value.batch_size), value.q.tolist(), value.k.tolist(), value.v.tolist())
+    elif hasattr(value, "batch_size"):
+        yield from (tuple(value.batch_size), *(getattr(value, name).tolist() for name in "qkv"))
     elif isinstance(value, Tensor):
         yield value.tolist()
     else:

@@ -42,7 +42,9 @@ def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Call
 
 
 def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:
-    """The members of a union, or the type alone."""
+    """The members of a union, or the type alone. `Final[T]` is T."""
+    if type.name == "typing.Final" and type.args and isinstance(type.args[0], TypeExpr):
+        return members_of(type.args[0])
     if type.name != "|":
         return (type,)
     return tuple(member for member in type.args if isinstance(member, TypeExpr))

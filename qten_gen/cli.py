@@ -84,8 +84,10 @@ def _paths(options: Options, config: Config) -> list[str]:
     if options.paths:
         return list(options.paths)
     if not config.src or config.root is None:
-        hint = f"src in [tool.qten-gen] of {shown(config.path)}" if config.path else "src in [tool.qten-gen] of pyproject.toml"
-        raise UsageError(f"no path given; name files or folders (qten-gen src), or set {hint}")
+        file = shown(config.path) if config.path else "pyproject.toml"
+        raise UsageError(
+            f"no path given; name files or folders (qten-gen src), or set src in [tool.qten-gen] of {file}"
+        )
     paths = [os.path.join(config.root, folder) for folder in config.src]
     for folder, path in zip(config.src, paths, strict=True):
         if not os.path.exists(path):

@@ -87,10 +87,11 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
 
     try:
         text = data.decode()
-        document = tomllib.loads(text)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ConfigError(f"{path}:{line}: error: not UTF-8, which TOML has to be") from None
+    try:
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_syntax_error(path, str(error), text)) from None
     tool = document.get("tool")

@@ -138,7 +138,8 @@ class DeclarationError(TypeError):
     def of(cls, subject: str, findings: Iterable[Finding]) -> DeclarationError:
         """The error for a class, named by `subject`, with the texts that the command line shows.
 
-        >>> print(DeclarationError.of("Batch", [Finding("no flag 'frozn'", help="write frozen", code="QG104", name="unknown-flag")]))
+        >>> finding = Finding("no flag 'frozn'", help="write frozen").of(Kind("QG104", "unknown-flag"))
+        >>> print(DeclarationError.of("Batch", [finding]))
         Batch cannot be generated
           error QG104 [unknown-flag]: no flag 'frozn'
             help: write frozen

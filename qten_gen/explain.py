@@ -5,8 +5,8 @@ The text is the rule's own: its docstring and its tested examples.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
+from difflib import get_close_matches
 from textwrap import indent
 from typing import TextIO
 
@@ -23,7 +23,8 @@ def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     if not wanted:
         out.writelines(f"{rule.KIND.code}  {rule.KIND.name}\n" for rule in RULES)
         return 0
-    found = next((rule for rule in RULES if wanted[0].upper() == rule.KIND.code or wanted[0].lower() == rule.KIND.name), None)
+    word = wanted[0].lower()
+    found = next((rule for rule in RULES if word in (rule.KIND.code.lower(), rule.KIND.name)), None)
     if found is None:
         err.write(f"error: no diagnostic is called {wanted[0]}; {_suggestion(wanted[0])}\n")
         return 2
@@ -43,6 +44,6 @@ def page(rule: Rule) -> str:
 
 
 def _suggestion(word: str) -> str:
-    names = {name: name for rule in RULES for name in (rule.KIND.code, rule.KIND.name)}
-    close = difflib.get_close_matches(word.upper(), names, n=1, cutoff=0.7) or difflib.get_close_matches(word.lower(), names, n=1)
+    codes, names = [rule.KIND.code for rule in RULES], [rule.KIND.name for rule in RULES]
+    close = get_close_matches(word.upper(), codes, 1, 0.7) or get_close_matches(word.lower(), names, 1)
     return f"did you mean {close[0]}?" if close else "qten-gen explain lists all"

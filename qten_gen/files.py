@@ -48,7 +48,13 @@ class PathError(Exception):
 
 
 def outputs_of(source: str) -> tuple[str, str]:
-    """The module and the stub generated for a source: `pkg/model.py` gives `pkg/model_qten.py` and `.pyi`, `__init__.py` gives `_qten.py`."""
+    """The module and the stub generated for a source.
+
+    >>> outputs_of("pkg/model.py")
+    ('pkg/model_qten.py', 'pkg/model_qten.pyi')
+    >>> outputs_of("pkg/__init__.py")
+    ('pkg/_qten.py', 'pkg/_qten.pyi')
+    """
     folder, name = os.path.split(source)
     stem = name.removesuffix(".py")
     base = os.path.join(folder, "_qten" if stem == "__init__" else f"{stem}_qten")

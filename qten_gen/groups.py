@@ -5,14 +5,15 @@ Module, directly or through classes of other files, and a handler is registered 
 
 1. every file that mentions `qten_gen` matters;
 2. a file that imports one that matters, over any number of steps, matters if it has a class with bases or a `.register(`;
-3. a file between two that matter matters too, because it may pass names on (`__init__.py`).
+3. a file between two that matter matters too, because it may pass names on (`__init__.py`);
+4. a file that has outputs matters: whether it still declares is not guessed, lest a half-typed line cost it its outputs.
 
 Imports are found with a regular expression: what stands in a string or a comment is found as well, which only costs time.
 Files that matter and import each other form a group: the outputs of a file depend on nothing outside its group.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 _COMMENT = re.compile(r"#[^\n]*")
@@ -78,13 +79,18 @@ def _absolute(name: str, package: str) -> str:
     if level == 0:
         return name
     parts = package.split(".") if package else []
-    return ".".join([*parts[: len(parts) - level + 1], *filter(None, [name[level:]])])
+    return ".".join([*parts[: max(0, len(parts) - level + 1)], *filter(None, [name[level:]])])
 
 
-def groups(origins: Mapping[str, Origin], scans: Mapping[str, Scan]) -> list[tuple[str, ...]]:
-    """The files that matter, as sorted groups of paths. Both mappings have the same keys."""
+def groups(
+    origins: Mapping[str, Origin], scans: Mapping[str, Scan], generated: Collection[str] = ()
+) -> list[tuple[str, ...]]:
+    """The files that matter, as sorted groups of paths.
+
+    Both mappings have the same keys; `generated` are the paths of files that have outputs.
+    """
     imported = _resolved(origins, scans)
-    mattering = _mattering(scans, imported)
+    mattering = _mattering(scans, imported, generated)
     parent = {path: path for path in mattering}
 
     def find(path: str) -> str:
@@ -116,15 +122,17 @@ def _resolved(origins: Mapping[str, Origin], scans: Mapping[str, Scan]) -> dict[
     return imported
 
 
-def _mattering(scans: Mapping[str, Scan], imported: Mapping[str, tuple[str, ...]]) -> set[str]:
-    """The files that matter, by the three rules of this module's docstring."""
+def _mattering(
+    scans: Mapping[str, Scan], imported: Mapping[str, tuple[str, ...]], generated: Collection[str]
+) -> set[str]:
+    """The files that matter, by the four rules of this module's docstring."""
     importers: dict[str, list[str]] = {}
     for path, targets in imported.items():
         for target in targets:
             importers.setdefault(target, []).append(path)
     mentioning = {path for path, scan in scans.items() if scan.mentions}
     reaching = _closure(mentioning, importers)
-    deriving = mentioning | {path for path in reaching if scans[path].derives}
+    deriving = mentioning | (scans.keys() & set(generated)) | {path for path in reaching if scans[path].derives}
     between = {path: [target for target in targets if target in reaching] for path, targets in imported.items()}
     return _closure(deriving, between)
 

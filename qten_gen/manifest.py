@@ -105,14 +105,20 @@ def load(root: str) -> Manifest:
 
 def _seen(entry: object) -> Seen:
     signature, module, mentions, derives, imports = _items(entry)
-    return Seen(_signature(signature), _text(module), Scan(mentions is True, derives is True, tuple(map(_text, _items(imports)))))
+    return Seen(
+        _signature(signature),
+        _text(module),
+        Scan(mentions is True, derives is True, tuple(map(_text, _items(imports)))),
+    )
 
 
 def _fresh(entry: object) -> Fresh:
     key, outputs, remarks = _items(entry)
     if not isinstance(outputs, dict):
         raise TypeError("outputs")
-    return Fresh(_text(key), {path: _signature(item) for path, item in outputs.items()}, tuple(map(_remark, _items(remarks))))
+    return Fresh(
+        _text(key), {path: _signature(item) for path, item in outputs.items()}, tuple(map(_remark, _items(remarks)))
+    )
 
 
 def _remark(entry: object) -> Remark:

@@ -39,6 +39,10 @@ class Place:
     def __truediv__(self, step: str | int) -> Place:
         return Place((*self.path, step))
 
+    def beside(self, step: str) -> Place:
+        """The place of another attribute of the node that this one belongs to."""
+        return Place((*self.path[:-1], step))
+
 
 NOWHERE = Place()
 
@@ -473,6 +477,9 @@ class ModuleDecl:
     type_parameters: str = field(default="", compare=False)
     forward: Signature | None = field(default=None, compare=False)
     registrations: tuple[RegistrationDecl, ...] = field(default=(), compare=False)
+    """Handlers registered for the class itself."""
+    handlers: tuple[RegistrationDecl, ...] = field(default=(), compare=False)
+    """Handlers that it answers to, inherited ones included: one for each type, the most specific type first."""
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     place: Place = field(default=NOWHERE, compare=False, repr=False)
@@ -502,6 +509,14 @@ class FileDecl:
 
     source: SourceFile
     declarations: tuple[Declaration, ...]
+    related: dict[str, Declaration] = field(default_factory=dict)
+    """Every declaration that these mention as a base, a field or a registered type, their own ones included, by qualified name."""
+    sources: dict[str, SourceFile] = field(default_factory=dict)
+    """The files that these, their handlers and their inherited methods stand in, by module name, its own included."""
+
+    def is_package(self, module: str) -> bool:
+        """Whether one of the modules is a package's `__init__.py`."""
+        return module in self.sources and self.sources[module].is_package
 
 
 def fingerprint(declaration: Declaration) -> str:

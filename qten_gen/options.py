@@ -15,11 +15,10 @@ _DESCRIPTION = """\
 Write typed Python for the TensorClass and Module declarations below the given
 paths: model_qten.py and model_qten.pyi beside model.py.
 
-  path                   files or folders; without one, `src` in [tool.qten-gen]
-                         of pyproject.toml
-  explain [CODE]         say what a diagnostic such as QG012 means and how to mend
-                         it; without a code, list all (a folder of that name is
-                         written ./explain)
+  path                 files or folders; without one, `src` of [tool.qten-gen] in
+                       pyproject.toml
+  explain [CODE]       say what a diagnostic such as QG101 means, or list all (a
+                       folder of that name is written ./explain)
 """
 
 _EPILOG = """\
@@ -36,7 +35,10 @@ class Color(Enum):
     NEVER = "never"
 
     def enabled(self, stream: TextIO) -> bool:
-        """Whether to colour what is written to a stream: asked for, or else as NO_COLOR and FORCE_COLOR say, or else on a terminal."""
+        """Whether to colour what is written to a stream.
+
+        An option comes first, then NO_COLOR, then FORCE_COLOR; without any, it depends on whether a terminal listens.
+        """
         if self is not Color.AUTO:
             return self is Color.ALWAYS
         if os.environ.get("NO_COLOR"):
@@ -69,7 +71,7 @@ class _Parser(argparse.ArgumentParser):
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         # With a width it need not load shutil and all the compressors to ask the terminal for one.
-        super().__init__(prog, max_help_position=26, width=100)
+        super().__init__(prog, max_help_position=25, width=80)
 
 
 def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
@@ -109,10 +111,11 @@ def _parser() -> _Parser:
     add = parser.add_argument
     add("paths", nargs="*", help=argparse.SUPPRESS)
     modes = parser.add_mutually_exclusive_group()
-    modes.add_argument("--check", action="store_true", help="write nothing; list outputs that are not up to date")
-    modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
-    add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"of diagnostics: {', '.join(OUTPUT_FORMATS)} (full)")
-    add("--color", choices=[item.value for item in Color], default="auto", metavar="WHEN", help="auto, always or never (auto)")
+    modes.add_argument("--check", action="store_true", help="write nothing; list what is not up to date")
+    modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a diff")
+    add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{', '.join(OUTPUT_FORMATS)} (full)")
+    whens = [item.value for item in Color]
+    add("--color", choices=whens, default="auto", metavar="WHEN", help="auto, always or never (auto)")
     volume = parser.add_mutually_exclusive_group()
     volume.add_argument("-q", "--quiet", action="store_true", help="print errors only")
     volume.add_argument("-v", "--verbose", action="store_true", help="also list the files written and removed")

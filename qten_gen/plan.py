@@ -1,7 +1,8 @@
 """What a run would do: source files in, generated texts and diagnostics out. No disk, no settings, nothing raised.
 
 Everything that wants generated text calls `plan`: the command, its `--check` and `--diff`, tests. The stages are read, link,
-rules and render, for one group of files at a time (see `groups`). A fault of ours in one file becomes a `Crash` and spares the rest.
+rules and render, for one group of files at a time (see `groups`). A fault of ours in one file becomes a `Crash` and spares the
+others.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from keyword import iskeyword
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from . import rules
-from .diagnostics import FOREIGN_OUTPUT, Diagnostic, Kind, diagnostic, ordered
+from .diagnostics import FOREIGN_OUTPUT, UNIMPORTABLE_FILE, Diagnostic, diagnostic, ordered
 from .files import outputs_of, source_of
 from .groups import Origin, groups, scan
 from .link import link
@@ -24,9 +25,8 @@ from .read.module import read
 from .read.positions import locate
 from .render import render
 
+_P = ParamSpec("_P")
 _T = TypeVar("_T")
-
-UNIMPORTABLE_FILE = Kind("QG005", "unimportable-file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,10 @@ def plan(
     known = origins if origins is not None else derived_origins(sources)
     wanted = frozenset(sources if targets is None else targets)
     scans = {path: scan(data, known[path]) for path, data in sources.items()}
+    generated = {source_of(path) for path in existing}
     parts = [
         _plan_group({path: sources[path] for path in group}, known, existing, wanted)
-        for group in groups({path: known[path] for path in sources}, scans)
+        for group in groups({path: known[path] for path in sources}, scans, generated)
         if not wanted.isdisjoint(group)
     ]
     kept = {path for part in parts for path in part.settled}
@@ -114,66 +115,86 @@ def _plan_group(
 ) -> _Part:
     """Read, link, check and render the files of one group."""
     crashes: list[Crash] = []
-    found: list[Diagnostic] = []
-    files = []
-    for path, data in sources.items():
-        read_file = _attempt(crashes, path, "reading", lambda: read(data, path, origins[path].module, origins[path].is_package))
-        if read_file is not None:
-            files.append(read_file[0])
-            found.extend(read_file[1])
-    linked: dict[str, FileDecl] = {}
-    lost: set[str] = set()
-    for batch, own in _batches(files):
-        result = _attempt(crashes, min(own), "linking", lambda: link(batch))
-        if result is None:
-            lost |= own
-        else:
-            linked.update({file.source.path: file for file in result[0] if file.source.path in own})
-            found.extend(item for item in result[1] if item.path in own)
-    project = rules.Project.of(tuple(linked.values()))
+    files, found = _read(sources, origins, crashes)
+    linked, inconsistent = _linked(files, crashes)
     declared = {path: file for path, file in linked.items() if file.declarations}
-    for path, file in linked.items():
-        found.extend(_attempt(crashes, path, "checking", lambda: rules.check(file, project)) or ())
-        if path in wanted and path in declared:
-            found.extend(_obstacles(path, existing))
-    located = _attempt(crashes, files[0].path, "locating", lambda: locate(found, sources)) if files else None
+    found += inconsistent + _checked(linked, crashes)
+    found += [item for path in sorted(wanted & declared.keys()) for item in _obstacles(path, existing)]
+    located = _attempt(crashes, min(sources), "locating", locate, found, sources)
     diagnostics = ordered(found if located is None else located)
 
-    broken = {item.path for item in diagnostics if item.is_error} | {crash.path for crash in crashes} | lost
+    broken = {item.path for item in diagnostics if item.is_error} | {crash.path for crash in crashes}
     holders = _holders(declared.values(), broken)
     held = sorted(path for path in holders if path in wanted and path not in broken)
     outputs: dict[str, str | None] = {}
     for path in sorted(wanted & declared.keys() - broken - holders.keys()):
-        texts = _attempt(crashes, path, "rendering", lambda: _rendered(declared[path]))
-        outputs.update(texts or {})
+        outputs.update(_attempt(crashes, path, "rendering", _rendered, declared[path]) or {})
     relevant = wanted | {holder for path in held for holder in holders[path]}
-    return _Part(
-        Plan(outputs, tuple(item for item in diagnostics if item.path in relevant), tuple(held), tuple(crashes)),
-        frozenset(declared) | broken,
-    )
+    shown = tuple(item for item in diagnostics if item.path in relevant)
+    return _Part(Plan(outputs, shown, tuple(held), tuple(crashes)), frozenset(declared) | broken)
 
 
-def _attempt(crashes: list[Crash], path: str, stage: str, step: Callable[[], _T]) -> _T | None:
+def _attempt(
+    crashes: list[Crash], path: str, stage: str, step: Callable[_P, _T], *args: _P.args, **keywords: _P.kwargs
+) -> _T | None:
     """The result of a stage; None, and a crash noted, where it raises."""
     try:
-        return step()
+        return step(*args, **keywords)
     except Exception:
         crashes.append(Crash(path, stage, traceback.format_exc()))
         return None
 
 
-def _batches(files: list[SourceFile]) -> Iterator[tuple[list[SourceFile], set[str]]]:
-    """The files to link at once, and the paths whose results count. Scripts in different folders may be modules of one name:
-    each such file is linked with the rest without its namesakes."""
+def _read(
+    sources: Mapping[str, bytes], origins: Mapping[str, Origin], crashes: list[Crash]
+) -> tuple[list[SourceFile], list[Diagnostic]]:
+    files: list[SourceFile] = []
+    found: list[Diagnostic] = []
+    for path, data in sources.items():
+        result = _attempt(crashes, path, "reading", read, data, path, origins[path].module, origins[path].is_package)
+        if result is not None:
+            files.append(result[0])
+            found.extend(result[1])
+    return files, found
+
+
+def _linked(files: list[SourceFile], crashes: list[Crash]) -> tuple[dict[str, FileDecl], list[Diagnostic]]:
+    """The linked files by path. After a fault each file of the batch has a crash, so that its outputs are not taken for orphans."""
+    linked: dict[str, FileDecl] = {}
+    found: list[Diagnostic] = []
+    for batch, own in _batches(files):
+        result = _attempt(crashes, own[0], "linking", link, batch)
+        if result is None:
+            crashes.extend(Crash(path, "linking", crashes[-1].traceback) for path in own[1:])
+        else:
+            linked.update({file.source.path: file for file in result[0] if file.source.path in own})
+            found.extend(item for item in result[1] if item.path in own)
+    return linked, found
+
+
+def _checked(linked: Mapping[str, FileDecl], crashes: list[Crash]) -> list[Diagnostic]:
+    project = rules.Project.of(tuple(linked.values()))
+    return [
+        item
+        for path, file in linked.items()
+        for item in _attempt(crashes, path, "checking", rules.check, file, project) or ()
+    ]
+
+
+def _batches(files: list[SourceFile]) -> Iterator[tuple[list[SourceFile], list[str]]]:
+    """The files to link at once, and the paths whose results count.
+
+    Scripts in different folders may be modules of one name: each such file is linked with the rest without its namesakes.
+    """
     by_module: dict[str, list[SourceFile]] = {}
     for file in files:
         by_module.setdefault(file.module, []).append(file)
     single = [namesakes[0] for namesakes in by_module.values() if len(namesakes) == 1]
     if single:
-        yield single, {file.path for file in single}
+        yield single, [file.path for file in single]
     for namesakes in by_module.values():
         if len(namesakes) > 1:
-            yield from (([*single, file], {file.path}) for file in namesakes)
+            yield from (([*single, file], [file.path]) for file in namesakes)
 
 
 def _obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
@@ -200,11 +221,9 @@ def _obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]
 def _holders(files: Iterable[FileDecl], broken: Collection[str]) -> dict[str, set[str]]:
     """For each file that derives from a class of a broken file, over any number of steps, those broken files."""
     listed = list(files)
-    homes = {f"{file.source.module}.{declaration.name}": file.source.path for file in listed for declaration in file.declarations}
+    homes = {f"{file.source.module}.{item.name}": file.source.path for file in listed for item in file.declarations}
     parents = {
-        file.source.path: {
-            homes[base.name] for declaration in file.declarations for base in declaration.bases if base.name in homes
-        }
+        file.source.path: {homes[base.name] for item in file.declarations for base in item.bases if base.name in homes}
         for file in listed
     }
     holders: dict[str, set[str]] = {}
@@ -227,7 +246,8 @@ def _rendered(file: FileDecl) -> dict[str, str]:
         SyntaxError: A rendered text is not Python, which is a fault of ours.
     """
     texts = render(file)
-    named = {output: texts[kind] for output, kind in zip(outputs_of(file.source.path), ("py", "pyi"), strict=True) if kind in texts}
+    module, stub = outputs_of(file.source.path)
+    named = {module: texts["py"], stub: texts["pyi"]}
     for path, text in named.items():
         _prove(path, text)
     return named

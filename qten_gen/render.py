@@ -9,17 +9,30 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .emit import file as emit_file
 from .emit import module as emit_module
+from .emit import module_stub, tensorclass_stub
 from .emit import tensorclass as emit_tensorclass
+from .emit.stub_names import StubNames
 from .model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
 
 _FOLDERS = (Path(__file__).parent / "_templates", Path(__file__).parent.parent / "templates")
 """Where the templates are: in a wheel, and in a checkout."""
 
+_STUB_IMPORTS = {
+    "_torch.": "import torch as _torch",
+    "_BatchSize": "from qten_gen.runtime.checks import BatchSize as _BatchSize",
+    "_DeviceLike": "from qten_gen.runtime.checks import DeviceLike as _DeviceLike",
+    "_Slot[": "from qten_gen_typing import Slot as _Slot",
+}
+"""What the stub templates mention, and the import that it takes."""
+
 
 def render(file: FileDecl) -> dict[str, str]:
     """The generated texts of a source file by suffix, `"py"` and `"pyi"`, markers included."""
     name = emit_file.source_name(file)
-    return {"py": emit_file.with_marker(name, _python(file))}
+    return {
+        "py": emit_file.with_marker(name, _python(file)),
+        "pyi": emit_file.with_marker(name, _stub(file)),
+    }
 
 
 def render_class(declaration: Declaration) -> str:
@@ -29,9 +42,31 @@ def render_class(declaration: Declaration) -> str:
 
 
 def _python(file: FileDecl) -> str:
-    imports = (emit_file.source_import(file, emit_file.declared_names(file.declarations)),)
     summary = f"Concrete classes for the declarations in `{emit_file.source_name(file)}`."
-    return _set_out(file.declarations, summary, emit_file.PY_DIRECTIVES, imports)
+    return _set_out(file.declarations, summary, emit_file.PY_DIRECTIVES, emit_file.checking_imports(file))
+
+
+def _stub(file: FileDecl) -> str:
+    names = StubNames(file)
+    classes = [_stub_class(declaration, names, file) for declaration in file.declarations]
+    written = "\n".join(classes)
+    own = [line for name, line in _STUB_IMPORTS.items() if name in written]
+    summary = f"Exact types of the classes declared in `{emit_file.source_name(file)}`."
+    return _fill(
+        "file.pyi.j2",
+        head=emit_file.PYI_DIRECTIVES,
+        summary=summary,
+        imports=[*own, *names.imports, emit_file.decl_import(file)],
+        classes=classes,
+    )
+
+
+def _stub_class(declaration: Declaration, names: StubNames, file: FileDecl) -> str:
+    match declaration:
+        case TensorClassDecl():
+            return _fill("tensorclass.pyi.j2", c=tensorclass_stub.view(declaration, names, file.related))
+        case ModuleDecl():
+            return _fill("module.pyi.j2", c=module_stub.view(declaration, names, file.related))
 
 
 def _set_out(

@@ -9,30 +9,19 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import manifest
 from .apply import Change, changes, write
 from .config import Config
-from .files import Stat, Tree, discover, outputs_of, source_of
-from .groups import Origin, groups, scan
-from .manifest import Fresh, Manifest, Remark, Seen, Signature
-from .marker import is_ours
+from .files import discover, outputs_of
+from .manifest import Fresh, Manifest, Remark
+from .survey import Failure, Survey, content, signature, source_bytes, survey
 
 if TYPE_CHECKING:
     from .diagnostics import Diagnostic
     from .plan import Crash, Plan
-
-_COARSE_CLOCK = 2_000_000_000
-"""Nanoseconds within which two changes of a file may leave the same time."""
-
-
-class Failure(NamedTuple):
-    """A file that the system would not let us read, write or remove."""
-
-    path: str
-    problem: str
 
 
 class Outcome(NamedTuple):
@@ -57,126 +46,13 @@ def run(paths: Sequence[str], config: Config, writes: bool = True) -> Outcome:
     context = [os.path.join(base, folder) for folder in config.src]
     tree = discover(paths, config.exclude, base, context)
     cache = config.root or (paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0]) or ".")
-    state = _survey(tree, os.path.abspath(cache))
+    state = survey(tree, os.path.abspath(cache))
     outcome, fresh = _generate(state, writes) if state.stale or state.orphans else (_nothing_to_do(state), state.fresh)
     _remember(state, fresh)
     return outcome
 
 
-class _State(NamedTuple):
-    """What a look at the disk tells, before anything is parsed."""
-
-    tree: Tree
-    cache: str
-    names: dict[str, str]
-    """Every source's path as the manifest spells it: from the folder `cache`, with forward slashes."""
-    known: Manifest
-    seen: dict[str, Seen]
-    keys: dict[str, str]
-    """For each source that matters, the digest of its group."""
-    fresh: dict[str, Fresh]
-    stale: list[str]
-    """Targets whose outputs have to be planned."""
-    orphans: dict[str, bytes]
-    """Outputs of ours whose source is gone or does not matter any more."""
-    failures: tuple[Failure, ...]
-
-
-def _survey(tree: Tree, cache: str) -> _State:
-    """Read what has changed since the last run, and tell the targets that are fresh from those that are not."""
-    known = manifest.load(cache)
-    names = _names(tree.sources, cache)
-    now = time.time_ns()
-    seen: dict[str, Seen] = {}
-    failures = []
-    for path, source in tree.sources.items():
-        try:
-            seen[path] = _look(path, source.stat, source.origin, known.seen.get(names[path]), now)
-        except OSError as error:
-            failures.append(Failure(path, f"cannot read it: {error.strerror}"))
-    origins = {path: tree.sources[path].origin for path in seen}
-    keys: dict[str, str] = {}
-    for group in groups(origins, {path: entry.scan for path, entry in seen.items()}):
-        parts = sorted(f"{names[path]} {seen[path].module} {seen[path].signature[2]}" for path in group)
-        keys.update(dict.fromkeys(group, manifest.digest("\n".join(parts).encode("utf-8", "surrogateescape"))))
-    fresh: dict[str, Fresh] = {}
-    for path in keys:
-        entry = known.fresh.get(names[path])
-        if tree.sources[path].target and entry is not None and entry.key == keys[path]:
-            outputs = _confirmed(entry.outputs, path, tree.outputs, now)
-            if outputs is not None:
-                fresh[path] = entry._replace(outputs=outputs)
-    stale = [path for path in keys if tree.sources[path].target and path not in fresh]
-    unreadable = {failure.path for failure in failures}
-    orphans = {}
-    for path in tree.outputs:
-        source_path = source_of(path)
-        recorded = fresh[source_path].outputs if source_path in fresh else {}
-        if source_path not in stale and source_path not in unreadable and os.path.basename(path) not in recorded:
-            data = _content(path)
-            if is_ours(path, data):
-                orphans[path] = data
-    return _State(tree, cache, names, known, seen, keys, fresh, stale, orphans, tuple(failures))
-
-
-def _look(path: str, status: Stat, origin: Origin, before: Seen | None, now: int) -> Seen:
-    """A source as it is now; it is read only if its size or time is not what it was."""
-    if before is not None and before.module == origin.module and before.signature[:2] == status:
-        return before
-    with open(path, "rb") as file:
-        data = file.read()
-    content = manifest.digest(data)
-    same = before is not None and before.module == origin.module and before.signature[2] == content
-    found = before.scan if before is not None and same else scan(data, origin)
-    return Seen(_signature(status, content, now), origin.module, found)
-
-
-def _signature(status: Stat, content: str, now: int) -> Signature:
-    size, changed = status
-    return size, changed if changed < now - _COARSE_CLOCK else -1, content
-
-
-def _confirmed(recorded: Mapping[str, Signature], source: str, found: Mapping[str, Stat], now: int) -> dict[str, Signature] | None:
-    """The recorded outputs with their present times, or None where one has changed or is missing."""
-    confirmed = {}
-    for output in outputs_of(source):
-        name = os.path.basename(output)
-        if name in recorded:
-            status, signature = found.get(output), recorded[name]
-            if status is None:
-                return None
-            if status != signature[:2]:
-                if manifest.digest(_content(output)) != signature[2]:
-                    return None
-                signature = _signature(status, signature[2], now)
-            confirmed[name] = signature
-    return confirmed if confirmed.keys() == recorded.keys() else None
-
-
-def _content(path: str) -> bytes:
-    """The bytes under an output's name; none for a link or a folder, which are never ours."""
-    if os.path.islink(path):
-        return b""
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
-
-
-def _names(paths: Iterable[str], cache: str) -> dict[str, str]:
-    folders: dict[str, str] = {}
-    names = {}
-    for path in paths:
-        folder, name = os.path.split(path)
-        if folder not in folders:
-            relative = os.path.relpath(folder or ".", cache).replace(os.sep, "/")
-            folders[folder] = "" if relative == "." else f"{relative}/"
-        names[path] = folders[folder] + name
-    return names
-
-
-def _nothing_to_do(state: _State) -> Outcome:
+def _nothing_to_do(state: Survey) -> Outcome:
     return Outcome(
         sources=_targets(state),
         up_to_date=sum(len(entry.outputs) for entry in state.fresh.values()),
@@ -185,7 +61,7 @@ def _nothing_to_do(state: _State) -> Outcome:
     )
 
 
-def _targets(state: _State) -> int:
+def _targets(state: Survey) -> int:
     return sum(source.target for source in state.tree.sources.values())
 
 
@@ -216,7 +92,7 @@ def _warning(kind: type[Diagnostic], path: str, item: Remark) -> Diagnostic:
     )
 
 
-def _generate(state: _State, writes: bool) -> tuple[Outcome, dict[str, Fresh]]:
+def _generate(state: Survey, writes: bool) -> tuple[Outcome, dict[str, Fresh]]:
     """Plan what is not fresh, make the changes if asked to, and say what is fresh now."""
     # The parser makes millions of objects that live to the end: looking for garbage among them costs a tenth of the time.
     gc.disable()
@@ -248,24 +124,19 @@ def _generate(state: _State, writes: bool) -> tuple[Outcome, dict[str, Fresh]]:
     return outcome, fresh
 
 
-def _planned(state: _State) -> tuple[Plan, dict[str, bytes]]:
+def _planned(state: Survey) -> tuple[Plan, dict[str, bytes]]:
     """The plan for the stale targets, and the outputs that it was made against."""
     from .plan import plan
 
     wanted = {state.keys[path] for path in state.stale}
-    sources = {path: _source(path) for path, key in state.keys.items() if key in wanted}
+    sources = {path: source_bytes(path) for path, key in state.keys.items() if key in wanted}
     origins = {path: state.tree.sources[path].origin for path in sources}
     outputs = [output for path in state.stale for output in outputs_of(path) if output in state.tree.outputs]
-    existing = {**{path: _content(path) for path in outputs}, **state.orphans}
+    existing = {**{path: content(path) for path in outputs}, **state.orphans}
     return plan(sources, existing, state.stale, origins), existing
 
 
-def _source(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def _fresh_now(state: _State, planned: Plan, pending: set[str]) -> dict[str, Fresh]:
+def _fresh_now(state: Survey, planned: Plan, pending: set[str]) -> dict[str, Fresh]:
     """The stale targets that are fresh after the run: no error, and all outputs on the disk as planned."""
     unsettled = {item.path for item in planned.diagnostics if item.is_error} | set(planned.held)
     unsettled |= {crash.path for crash in planned.crashes}
@@ -280,8 +151,8 @@ def _fresh_now(state: _State, planned: Plan, pending: set[str]) -> dict[str, Fre
         for output, text in texts.items():
             if text is not None:
                 status = os.stat(output)
-                signature = _signature((status.st_size, status.st_mtime_ns), manifest.digest(_content(output)), now)
-                outputs[os.path.basename(output)] = signature
+                written = signature((status.st_size, status.st_mtime_ns), manifest.digest(content(output)), now)
+                outputs[os.path.basename(output)] = written
         fresh[path] = Fresh(state.keys[path], outputs, remarks)
     return fresh
 
@@ -291,7 +162,7 @@ def _remark(item: Diagnostic) -> Remark:
     return Remark(item.code, item.name, item.message, item.help, item.notes, span)
 
 
-def _remember(state: _State, fresh: Mapping[str, Fresh]) -> None:
+def _remember(state: Survey, fresh: Mapping[str, Fresh]) -> None:
     """Save what is known now, unless it is what was known before."""
     known, names = state.known, state.names
     seen = {names[path]: entry for path, entry in state.seen.items()}

@@ -14,7 +14,7 @@ DECLARING = [
     (ROOT / "tests" / "samples", "shop.model"),
     (ROOT / "tests" / "samples", "kinds.tensorclasses"),
     (ROOT / "tests" / "samples", "kinds.modules"),
-    (ROOT / "examples" / "digits", "digits.model"),
+    (ROOT / "examples", "digits.model"),
 ]
 
 

@@ -13,7 +13,7 @@ def load(held_out: int) -> tuple[Digits, Digits]:
     images = torch.as_tensor(pixels, dtype=torch.float32).reshape(-1, 8, 8) / 16
     digits = Digits(images, torch.as_tensor(labels), batch_size=[len(images)])
     digits = digits[torch.randperm(len(digits))]
-    return digits[held_out:], digits[:held_out].replace(split="held-out")
+    return digits[held_out:], digits[:held_out].replace(subset="held-out")
 
 
 class OneByOne(Dataset[Digits]):

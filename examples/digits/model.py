@@ -12,7 +12,7 @@ class Digits(TensorClass):
 
     images: Tensor
     labels: Tensor
-    split: str = "training"
+    subset: str = "training"
 
 
 class Answers(TensorClass):

@@ -40,7 +40,7 @@ def save_and_load(classifier: Classifier) -> Classifier:
 def main() -> None:
     torch.manual_seed(0)
     training, held_out = load(held_out=450)
-    print(f"{len(training)} {training.split} digits, {len(held_out)} {held_out.split}\n")
+    print(f"{len(training)} {training.subset} digits, {len(held_out)} {held_out.subset}\n")
 
     classifier = Classifier()
     for epoch, loss in enumerate(train(classifier, training, epochs=10), start=1):
@@ -48,10 +48,9 @@ def main() -> None:
 
     with torch.no_grad():
         answers = save_and_load(classifier)(held_out)
-    wrong = answers[~answers.right]
-    print(f"\nheld-out accuracy {answers.right.double().mean():.1%}, after saving and loading")
-    for answer in wrong[:3]:
-        print(f"  a {answer.digits.labels.item()} was read as a {answer.scores.argmax().item()}")
+    print(f"\nheld-out accuracy {answers.right.double().mean():.1%}, after saving and loading; of the mistakes")
+    for answer in answers[~answers.right][:3]:
+        print(f"  {answer.digits.labels.item()} was read as {answer.scores.argmax().item()}")
 
 
 if __name__ == "__main__":

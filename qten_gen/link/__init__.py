@@ -6,12 +6,12 @@ no special care, because nothing is executed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..diagnostics import Diagnostic, ordered
-from ..model import FileDecl, SourceFile
+from ..model import Declaration, FileDecl, ModuleDecl, SourceFile
 from .bases import Ancestry
-from .declare import declare_all
+from .declare import declare_all, related
 from .names import Names
 
 
@@ -24,15 +24,24 @@ def link(files: Sequence[SourceFile]) -> tuple[tuple[FileDecl, ...], tuple[Diagn
     names = Names(files)
     ancestry = Ancestry(names)
     declarations = declare_all(names, ancestry)
-    linked = tuple(
-        FileDecl(
-            file,
-            tuple(
-                declarations[qualified]
-                for cls in file.classes
-                if (qualified := f"{file.module}.{cls.name}") in declarations
-            ),
-        )
-        for file in files
-    )
+    by_module = {file.module: file for file in files}
+    linked = tuple(_linked(file, _declared_in(file, declarations), declarations, by_module) for file in files)
     return linked, ordered(ancestry.diagnostics())
+
+
+def _linked(
+    file: SourceFile,
+    own: tuple[Declaration, ...],
+    declarations: Mapping[str, Declaration],
+    by_module: Mapping[str, SourceFile],
+) -> FileDecl:
+    found = related(own, declarations)
+    modules = {declaration.module for declaration in found.values()} | {
+        handler.module for declaration in own if isinstance(declaration, ModuleDecl) for handler in declaration.handlers
+    }
+    return FileDecl(file, own, found, {module: by_module[module] for module in sorted(modules | {file.module})})
+
+
+def _declared_in(file: SourceFile, declarations: Mapping[str, Declaration]) -> tuple[Declaration, ...]:
+    qualified = (f"{file.module}.{cls.name}" for cls in file.classes)
+    return tuple(declarations[name] for name in qualified if name in declarations)

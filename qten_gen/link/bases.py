@@ -75,7 +75,7 @@ class Ancestry:
         qualified = f"{file.module}.{cls.name}"
         roots = self.roots(qualified)
         for base in cls.bases:
-            finding = self._unresolved(file, base)
+            finding = self._unresolved(file, cls, base)
             if finding is not None:
                 yield finding.of(UNRESOLVED_BASE)
         if roots and self._linear(qualified, ()) is None:
@@ -91,10 +91,12 @@ class Ancestry:
                 help="keep the data in a TensorClass and give the Module a field or an argument of that type",
             ).of(INCONSISTENT_BASES)
 
-    def _unresolved(self, file: SourceFile, base: TypeExpr) -> Finding | None:
+    def _unresolved(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Finding | None:
         """The finding for a base that nothing defines. A base outside the run is no fault: it is a plain class to us."""
         resolved = self._names.resolve(base.name)
         if resolved and "." not in resolved:
+            if file.has_star_import and not any(field.specifier for field in cls.fields):
+                return None
             close = get_close_matches(resolved, sorted(file.names), 1)
             help = f"did you mean {close[0]}?" if close else "import it by name, or define it in this file"
             return Finding(f"nothing in this file defines the base {resolved}", base.place, help)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from ..classify import members_of
 from ..model import (
     FLAGS,
     BaseDecl,
@@ -21,6 +22,9 @@ from .bases import ROOTS, Ancestry, Root
 from .fields import VIRTUAL, module_field, tensorclass_field, virtual_field
 from .names import Names
 
+Registrations = Mapping[str, tuple[RegistrationDecl, ...]]
+"""Handlers by the qualified name of the module that they are registered for."""
+
 
 def declare_all(names: Names, ancestry: Ancestry) -> dict[str, Declaration]:
     """The declarations of a run, by qualified name."""
@@ -33,8 +37,28 @@ def declare_all(names: Names, ancestry: Ancestry) -> dict[str, Declaration]:
             if root is Root.TENSORCLASS:
                 declarations[qualified] = _tensorclass(file, cls, names, ancestry)
             elif root is Root.MODULE:
-                declarations[qualified] = _module(file, cls, names, ancestry, registrations.get(qualified, ()))
+                declarations[qualified] = _module(file, cls, names, ancestry, registrations)
     return declarations
+
+
+def related(own: tuple[Declaration, ...], declarations: Mapping[str, Declaration]) -> dict[str, Declaration]:
+    """The declarations that those of a file mention, and those that these mention in turn."""
+    found: dict[str, Declaration] = {f"{declaration.module}.{declaration.name}": declaration for declaration in own}
+    waiting = list(own)
+    while waiting:
+        for name in _mentioned(waiting.pop()):
+            if name in declarations and name not in found:
+                found[name] = declarations[name]
+                waiting.append(declarations[name])
+    return found
+
+
+def _mentioned(declaration: Declaration) -> Iterator[str]:
+    yield from (base.name for base in declaration.bases)
+    for field in declaration.fields:
+        yield from (member.name for member in members_of(field.type))
+    if isinstance(declaration, ModuleDecl):
+        yield from (handler.type.name for handler in declaration.handlers)
 
 
 def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
@@ -71,7 +95,7 @@ def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Anc
 
 
 def _module(
-    file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry, registrations: tuple[RegistrationDecl, ...]
+    file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry, registrations: Registrations
 ) -> ModuleDecl:
     qualified = f"{file.module}.{cls.name}"
     lineage = _lineage(qualified, names, ancestry)
@@ -94,7 +118,8 @@ def _module(
         bases=_bases(cls, names, ancestry),
         type_parameters=cls.type_parameters,
         forward=forward,
-        registrations=registrations,
+        registrations=registrations.get(qualified, ()),
+        handlers=_handlers(qualified, registrations, ancestry),
         doc=cls.doc,
         methods=tuple(method for method in cls.methods if not is_virtual(method)),
         place=cls.place,
@@ -152,7 +177,18 @@ def _defines(qualified: str, method: str, names: Names, ancestry: Ancestry) -> b
     return any(item is not None and _has(item[1], method) for item in found)
 
 
-def _registrations(names: Names) -> dict[str, tuple[RegistrationDecl, ...]]:
+def _handlers(
+    qualified: str, registrations: Registrations, ancestry: Ancestry
+) -> tuple[RegistrationDecl, ...]:
+    """The handlers that a module answers to, inherited ones included: one for each type, the most specific type first."""
+    found: dict[str, RegistrationDecl] = {}
+    for owner in ancestry.mro(qualified):
+        for registration in registrations.get(owner, ()):
+            found.setdefault(registration.type.name, registration)
+    return tuple(sorted(found.values(), key=lambda registration: -len(ancestry.mro(registration.type.name))))
+
+
+def _registrations(names: Names) -> Registrations:
     """The handlers registered for each module, in the order of module names and lines."""
     found: dict[str, tuple[RegistrationDecl, ...]] = {}
     for file in sorted(names.files, key=lambda file: file.module):

@@ -6,6 +6,7 @@ from ast import literal_eval
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..classify import is_tensor
 from ..model import ClassSource, SourceFile, TypeExpr, union
 from ..read.names import Scope
 
@@ -47,6 +48,8 @@ class Names:
         if depth > _MAX_DEPTH:
             return type
         name = self.resolve(type.name)
+        if self._is_tensor_class(name, frozenset()):
+            return replace(type, name="torch.Tensor", args=())
         meaning = self._meaning(name)
         if meaning is not None:
             expanded = self.expand(meaning, depth + 1)
@@ -57,6 +60,14 @@ class Names:
             else:
                 expanded = TypeExpr(name, arguments)
         return replace(expanded, text=type.text, place=type.place, names=type.names)
+
+    def _is_tensor_class(self, name: str, below: frozenset[str]) -> bool:
+        """Whether a class of the run derives from `torch.Tensor`."""
+        found = self.class_of(name)
+        if found is None or name in below:
+            return False
+        bases = [TypeExpr(self.resolve(base.name)) for base in found[1].bases]
+        return any(is_tensor(base) or self._is_tensor_class(base.name, below | {name}) for base in bases)
 
     def _step(self, qualified: str) -> str | None:
         """One import or alias further, None where the name is defined or leads out of the run."""

@@ -51,7 +51,7 @@ def string_value(node: cst.BaseExpression) -> str | None:
 
 def mentioned(node: cst.CSTNode, scope: Scope) -> Iterator[str]:
     """The plain and dotted names that an expression mentions, those in forward references included, each once."""
-    return iter(dict.fromkeys(_mentioned(node, scope)))
+    return (name for name in dict.fromkeys(_mentioned(node, scope)) if name != "None")
 
 
 def _mentioned(node: cst.CSTNode, scope: Scope) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from inspect import cleandoc
+from unicodedata import normalize
 
 import libcst as cst
 
@@ -84,7 +85,8 @@ def _statements(suite: cst.BaseSuite, place: Place) -> Iterator[Statement]:
 
 
 def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSource]]:
-    """Annotated names and names that a specifier is assigned to. Of two with one name the later counts."""
+    """Annotated names and names that a specifier is assigned to, by name. Of two with one name the later counts."""
+    annotated: dict[str, FieldSource] = {}
     for index, (node, place) in enumerate(body):
         doc = _doc_of(body[index + 1][0]) if index + 1 < len(body) else ""
         if isinstance(node, cst.AnnAssign) and isinstance(node.target, cst.Name):
@@ -93,12 +95,18 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
                 continue
             given = None if node.value is None else value(node.value, place / "value", scope)
             call = None if node.value is None else specifier(node.value, place / "value", scope)
-            field = FieldSource(node.target.value, annotation, None if call else given, call, doc, place)
-            yield field.name, field
+            name = normalize("NFKC", node.target.value)  # as Python does with identifiers
+            annotated[name] = FieldSource(name, annotation, None if call else given, call, doc, place)
+            yield name, annotated[name]
         elif isinstance(node, cst.Assign) and len(node.targets) == 1:
             target = node.targets[0].target
             call = specifier(node.value, place / "value", scope)
-            if call is not None and isinstance(target, cst.Name):
+            if not isinstance(target, cst.Name):
+                continue
+            if target.value in annotated:
+                given = None if call else value(node.value, place / "value", scope)
+                yield target.value, replace(annotated[target.value], value=given, specifier=call)
+            elif call is not None:
                 yield target.value, FieldSource(target.value, None, None, call, doc, place)
 
 

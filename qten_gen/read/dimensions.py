@@ -144,6 +144,8 @@ class _Parser:
         if self._kind == "name":
             if iskeyword(self._token):
                 raise _Fault(f"{self._token!r} is a keyword of Python", self._offset)
+            if not self._token.isidentifier():
+                raise _Fault(f"{self._token!r} is no name", self._offset)
             return Name(self._take())
         if self._token == "(":
             return self._group()

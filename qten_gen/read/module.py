@@ -115,6 +115,7 @@ def _statements(
                 if block is not None:
                     yield from _statements(block.body.body, where / name / "body" / "body", type_checking)
         elif isinstance(node, cst.With):
+            yield node, where, type_checking
             yield from _statements(node.body.body, where / "body" / "body", type_checking)
         elif isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
             yield node, where, type_checking
@@ -138,7 +139,19 @@ def _names(statements: Sequence[tuple[Statement, Place, bool]]) -> _Names:
             names.bound.update(bound_names(node.target))
         elif isinstance(node, cst.TypeAlias):
             names.bound.add(node.name.value)
+        elif isinstance(node, cst.With):
+            names.bound.update(name for item in node.items if item.asname for name in bound_names(item.asname.name))
+        elif isinstance(node, cst.For | cst.While | cst.Match):
+            names.bound.update(_all_names(node))
     return names
+
+
+def _all_names(node: cst.CSTNode) -> Iterator[str]:
+    """Every name in a block that is not read in detail: any of them may be bound there."""
+    if isinstance(node, cst.Name):
+        yield node.value
+    for child in node.children:
+        yield from _all_names(child)
 
 
 def _assigned(node: cst.Assign | cst.AnnAssign) -> str | None:

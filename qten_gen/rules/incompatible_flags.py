@@ -1,7 +1,7 @@
 """Two flags that exclude each other.
 
-`autocast` converts values to the annotated types and `nocast` keeps them as they are. `tensor_only` turns everything into tensors,
-which neither of them allows.
+`autocast` converts values to the annotated types and `nocast` keeps them as they are. `tensor_only` turns everything into
+tensors, which neither of them allows.
 """
 
 from __future__ import annotations

@@ -47,10 +47,14 @@ class Child(Base):
 
 def check(subject: Subject) -> Iterator[Finding]:
     declaration = subject.declaration
-    if not isinstance(declaration, ModuleDecl) or declaration.custom_init:
+    if not isinstance(declaration, ModuleDecl) or _writes_init(declaration):
         return
     for parent in subject.project.ancestors(declaration):
-        if isinstance(parent, ModuleDecl) and parent.custom_init:
+        if isinstance(parent, ModuleDecl) and _writes_init(parent):
             message = f"{declaration.name} has no __init__, and its base {parent.name} writes one by hand"
             yield Finding(message, subject.name_place, "write __init__ here too, and call super().__init__(...)")
             return
+
+
+def _writes_init(declaration: ModuleDecl) -> bool:
+    return any(method.name == "__init__" for method in declaration.methods)

@@ -33,7 +33,7 @@ from torch import Tensor, nn
 class Scale(Module):
     dim: int
     weight: Tensor = buffer("dim", persistant=False, initializer=nn.init.ones_)
-                                              ^^^^^
+                                   ^^^^^^^^^^
 """
 
 _KEYWORDS = {
@@ -62,7 +62,8 @@ def _findings(call: Specifier) -> Iterator[Finding]:
         problem = _problem(call, called, argument)
         if problem is not None:
             message, help = problem
-            yield Finding(message, argument.place, help)
+            known = argument.keyword is None or argument.keyword in _KEYWORDS.get(call.name, ())
+            yield Finding(message, argument.place if known else argument.place.beside("keyword"), help)
     if called == "submodule" and not call.positional:
         yield Finding("submodule(...) names no class", call.place, 'write submodule(nn.Linear, "dim", "dim")')
     if call.get("default") is not None and call.get("default_factory") is not None:

@@ -30,7 +30,7 @@ from torch import Tensor
 
 class Batch(TensorClass, tensor_only=True):
     tokens: Tensor
-    split: str
+    group: str
            ^^^
 """
 

@@ -30,7 +30,7 @@ from torch import Tensor
 
 
 class Batch(TensorClass, frozn=True):
-                               ^^^^
+                         ^^^^^
     tokens: Tensor
 """
 
@@ -55,7 +55,7 @@ def _given(subject: Subject) -> Iterator[tuple[str, str | None, Place]]:
         return
     for name, value in subject.source.keywords:
         if name != "metaclass":
-            yield name, value.literal, value.place
+            yield name, value.literal, value.place.beside("keyword")
     for base in subject.source.bases:
         if base.name == "qten_gen.TensorClass":
             yield from ((argument, "True", base.place) for argument in base.args if isinstance(argument, str))

@@ -56,6 +56,8 @@ def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
         return "is one of several classes", "give each class a field of its own, with None as default"
     if any(member.name == "qten_gen.TensorClass" for member in present):
         return "is any TensorClass", "name the class that is stored"
+    if any(member.name == "typing.Self" for member in present):
+        return "is Self, which is another class in each child", f"write {subject.declaration.name}"
     if any(not member.name for member in present):
         return "cannot be told from its annotation", "write a type; a type variable needs a bound, such as Tensor"
     if any(_holds_tensors(member, subject) for member in present if member not in tensors and member not in nested):

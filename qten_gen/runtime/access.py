@@ -115,13 +115,15 @@ def items(self: TensorClass) -> tuple[tuple[str, object], ...]:
 
 def _unknown(owner: object, name: str, before: tuple[str, ...]) -> KeyError:
     if not hasattr(owner, "_fields"):
-        return _Key(f"{'.'.join(before)} is {'None' if owner is None else type(owner).__name__}: it has no field {name!r}")
+        return FieldError(
+            f"{'.'.join(before)} is {'None' if owner is None else type(owner).__name__}: it has no field {name!r}"
+        )
     self = cast("TensorClass", owner)
-    return _Key(f"{type(self).__name__} has no field {name!r}{suggestion(name, self._fields)}")
+    return FieldError(f"{type(self).__name__} has no field {name!r}{suggestion(name, self._fields)}")
 
 
-class _Key(KeyError):
-    """A KeyError that shows its message as it is; a plain one shows the message quoted."""
+class FieldError(KeyError):
+    """There is no such field. Unlike a plain KeyError it shows its message unquoted."""
 
     def __str__(self) -> str:
         return str(self.args[0])

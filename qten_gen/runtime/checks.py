@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import FrozenInstanceError
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from enum import Enum
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast, runtime_checkable
 
 import torch
 from torch import Size, Tensor
@@ -24,18 +25,22 @@ T = TypeVar("T", bound="TensorClass")
 BatchSize = int | Sequence[int] | None
 """What a constructor takes as `batch_size`; a number is one dimension, None is none."""
 
+_CPU = torch.device("cpu")
+
 DeviceLike = torch.device | str | int | None
 """What a constructor takes as `device`."""
 
 
-class Missing:
-    """Type of `DEFAULT`."""
+class Missing(Enum):
+    """Type of `DEFAULT`; an Enum, because dynamo traces calls whose defaults are members of one."""
+
+    DEFAULT = "default"
 
     def __repr__(self) -> str:
         return "<default>"
 
 
-DEFAULT: Final = Missing()
+DEFAULT: Final = Missing.DEFAULT
 """Stands in a generated signature for a default that cannot be written there."""
 
 
@@ -60,9 +65,9 @@ def batch_size(value: BatchSize) -> Size:
 def device(value: torch.device | str | int) -> torch.device:
     """A device with its index, so that it equals that of the tensors on it: `cuda` becomes `cuda:0`."""
     found = value if isinstance(value, torch.device) else torch.device(value)
-    if found.index is None and found.type not in ("cpu", "meta"):
-        return torch.empty(0, device=found).device
-    return found
+    if found == _CPU or found.index is not None or found.type == "meta":
+        return found
+    return torch.empty(0, device=found).device
 
 
 def default(self: TensorClass, name: str) -> object:
@@ -212,13 +217,20 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else f"; the fields are: {', '.join(names) or 'none'}"
 
 
+@runtime_checkable
+class SupportsAll(Protocol):
+    """The result of comparing two arrays."""
+
+    def all(self) -> object: ...
+
+
 def equal(left: object, right: object) -> bool:
     """Whether two static values are the same, arrays included."""
     if left is right:
         return True
     try:
-        same = left == right
-        return bool(same.all() if hasattr(same, "all") else same)
+        same: object = left == right
+        return bool(same.all() if isinstance(same, SupportsAll) else same)
     except (RuntimeError, ValueError, TypeError):
         return False
 
@@ -255,7 +267,6 @@ def same(self: TensorClass, name: str, values: Sequence[S]) -> S:
                 f"{first!r} and {value!r}"
             )
     return first
-
 
 
 def get_batch_size(self: TensorClass) -> Size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copyreg
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import TYPE_CHECKING, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, TypedDict, TypeVar
 
 from torch import Size, Tensor
 
@@ -96,7 +96,7 @@ def restore(self: TensorClass, state: State) -> None:
             raise TypeError(f"{name}: the pickle has a field {field!r} that the class does not declare")
     for field in self._fields:
         if field not in stored:
-            if field not in self._defaults:
+            if field not in type(self)._defaults:
                 raise TypeError(f"{name}: the pickle has no field {field!r}, which has no default")
             stored[field] = default(self, field)
     values = [stored[field] for field in self._fields if field not in self._static]

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
+import torch
+
 F = TypeVar("F", bound="Functional")
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -41,15 +43,15 @@ class Functional:
 
     _handlers: ClassVar[dict[type, Handler]] = {}
     """Handlers registered on this very class."""
+    _table: ClassVar[dict[type, tuple[int, Handler]]] = {}
+    """Handlers of this class and its bases, each with the place of the class that has it in the resolution order."""
     _resolved: ClassVar[dict[type, Handler | None]] = {}
-    """What was found for an object type; replaced, not changed, by a registration."""
+    """What was found for an object type. A registration replaces all three, so that readers need no lock."""
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         cls._handlers = {}
-        cls._resolved = {}
-        if any(True for _ in _tables(cls)):
-            _dispatch_in_forward(cls)
+        _refresh(cls)
 
     @classmethod
     def register(
@@ -108,6 +110,8 @@ def find_handler(cls: type[Functional], obj_type: type) -> Handler | None:
     Raises:
         TypeError: two handlers apply and neither is more specific.
     """
+    if torch.compiler.is_compiling():
+        return _most_specific(cls, obj_type)  # a graph that fills the cache would be traced again for it
     resolved = cls._resolved
     if obj_type in resolved:
         return resolved[obj_type]
@@ -131,40 +135,42 @@ def dispatching(forward: Callable[..., Any]) -> Callable[..., Any]:
     return dispatch
 
 
-def _tables(cls: type) -> Iterator[tuple[type[Functional], dict[type, Handler]]]:
-    """The classes that have registrations along the method resolution order, with their handlers."""
-    for ancestor in cls.__mro__:
-        handlers = vars(ancestor).get("_handlers")
-        if handlers:
-            yield ancestor, handlers
-
-
 def _most_specific(cls: type[Functional], obj_type: type) -> Handler | None:
-    best: tuple[int, type[Functional], type] | None = None
-    for owner, handlers in _tables(cls):
-        for rank, candidate in enumerate(obj_type.__mro__):
-            if candidate not in handlers:
-                continue
-            if best is None:
-                best = (rank, owner, candidate)
-            elif rank < best[0]:
-                raise TypeError(_ambiguous(cls, obj_type, best[1:], (owner, candidate)))
-            break
-    return None if best is None else best[1]._handlers[best[2]]
+    table = cls._table
+    best, found = len(cls.__mro__), None
+    for candidate in obj_type.__mro__:
+        if candidate in table:
+            place, handler = table[candidate]
+            if found is None:
+                best, found = place, handler
+            elif place < best:
+                raise TypeError(_ambiguous(cls, obj_type, found, handler))
+    return found
 
 
 def _add(cls: type[Functional], obj_type: type, handler: Handler) -> None:
     with _registration:
         present = cls._handlers.get(obj_type)
-        if present is not None and _place(present) != _place(handler):
+        if present is not None and _line(present) != _line(handler):
             raise ValueError(
-                f"{cls.__name__} has a handler for {obj_type.__name__} already:"
-                f" {_place(present)}; the second one is {_place(handler)}"
+                f"{cls.__name__} has a handler for {obj_type.__name__} already: {_line(present)};"
+                f" the second one is {_line(handler)}"
             )
         cls._handlers = {**cls._handlers, obj_type: handler}
         for heir in _with_subclasses(cls):
-            heir._resolved = {}
-            _dispatch_in_forward(heir)
+            _refresh(heir)
+
+
+def _refresh(cls: type[Functional]) -> None:
+    """Bring the table of a class up to date, and let its `forward` look there first."""
+    table: dict[type, tuple[int, Handler]] = {}
+    for place, ancestor in enumerate(cls.__mro__):
+        for obj_type, handler in vars(ancestor).get("_handlers", {}).items():
+            table.setdefault(obj_type, (place, handler))
+    cls._table = table
+    cls._resolved = {}
+    if table:
+        _dispatch_in_forward(cls)
 
 
 def _with_subclasses(cls: type[Functional]) -> Iterator[type[Functional]]:
@@ -200,22 +206,25 @@ def _missing_forward(self: Functional, /, *args: Any, **keywords: Any) -> Any:
 
 
 def _no_handler(cls: type[Functional], obj_type: type | None) -> str:
-    registered = [f"{owner.__name__}: {t.__name__}" for owner, handlers in _tables(cls) for t in handlers]
     what = "no argument" if obj_type is None else obj_type.__name__
+    registered = [f"{cls.__mro__[place].__name__}: {t.__name__}" for t, (place, _) in cls._table.items()]
     known = f"registered are {', '.join(registered)}" if registered else "nothing is registered"
     return f"{cls.__name__} has neither a handler for {what} nor a forward; {known}"
 
 
-def _ambiguous(
-    cls: type[Functional], obj_type: type, first: tuple[type[Functional], type], second: tuple[type[Functional], type]
-) -> str:
-    named = [f"{owner.__name__}.register({t.__name__}) {_place(owner._handlers[t])}" for owner, t in (first, second)]
+def _ambiguous(cls: type[Functional], obj_type: type, by_object: Handler, by_functional: Handler) -> str:
+    pair = f"{cls.__name__}, {obj_type.__name__}"
     return (
-        f"{cls.__name__}({obj_type.__name__}): {named[0]} is for the more specific functional and {named[1]} for the more"
-        f" specific object; register {cls.__name__}, {obj_type.__name__} to decide"
+        f"two handlers apply to ({pair}): {_named(cls, by_object)} is for the more specific object,"
+        f" {_named(cls, by_functional)} for the more specific functional; register one for ({pair})"
     )
 
 
-def _place(handler: Handler) -> str:
+def _named(cls: type[Functional], handler: Handler) -> str:
+    names = [f"{cls.__mro__[place].__name__}, {t.__name__}" for t, (place, h) in cls._table.items() if h is handler]
+    return f"({names[0]}) {_line(handler)}"
+
+
+def _line(handler: Handler) -> str:
     code = getattr(handler, "__code__", None)
     return repr(handler) if code is None else f"at {code.co_filename}:{code.co_firstlineno}"

@@ -17,11 +17,12 @@ from torch import Tensor, nn
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=nn.Module)
+V = TypeVar("V", bound=Tensor)
 
 Initializer = Callable[[Tensor], object]
 """Fills a tensor in place: a function of `torch.nn.init`, or one's own. Its result is not used."""
 
-Materializer = Callable[[Any, torch.dtype, torch.device], T]
+Materializer = Callable[[Any, torch.dtype, torch.device], V]
 """Computes a derived tensor: a method of the module, which is why `self` can be anything."""
 
 Dimension = int | str
@@ -109,7 +110,9 @@ def field(*, default: T, kw_only: bool = False) -> T: ...
 def field(*, default_factory: Callable[[], T], kw_only: bool = False) -> T: ...
 @overload
 def field(*, kw_only: bool = False) -> Any: ...  # a field without default fits every annotation
-def field(*, default: object = MISSING, default_factory: Callable[[], object] | None = None, kw_only: bool = False) -> object:
+def field(
+    *, default: object = MISSING, default_factory: Callable[[], object] | None = None, kw_only: bool = False
+) -> object:
     """A constructor argument with a default, a default factory, or keyword only; as in `dataclasses`.
 
     A factory is called for each instance. A tensor given as `default` is cloned for each instance.
@@ -179,12 +182,12 @@ def submodule(cls: Callable[..., M], /, *args: object, init: Literal[False] = Fa
 
 
 @overload
-def virtual(function: Materializer[T], /) -> Virtual[T]: ...
+def virtual(function: Materializer[V], /) -> Virtual[V]: ...
 @overload
-def virtual(*, cached: bool = False) -> Callable[[Materializer[T]], Virtual[T]]: ...
+def virtual(*, cached: bool = False) -> Callable[[Materializer[V]], Virtual[V]]: ...
 def virtual(
-    function: Materializer[T] | None = None, /, *, cached: bool = False
-) -> Virtual[T] | Callable[[Materializer[T]], Virtual[T]]:
+    function: Materializer[V] | None = None, /, *, cached: bool = False
+) -> Virtual[V] | Callable[[Materializer[V]], Virtual[V]]:
     """Decorate a method of a Module: its result becomes a read-only attribute that follows the module's dtype and device.
 
     The method is called when the attribute is read, with the dtype and device of the module's first parameter (see

@@ -42,17 +42,11 @@ def getitem(self: T, index: Index) -> T:
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         TypeError: it is none of the types above.
     """
-    if type(index) is int and self._batch_size and -self._batch_size[0] <= index < self._batch_size[0]:
-        return self._map_with(operator.getitem, index, self._batch_size[1:], self._device)
-    if type(index) is slice and self._batch_size:
-        size, *rest = self._batch_size
-        length = len(range(*index.indices(size)))
-        return self._map_with(operator.getitem, index, Size((length, *rest)), self._device)
     if type(index) is Tensor and index.dtype is torch.bool and index.dim() == 1 and self._batch_size:
         rows = _mask_indices(self, index, 0)[0]
         return self._map_with(_rows, rows, Size((len(rows), *self._batch_size[1:])), self._device)
-    plain = _plain(self, index)
-    return self._map_with(operator.getitem, plain, _indexed_size(self._batch_size, plain), self._device)
+    plain, size = _resolved(self, index)
+    return self._map_with(operator.getitem, plain, size, self._device)
 
 
 def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
@@ -66,28 +60,28 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
         FrozenInstanceError: the class is frozen.
     """
     refuse_if_frozen(self, "assign to an item of")
-    plain = _plain(self, index)
-    size = _indexed_size(self._batch_size, plain)
-    if type(value) is type(self):
-        if value._batch_size != size:
-            raise ValueError(
-                f"{type(self).__name__}[{_shown(index)}] has batch size {list(size)}, "
-                f"the value has {list(value._batch_size)}"
-            )
-        refuse_other_static(self, value)
-        self._index_put(plain, value)
-    elif isinstance(value, Tensor):
+    plain, size = _resolved(self, index)
+    if isinstance(value, Tensor):
         events = len(self._batch_size)
         for leaf in self._leaves():
             leaf[plain] = over_batch(value, size, leaf.dim() - events)
-    elif isinstance(value, (int, float, complex)):  # type: ignore[redundant-expr]
+    elif isinstance(value, (int, float, complex)):
         for leaf in self._leaves():
             leaf[plain] = value
     else:
-        raise TypeError(
-            f"expected {type(self).__name__}, a Tensor or a number to assign to items of {type(self).__name__}, "
-            f"got {type(value).__name__}"
-        )
+        if type(value) is not type(self) or value._batch_size != size:
+            raise _unfit(self, index, value, size)
+        if self._static or self._nested:
+            refuse_other_static(self, value)
+        self._index_put(plain, value)
+
+
+def _unfit(self: T, index: Index, value: T, size: Size) -> Exception:
+    """The error of assigning an object of another class or batch size to items."""
+    items = f"{type(self).__name__}[{_shown(index)}]"
+    if type(value) is not type(self):
+        return TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {type(value).__name__}")
+    return ValueError(f"{items} has batch size {list(size)}, the value has {list(value._batch_size)}")
 
 
 def over_batch(value: Tensor, batch_size: Size, events: int) -> Tensor:
@@ -144,6 +138,21 @@ def _mask_indices(self: TensorClass, mask: Tensor, first: int) -> tuple[Tensor, 
     return mask.nonzero(as_tuple=True)
 
 
+def _resolved(self: TensorClass, index: Index) -> tuple[_Plain | tuple[_Plain, ...], Size]:
+    """The index in plain form, and the batch size of the items that it selects. The common forms go first."""
+    batch_size = self._batch_size
+    if batch_size:
+        if type(index) is int and -batch_size[0] <= index < batch_size[0]:
+            return index, batch_size[1:]
+        if type(index) is slice:
+            size, *rest = batch_size
+            return index, Size((len(range(*index.indices(size))), *rest))
+        if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0:
+            return index, Size((*index.shape, *batch_size[1:]))
+    plain = _plain(self, index)
+    return plain, _indexed_size(batch_size, plain)
+
+
 def _plain(self: TensorClass, index: Index) -> _Plain | tuple[_Plain, ...]:
     """The same index made of integers, slices, None and integer tensors; an ellipsis stands for batch dimensions only."""
     items = index if isinstance(index, tuple) else (index,)
@@ -167,14 +176,14 @@ def _plain(self: TensorClass, index: Index) -> _Plain | tuple[_Plain, ...]:
             plain += _mask_indices(self, item, position)
             position += item.dim()
         else:
-            plain.append(item)
+            plain.append(cast(_Plain, item))  # type: ignore[redundant-cast] # pyright does not see that `...` is gone
             position += _dimensions(item)
     return plain[0] if len(plain) == 1 else tuple(plain)
 
 
 def _item(self: TensorClass, item: IndexItem) -> _Plain | EllipsisType:
     """One part of an index, with a sequence made a tensor."""
-    if item is None or item is Ellipsis or isinstance(item, slice):
+    if item is None or isinstance(item, (slice, EllipsisType)):
         return item
     if isinstance(item, Tensor):
         if item.dtype is torch.bool or not (item.is_floating_point() or item.is_complex()):

@@ -128,9 +128,7 @@ def join_optional(self: TensorClass, name: str, fn: Join, values: list[Tensor | 
     return None if given is None else fn(given, dim)
 
 
-def join_nested(
-    self: TensorClass, name: str, fn: Join, values: list[T | None], dim: int, batch_size: Size
-) -> T | None:
+def join_nested(self: TensorClass, name: str, fn: Join, values: list[T | None], dim: int, batch_size: Size) -> T | None:
     """Join a nested field, whose values are of one class; None in all objects or in none."""
     given = _all_or_none(self, name, values)
     if given is None:
@@ -209,7 +207,9 @@ def _all_or_none(self: TensorClass, name: str, values: list[V | None]) -> list[V
         return cast("list[V]", values)
     if missing == len(values):
         return None
-    raise TypeError(f"{label(self, name)}: expected a value in every object or in none, {missing} of {len(values)} are None")
+    raise TypeError(
+        f"{label(self, name)}: expected a value in every object or in none, {missing} of {len(values)} are None"
+    )
 
 
 def _different(self: TensorClass, name: str, left: object, right: object) -> TypeError:

@@ -24,16 +24,12 @@ Device = torch.device | str | int
 
 
 @overload
-def to(
-    self: T, device: Device | None = None, dtype: torch.dtype | None = None, non_blocking: bool = False
-) -> T: ...
+def to(self: T, device: Device | None = None, dtype: torch.dtype | None = None, non_blocking: bool = False) -> T: ...
 @overload
 def to(self: T, dtype: torch.dtype, non_blocking: bool = False) -> T: ...
 @overload
 def to(self: T, other: Tensor | TensorClass, non_blocking: bool = False) -> T: ...
-def to(
-    self: T, *args: Target | bool | None, **named: Target | bool | None
-) -> T:
+def to(self: T, *args: Target | bool | None, **named: Target | bool | None) -> T:
     """The object on a device, or with another dtype, or with both of another tensor; itself where there is nothing to do.
 
     A dtype is that of the floating point tensors, as in `nn.Module.to`; other tensors keep theirs. Of another TensorClass the
@@ -44,11 +40,15 @@ def to(
     Raises:
         TypeError: the dtype is neither floating point nor complex.
     """
-    device, dtype, non_blocking = _target(args, named)
+    device: Device | None
+    if len(args) == 1 and not named and isinstance(args[0], (str, torch.device)):
+        device, dtype, non_blocking = args[0], None, False
+    else:
+        device, dtype, non_blocking = _target(args, named)
     if device is not None:
         found = checks.device(device)
         if found != self._device:
-            self = self._map_with(_move_without_waiting if non_blocking else _move, found, self._batch_size, found)
+            self = self._map_with(_move_without_waiting if non_blocking else Tensor.to, found, self._batch_size, found)
     if dtype is None:
         return self
     return _cast(self, dtype)
@@ -58,28 +58,26 @@ def _target(
     args: Sequence[Target | bool | None], named: Mapping[str, Target | bool | None]
 ) -> tuple[Device | None, torch.dtype | None, bool]:
     """Device, dtype and `non_blocking` from the arguments of `to`, whose meaning depends on their types."""
-    unknown = named.keys() - {"device", "dtype", "other", "non_blocking"}
-    if unknown or len(args) > 3:
-        raise TypeError(f"to() got an unexpected argument {min(unknown, default=repr(args[-1]))!r}")
     device: Device | None = None
     dtype: torch.dtype | None = None
-    non_blocking = bool(named.get("non_blocking", False))
-    for value in (*args, named.get("other"), named.get("device"), named.get("dtype")):
+    non_blocking = False
+    if named:
+        unknown = named.keys() - {"device", "dtype", "other", "non_blocking"}
+        if unknown:
+            raise TypeError(f"to() got an unexpected keyword argument {min(unknown)!r}")
+        args = (*args, *named.values())
+    for value in args:
         if isinstance(value, bool):
             non_blocking = value
+        elif isinstance(value, (torch.device, str, int)):
+            device = value
         elif isinstance(value, torch.dtype):
             dtype = value
         elif isinstance(value, Tensor):
             device, dtype = value.device, value.dtype
-        elif isinstance(value, (torch.device, str, int)):
-            device = value
         elif value is not None:
             device = value._device
     return device, dtype, non_blocking
-
-
-def _move(tensor: Tensor, device: torch.device) -> Tensor:
-    return tensor.to(device)
 
 
 def _move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
@@ -93,9 +91,10 @@ def _cast(self: T, dtype: torch.dtype) -> T:
             f"{type(self).__name__}.to: expected a floating point or complex dtype, got {dtype}; "
             f"to convert every tensor use .apply(lambda tensor: tensor.to({dtype}))"
         )
-    if all(leaf.dtype == dtype or not _is_cast(leaf, dtype) for leaf in self._leaves()):
-        return self
-    return self._map_with(_with_dtype, dtype, self._batch_size, self._device)
+    for leaf in self._leaves():
+        if leaf.dtype != dtype and _is_cast(leaf, dtype):
+            return self._map_with(_with_dtype, dtype, self._batch_size, self._device)
+    return self
 
 
 def _is_cast(tensor: Tensor, dtype: torch.dtype) -> bool:
@@ -212,9 +211,7 @@ def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | Non
     """What `apply` made, with every field checked as on construction."""
     fitted: list[object] = []
     values, static = out._contents()
-    for name, before, value in zip(
-        tensor_and_nested(self), self._contents()[0], values, strict=True
-    ):
+    for name, before, value in zip(tensor_and_nested(self), self._contents()[0], values, strict=True):
         if name in self._nested and value is not None:
             tail = before._batch_size[len(self._batch_size) :]
             fitted.append(_checked(before, value, batch_size + tail, device))

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import torch
 from torch import Size, Tensor
 
 from .indexing import over_batch
@@ -20,55 +22,89 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="TensorClass")
 
-Function = Callable[[Any, Any], Any]  # tensors and numbers in any mixture
+Function = Callable[..., Any]  # tensors and numbers in any mixture
 
-ARITHMETIC: dict[str, Function] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "truediv": operator.truediv,
-    "floordiv": operator.floordiv,
-    "mod": operator.mod,
-    "pow": operator.pow,
-    "and": operator.and_,
-    "or": operator.or_,
-    "xor": operator.xor,
-    "lshift": operator.lshift,
-    "rshift": operator.rshift,
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator: what Python calls it with, and what torch calls it when a tensor is the left operand."""
+
+    function: Function
+    torch_functions: tuple[Function, ...]
+
+
+ARITHMETIC: dict[str, Operator] = {
+    "add": Operator(operator.add, (Tensor.add, torch.add)),
+    "sub": Operator(operator.sub, (Tensor.sub, torch.sub)),
+    "mul": Operator(operator.mul, (Tensor.mul, torch.mul)),
+    "truediv": Operator(operator.truediv, (Tensor.div, torch.div, torch.true_divide)),
+    "floordiv": Operator(operator.floordiv, (Tensor.__floordiv__, torch.floor_divide)),
+    "mod": Operator(operator.mod, (Tensor.remainder, torch.remainder)),
+    "pow": Operator(operator.pow, (Tensor.pow, torch.pow)),
+    "and": Operator(operator.and_, (Tensor.__and__, torch.bitwise_and)),
+    "or": Operator(operator.or_, (Tensor.__or__, torch.bitwise_or)),
+    "xor": Operator(operator.xor, (Tensor.__xor__, torch.bitwise_xor)),
+    "lshift": Operator(operator.lshift, (Tensor.__lshift__, torch.bitwise_left_shift)),
+    "rshift": Operator(operator.rshift, (Tensor.__rshift__, torch.bitwise_right_shift)),
 }
 """Operators that also have a reflected form: `__add__` and `__radd__`."""
 
-COMPARISON: dict[str, Function] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
+COMPARISON: dict[str, Operator] = {
+    "eq": Operator(operator.eq, (Tensor.eq, torch.eq)),
+    "ne": Operator(operator.ne, (Tensor.ne, torch.ne)),
+    "lt": Operator(operator.lt, (Tensor.lt, torch.lt)),
+    "le": Operator(operator.le, (Tensor.le, torch.le)),
+    "gt": Operator(operator.gt, (Tensor.gt, torch.gt)),
+    "ge": Operator(operator.ge, (Tensor.ge, torch.ge)),
 }
 """Operators whose result has a bool tensor in every tensor field."""
 
-UNARY: dict[str, Callable[[Any], Any]] = {
-    "neg": operator.neg,
-    "pos": operator.pos,
-    "abs": operator.abs,
-    "invert": operator.invert,
+UNARY: dict[str, Operator] = {
+    "neg": Operator(operator.neg, (torch.neg,)),
+    "pos": Operator(operator.pos, (torch.positive,)),
+    "abs": Operator(operator.abs, (torch.abs,)),
+    "invert": Operator(operator.invert, (torch.bitwise_not,)),
 }
 
 
 def methods() -> dict[str, Callable[..., object]]:
     """The special methods of the table, by name."""
     made: dict[str, Callable[..., object]] = {}
-    for name, function in (ARITHMETIC | COMPARISON).items():
-        made[f"__{name}__"] = _binary(function)
-    for name, function in ARITHMETIC.items():
-        made[f"__r{name}__"] = _binary(_reflected(function))
+    for name, binary in (ARITHMETIC | COMPARISON).items():
+        made[f"__{name}__"] = _binary(binary.function)
+    for name, binary in ARITHMETIC.items():
+        made[f"__r{name}__"] = _binary(_reflected(binary.function))
     for name, unary in UNARY.items():
-        made[f"__{name}__"] = _unary(unary)
+        made[f"__{name}__"] = _unary(unary.function)
     for name, method in made.items():
         method.__name__ = name
         method.__qualname__ = f"TensorClass.{name}"
     return made
+
+
+def torch_functions() -> dict[Function, Function]:
+    """What to call for the torch functions of the table, where one of the operands at least is an object."""
+    made: dict[Function, Function] = {}
+    for name, found in (ARITHMETIC | COMPARISON).items():
+        swapped = f"__{_SWAPPED.get(name, f'r{name}')}__"
+        made |= dict.fromkeys(found.torch_functions, _either(f"__{name}__", swapped))
+    for unary in UNARY.values():
+        made |= dict.fromkeys(unary.torch_functions, unary.function)
+    return made
+
+
+_SWAPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+
+def _either(name: str, swapped: str) -> Function:
+    """Call the special method of the left operand or, where that is a tensor, the other one of the right operand."""
+
+    def apply(left: object, right: object) -> object:
+        if isinstance(left, Tensor):
+            return getattr(right, swapped)(left)
+        return getattr(left, name)(right)
+
+    return apply
 
 
 def _binary(function: Function) -> Callable[[T, object], T]:
@@ -84,7 +120,7 @@ def _binary(function: Function) -> Callable[[T, object], T]:
             return self._map_with(function, other, size, self._device)
         if isinstance(other, Tensor):
             return self._map_with(_over_batch, (function, other, size), size, self._device)
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return] # for Python to try the other operand
 
     return method
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -34,11 +34,14 @@ class Layout(NamedTuple):
     alone: tuple[Size, torch.device | None] | None
 
 
-def register(cls: type[TensorClass]) -> None:
+def register(cls: type) -> None:
     """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
-    names = tensor_and_nested(cls)
+    names = tensor_and_nested(cast("type[TensorClass]", cls))
     _pytree.register_pytree_node(
-        cls, partial(_flatten, names), partial(_unflatten, cls, names), flatten_with_keys_fn=partial(_flatten_keyed, names)
+        cls,
+        partial(_flatten, names),
+        partial(_unflatten, cls, names),
+        flatten_with_keys_fn=partial(_flatten_keyed, names),
     )
 
 

@@ -163,13 +163,13 @@ def _integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
 def _resolved(self: TensorClass, shape: tuple[int, ...], old: Size) -> Size:
     """The shape with a size in place of -1, which has to hold the same number of items as `old`."""
     items = prod(old)
-    known = prod(size for size in shape if size != -1)
+    if prod(shape) == items and min(shape, default=0) >= 0:
+        return Size(shape)
+    known = prod([size for size in shape if size != -1])  # a list: dynamo does not trace a generator here
     free = shape.count(-1)
-    if free == 1 and known and items % known == 0:
-        return Size([items // known if size == -1 else size for size in shape])
-    if free or known != items or any(size < 0 for size in shape):
+    if free != 1 or known <= 0 or items % known:
         raise ValueError(f"{type(self).__name__} of batch size {list(old)} cannot be reshaped to {list(shape)}")
-    return Size(shape)
+    return Size([items // known if size == -1 else size for size in shape])
 
 
 def _reshaped(self: T, fn: _WithShape, shape: tuple[int | Sequence[int], ...]) -> T:

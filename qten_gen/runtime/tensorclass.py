@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
-import torch
-from torch import Size, Tensor
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from . import access, checks, conversion, indexing, joining, movement, operators, shapes, torch_functions
@@ -82,9 +80,13 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
         ) -> None: ...
     else:
         batch_size = property(
-            checks.get_batch_size, checks.set_batch_size, doc="The leading dimensions that all tensors share; can be set."
+            checks.get_batch_size,
+            checks.set_batch_size,
+            doc="The leading dimensions that all tensors share; can be set.",
         )
-        device = property(checks.get_device, checks.set_device, doc="Where all tensors are, or None where they may differ.")
+        device = property(
+            checks.get_device, checks.set_device, doc="Where all tensors are, or None where they may differ."
+        )
 
         def __init__(self, *args, **kwargs):
             raise TypeError(f"{type(self).__name__} has no fields: derive a class from it and annotate them")
@@ -124,12 +126,12 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     @classmethod
     def stack(cls, items: Sequence[Self], dim: int = 0) -> Self:
         """`torch.stack` for objects of this class: along a new batch dimension. See `qten_gen.runtime.joining.stack`."""
-        return joining.stack(_of_class(cls, items), dim)
+        return _of_class(cls, joining.stack(items, dim))
 
     @classmethod
     def cat(cls, items: Sequence[Self], dim: int = 0) -> Self:
         """`torch.cat` for objects of this class: along a batch dimension. See `qten_gen.runtime.joining.cat`."""
-        return joining.cat(_of_class(cls, items), dim)
+        return _of_class(cls, joining.cat(items, dim))
 
     # Copies, devices, dtypes, gradients
     to = movement.to
@@ -155,9 +157,7 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     to_dict = conversion.to_dict
 
     @classmethod
-    def from_dict(
-        cls, values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None
-    ) -> Self:
+    def from_dict(cls, values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None) -> Self:
         """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.conversion.from_dict`."""
         return conversion.from_dict(cls, values, batch_size=batch_size, device=device)
 
@@ -188,12 +188,11 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
         return torch_functions.dispatch(cls, func, args, kwargs)
 
 
-def _of_class(cls: type[T], items: Sequence[T]) -> Sequence[T]:
-    """The objects, when they are of the class that `stack` or `cat` was called on."""
-    for item in items:
-        if not isinstance(item, cls):
-            raise TypeError(f"expected {cls.__name__}, got {type(item).__name__}")
-    return items
+def _of_class(cls: type[T], joined: T) -> T:
+    """The result of `stack` or `cat`, which is of the class of the objects, when that is what it was called on."""
+    if not isinstance(joined, cls):
+        raise TypeError(f"expected {cls.__name__}, got {type(joined).__name__}")
+    return joined
 
 
 if not TYPE_CHECKING:

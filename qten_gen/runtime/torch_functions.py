@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 from torch import Tensor
 
-from . import joining, movement, shapes
+from . import joining, movement, operators, shapes
 from .checks import device as as_device
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def dispatch(
     """Call the TensorClass form of a torch function, for `__torch_function__`.
 
     Returns:
-        Its result, or NotImplemented for operators between a tensor and an object, which Python then tries the other way round.
+        Its result.
 
     Raises:
         TypeError: the function has no such form.
@@ -34,9 +34,6 @@ def dispatch(
     handler = _HANDLERS.get(function)
     if handler is not None:
         return handler(*args, **(kwargs or {}))
-    owner = getattr(function, "__objclass__", None) or getattr(function, "__qualname__", "").partition(".")[0]
-    if owner in (torch._C.TensorBase, Tensor, "Tensor", "TensorBase"):
-        return NotImplemented
     name = f"{getattr(function, '__module__', None) or 'torch'}.{getattr(function, '__name__', function)}"
     raise TypeError(f"{name} is not defined for {cls.__name__}; apply it to the tensors, with .apply or field by field")
 
@@ -125,7 +122,7 @@ def _like(function: Callable[..., Tensor]) -> Callable[..., TensorClass]:
     return handler
 
 
-_HANDLERS: dict[Callable[..., object], Callable[..., object]] = {
+_HANDLERS: dict[Callable[..., object], Callable[..., object]] = operators.torch_functions() | {
     torch.stack: _stack,
     torch.cat: _cat,
     torch.concat: _cat,

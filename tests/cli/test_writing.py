@@ -4,9 +4,8 @@ import os
 import stat
 
 import pytest
-from conftest import BATCH, BROKEN, Command
 
-from qten_gen import apply
+from .command import BATCH, BROKEN, Command
 
 
 def test_a_source_gets_a_module_and_a_stub_beside_it(qten_gen: Command) -> None:
@@ -148,7 +147,7 @@ def test_nothing_is_written_for_a_file_with_errors_and_the_others_are(qten_gen: 
     assert qten_gen.exists("src/good_qten.py") and not qten_gen.exists("src/bad_qten.py")
 
 
-@pytest.mark.parametrize("text", [BROKEN, "from qten_gen import (\n", "from qten_gen import TensorClass\nx = '\x00'\n"])
+@pytest.mark.parametrize("text", [BROKEN, "from qten_gen import (\n", "from qten_\nx = (\n", "# coding: nonsense\n"])
 def test_an_error_keeps_the_good_output_of_before(qten_gen: Command, text: str) -> None:
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
@@ -196,7 +195,7 @@ def test_a_file_that_cannot_be_written_is_named_and_the_others_are_written(
             raise PermissionError(13, "Permission denied")
         replace(source, target)
 
-    monkeypatch.setattr(apply.os, "replace", refuse)
+    monkeypatch.setattr(os, "replace", refuse)
     result = qten_gen("src")
     assert result.status == 2
     assert result.err == "error: src/model_qten.py: cannot write it: Permission denied\n"
@@ -204,7 +203,9 @@ def test_a_file_that_cannot_be_written_is_named_and_the_others_are_written(
     assert sorted(os.listdir("src")) == [".qten_cache", "model.py", "model_qten.pyi"]
 
 
-def test_an_interrupted_write_leaves_the_old_file_and_no_other(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_write_leaves_the_old_file_and_no_other(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
     before = qten_gen.times()
@@ -213,7 +214,7 @@ def test_an_interrupted_write_leaves_the_old_file_and_no_other(qten_gen: Command
     def interrupt(source: str, target: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(apply.os, "replace", interrupt)
+    monkeypatch.setattr(os, "replace", interrupt)
     result = qten_gen("src")
     assert (result.status, result.out, result.err) == (130, "", "interrupted\n")
     assert {path for path in qten_gen.times() if "_qten" in path} == {path for path in before if "_qten" in path}

@@ -1,9 +1,10 @@
-"""Declared modules that the tests here share, each beside the plain module that an expert would write."""
+"""A declared module that the tests here share, and the plain module that an expert would write for it."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.types import Device
 
 from qten_gen import Module, buffer, param, submodule, virtual
 
@@ -30,14 +31,18 @@ class Block(Module):
         return torch.ones(self.dim, self.dim, dtype=dtype, device=device).tril()
 
     def forward(self, x: Tensor) -> Tensor:
-        projected = nn.functional.linear(self.norm(x) @ self.causal + self.shift, self.weight)
-        return self.drop(projected) * self.scale.sum() + self.noise.sum()
+        mixed: Tensor = self.norm(x) @ self.causal + self.shift
+        out: Tensor = self.drop(nn.functional.linear(mixed, self.weight))
+        return out * self.scale.sum() + self.noise.sum()
 
 
 class PlainBlock(nn.Module):
     """`Block`, written by hand."""
 
-    def __init__(self, dim: int, heads: int = 2, device: object = None, dtype: torch.dtype | None = None) -> None:
+    scale: Tensor
+    noise: Tensor
+
+    def __init__(self, dim: int, heads: int = 2, device: Device = None, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         self.dim = dim
         self.heads = heads
@@ -55,8 +60,9 @@ class PlainBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         causal = torch.ones(self.dim, self.dim, dtype=self.weight.dtype, device=self.weight.device).tril()
-        projected = nn.functional.linear(self.norm(x) @ causal + self.shift, self.weight)
-        return self.drop(projected) * self.scale.sum() + self.noise.sum()
+        mixed: Tensor = self.norm(x) @ causal + self.shift
+        out: Tensor = self.drop(nn.functional.linear(mixed, self.weight))
+        return out * self.scale.sum() + self.noise.sum()
 
 
 def batch(dim: int = 4) -> Tensor:

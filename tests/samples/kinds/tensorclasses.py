@@ -58,7 +58,7 @@ class Spelled(TensorClass):
     rate: float = q.field(default=1e-3, kw_only=True)  # a number becomes a tensor
 
 
-class Frozen(TensorClass["nocast", "frozen"]):
+class Frozen(TensorClass["nocast", "frozen"]):  # type: ignore[type-arg, name-defined]  # mypy reads the flags as types
     """Immutable, in bracket form."""
 
     x: Tensor
@@ -95,7 +95,7 @@ class Awkward(TensorClass, open=True):
 class Marked(Point):
     """Adds a field and changes the default of another."""
 
-    weight: Tensor | None = None
+    weight: Tensor = q.field(default_factory=lambda: torch.zeros(()))
     mark: Optional["Marked"] = None
 
     def __post_init__(self) -> None:

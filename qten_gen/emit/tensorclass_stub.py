@@ -1,0 +1,191 @@
+"""The view of a TensorClass for the template of its stub: what the declaration's own annotations cannot say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ..classify import members_of
+from ..model import Declaration, FieldDecl, FieldKind, TensorClassDecl, TypeExpr
+from . import layout
+from .stub_names import StubNames
+
+_DEPTH = 3
+"""How many levels of nested keys are spelled out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A literal key of `get` and `set`: its type, and what is read and written under it."""
+
+    literal: str
+    read: str
+    written: str
+
+
+@dataclass(frozen=True, slots=True)
+class TensorClassStubView:
+    """What the template of a TensorClass stub sets out."""
+
+    name: str
+    doc: str
+    parameters: str
+    """PEP 695 type parameters after the class name."""
+    generic: str
+    """The base that makes a TypedDict generic in the old style."""
+    arguments: str
+    """What a reference to a generic class ends with."""
+    bases: str
+    init: str
+    slots: tuple[str, ...]
+    keys: tuple[Key, ...]
+    select: str
+    replace: str
+    listings: tuple[str, ...]
+    as_dict: tuple[str, ...]
+    chosen: tuple[str, ...]
+    given: tuple[str, ...]
+    changed: tuple[str, ...]
+    frozen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Types:
+    """A field's type as it is read, as it is written, and as `to_dict`, `from_dict` and `update` have it."""
+
+    read: str
+    written: str
+    dumped: str
+    loaded: str
+    changed: str
+
+
+def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, Declaration]) -> TensorClassStubView:
+    """The view of one declaration; `related` has the classes of its nested fields and its bases."""
+    types = {field.name: _types(field, names) for field in declaration.fields}
+    quoted = [f'"{name}"' for name in types]
+    literals = [f"_t.Literal[{name}]" for name in quoted]
+    parameters, generic, arguments = _type_parameters(declaration, names)
+    fields_of = f") -> {declaration.name}Fields{arguments}: ..."
+    return TensorClassStubView(
+        name=declaration.name,
+        doc=layout.docstring(declaration.doc or f"`{declaration.name}` with exact types.", 4),
+        parameters=parameters,
+        generic=generic,
+        arguments=arguments,
+        bases=bases(declaration, names),
+        init=_init(declaration, types),
+        slots=tuple(_slots(declaration, types)),
+        keys=tuple(_keys(declaration, names, related, ())),
+        replace=_replace(types),
+        select=layout.bracketed(
+            "def select(self, *keys: ", [f"_t.Literal[{', '.join(quoted)}]" if quoted else "_t.Never"], fields_of, 4
+        ),
+        listings=tuple(_listings(literals, [found.read for found in types.values()])),
+        as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
+        chosen=tuple(f"{name}: {found.read}" for name, found in types.items()),
+        given=tuple(_given(field, types[field.name]) for field in declaration.fields),
+        changed=tuple(f"{name}: {found.changed}" for name, found in types.items()),
+        frozen=declaration.frozen,
+    )
+
+
+def bases(declaration: Declaration, names: StubNames) -> str:
+    """The bases of a generated class in its stub: its declaration, and the generated classes of declared parents."""
+    _, _, arguments = _type_parameters(declaration, names)
+    parents = [names.generated(base.name) for base in declaration.bases if base.declared]
+    return ", ".join([f"_decl.{declaration.name}{arguments}", *parents])
+
+
+def _type_parameters(declaration: Declaration, names: StubNames) -> tuple[str, str, str]:
+    """PEP 695 parameters, the old-style generic base, and the arguments that name the same variables."""
+    if declaration.type_parameters:
+        found = re.findall(r"[\[,]\s*(\**\w+)", declaration.type_parameters)
+        return names.text(declaration.type_parameters), "", f"[{', '.join(found)}]"
+    generic = next((base.text for base in declaration.bases if base.name == "typing.Generic"), "")
+    arguments = names.text(generic[generic.index("[") :]) if "[" in generic else ""
+    return "", f", _t.Generic{arguments}" if arguments else "", arguments
+
+
+def _types(field: FieldDecl, names: StubNames) -> _Types:
+    written = names.type(field.type)
+    if field.kind is FieldKind.NUMBER:
+        number = "_torch.Tensor | None" if field.optional else "_torch.Tensor"
+        given = f"{written} | _torch.Tensor"
+        return _Types(number, given, number, given, given)
+    if field.kind is not FieldKind.NESTED:
+        return _Types(written, written, written, written, written)
+    none = " | None" if field.optional else ""
+    nested = _nested(field)
+    arguments = names.text(nested.text[nested.text.index("[") :].rstrip("'\"")) if "[" in nested.text else ""
+    generated, dumped, loaded, changed = (
+        f"{names.generated(nested.name, suffix)}{arguments}" for suffix in ("", "Dict", "Input", "Update")
+    )
+    return _Types(f"{generated}{none}", written, f"{dumped}{none}", f"{written} | {loaded}", f"{written} | {changed}")
+
+
+def _nested(field: FieldDecl) -> TypeExpr:
+    """The class of a nested field, without None."""
+    return next(member for member in members_of(field.type) if member.name != "None")
+
+
+def _init(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> str:
+    written = next((method.signature for method in declaration.methods if method.name == "__init__"), None)
+    if written is not None:
+        return ""
+    positional = [_parameter(f, types) for f in declaration.fields if not f.kw_only]
+    keyword = [_parameter(f, types) for f in declaration.fields if f.kw_only]
+    own = ["batch_size: _BatchSize = ...", "device: _DeviceLike = ..."]
+    return layout.bracketed("def __init__(", ["self", *positional, "*", *keyword, *own], ") -> None: ...", 4)
+
+
+def _parameter(field: FieldDecl, types: Mapping[str, _Types]) -> str:
+    return f"{field.name}: {types[field.name].written}{'' if field.default is None else ' = ...'}"
+
+
+def _slots(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> Iterator[str]:
+    """Fields that are read as another type than the declaration's annotation says."""
+    for field in declaration.fields:
+        found = types[field.name]
+        if found.read == found.written:
+            continue
+        if declaration.frozen:
+            yield f"@property\n    def {field.name}(self) -> {found.read}: ..."
+        else:
+            yield f"{field.name}: _Slot[{found.read}, {found.written}] = ..."
+
+
+def _keys(
+    declaration: TensorClassDecl, names: StubNames, related: Mapping[str, Declaration], path: tuple[str, ...]
+) -> Iterator[Key]:
+    """The literal keys: names of fields, and tuples of names that lead through nested fields."""
+    for field in declaration.fields:
+        steps, found = (*path, field.name), _types(field, names)
+        yield Key(_literal(steps), found.read, found.written)
+        inner = related.get(_nested(field).name) if field.kind is FieldKind.NESTED else None
+        if isinstance(inner, TensorClassDecl) and len(steps) < _DEPTH and not field.optional:
+            yield from _keys(inner, names, related, steps)
+
+
+def _literal(steps: tuple[str, ...]) -> str:
+    if len(steps) == 1:
+        return f'_t.Literal["{steps[0]}"]'
+    return f"tuple[{', '.join(_literal((step,)) for step in steps)}]"
+
+
+def _replace(types: Mapping[str, _Types]) -> str:
+    changes = [f"{name}: {found.written} = ..." for name, found in types.items()]
+    return layout.bracketed("def replace(", ["self", *(["*", *changes] if changes else [])], ") -> _t.Self: ...", 4)
+
+
+def _listings(literals: list[str], values: list[str]) -> Iterator[str]:
+    """`keys`, `values` and `items` with the type of every position."""
+    pairs = [f"tuple[{literal}, {value}]" for literal, value in zip(literals, values, strict=True)]
+    for name, members in (("keys", literals), ("values", values), ("items", pairs)):
+        yield layout.bracketed(f"def {name}(self) -> tuple[", members or ["()"], "]: ...", 4)
+
+
+def _given(field: FieldDecl, types: _Types) -> str:
+    loaded = types.loaded if field.default is None else f"_t.NotRequired[{types.loaded}]"
+    return f"{field.name}: {loaded}"

@@ -1,0 +1,41 @@
+"""Diagnostics → text, one function a format. A format is loaded when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..diagnostics import Diagnostic
+
+
+def report(
+    form: str, diagnostics: Sequence[Diagnostic], *, color: bool = False, sources: Mapping[str, bytes] | None = None
+) -> str:
+    """The text for located diagnostics, in the order given; it ends with a newline unless it is empty.
+
+    Args:
+        form: `"full"` with source lines, `"concise"`, `"json"` or `"github"`.
+        diagnostics: What to show.
+        color: Whether `"full"` and `"concise"` use ANSI colours.
+        sources: The files that source lines are taken from; read from the disk if None.
+
+    Raises:
+        ValueError: there is no such format.
+    """
+    match form:
+        case "full":
+            from .full import full
+
+            return full(diagnostics, color=color, sources=sources)
+        case "concise":
+            from .concise import concise
+
+            return concise(diagnostics, color=color)
+        case "json":
+            from .json import as_json
+
+            return as_json(diagnostics)
+        case "github":
+            from .github import github
+
+            return github(diagnostics)
+    raise ValueError(f"there is no output format {form!r}")

@@ -1,0 +1,26 @@
+"""One line a diagnostic, in the form that editors and terminals make into links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..diagnostics import Diagnostic
+
+BOLD, CYAN, RED, YELLOW = "1", "1;36", "1;31", "1;33"
+
+
+def concise(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
+    """`path:line:column: severity CODE [name]: message`, a line each."""
+    return "".join(f"{headline(item, color=color)}\n" for item in diagnostics)
+
+
+def headline(item: Diagnostic, *, color: bool) -> str:
+    """The line that a diagnostic starts with."""
+    where = f"{item.path}:{item.line}:{item.column}" if item.line else item.path
+    severity = painted(f"{item.severity} {item.code}", RED if item.is_error else YELLOW, color)
+    return f"{painted(where, BOLD, color)}: {severity} [{item.name}]: {item.message}"
+
+
+def painted(text: str, style: str, color: bool) -> str:
+    """The text in an ANSI style."""
+    return f"\x1b[{style}m{text}\x1b[0m" if color else text

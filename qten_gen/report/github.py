@@ -1,0 +1,31 @@
+"""Diagnostics as workflow commands, which GitHub shows beside the lines of a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..diagnostics import Diagnostic
+
+
+def github(diagnostics: Sequence[Diagnostic]) -> str:
+    """`::error file=...,line=...::message`, a line each."""
+    return "".join(f"{_command(item)}\n" for item in diagnostics)
+
+
+def _command(item: Diagnostic) -> str:
+    properties: dict[str, str | int] = {"title": f"{item.code} [{item.name}]", "file": item.path}
+    if item.line:
+        properties["line"] = item.line
+        properties["endLine"] = item.end_line
+        if item.end_line == item.line:  # columns of a range over several lines are refused
+            properties |= {"col": item.column, "endColumn": item.end_column}
+    written = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in properties.items())
+    texts = [item.message, *([f"help: {item.help}"] if item.help else []), *(f"note: {note}" for note in item.notes)]
+    return f"::{item.severity} {written}::{_escaped(chr(10).join(texts))}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """The text with what ends a command or a property written as `%` and two hex digits."""
+    for character in f"%\r\n{more}":
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text

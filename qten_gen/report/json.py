@@ -1,0 +1,33 @@
+"""Diagnostics as one JSON document, for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from ..diagnostics import Diagnostic
+
+VERSION = 1
+"""Number of the document's form. New keys may come without a new number; none goes or changes its meaning."""
+
+
+def as_json(diagnostics: Sequence[Diagnostic]) -> str:
+    """`{"version": 1, "diagnostics": [...]}`. Lines and columns count from 1, `end_column` is exclusive."""
+    document = {"version": VERSION, "diagnostics": [_entry(item) for item in diagnostics]}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _entry(item: Diagnostic) -> dict[str, object]:
+    return {
+        "code": item.code,
+        "name": item.name,
+        "severity": item.severity,
+        "path": item.path,
+        "line": item.line,
+        "column": item.column,
+        "end_line": item.end_line,
+        "end_column": item.end_column,
+        "message": item.message,
+        "help": item.help,
+        "notes": list(item.notes),
+    }

@@ -1,0 +1,24 @@
+"""The rules as a page of the documentation. `qten-gen explain` shows one of them (see `explain`)."""
+
+from __future__ import annotations
+
+from . import RULES, Rule
+
+_INTRODUCTION = """\
+# Rules
+
+Every diagnostic of qten-gen, by code; `qten-gen explain QG302` prints one of them. Carets mark the place that is reported.
+"""
+
+
+def documentation() -> str:
+    """The text of the page, in Markdown. It is made of the docstrings and examples of the rules, which are also their tests."""
+    return "\n".join([_INTRODUCTION, *(_section(rule) for rule in RULES)])
+
+
+def _section(rule: Rule) -> str:
+    kind = rule.KIND
+    language = "toml" if rule.GOOD.lstrip().startswith("[") else "python"
+    bad, good = (f"```{language}\n{text.strip(chr(10))}\n```" for text in (rule.BAD, rule.GOOD))
+    text = (rule.__doc__ or "").strip()
+    return f"## {kind.code} {kind.name}\n\n*{kind.severity}*. {text}\n\nReported:\n\n{bad}\n\nInstead:\n\n{good}\n"

@@ -1,0 +1,88 @@
+"""Which files matter, and which are read together."""
+
+import pytest
+
+from qten_gen.groups import Origin, groups, scan
+from qten_gen.plan import derived_origins
+
+
+def found(**files: str) -> list[list[str]]:
+    """The groups of files given as `pkg__model="text"`."""
+    sources = {f"{name.replace('__', '/')}.py": text.encode() for name, text in files.items()}
+    origins = derived_origins(sources)
+    scans = {path: scan(data, origins[path]) for path, data in sources.items()}
+    return [list(group) for group in groups(origins, scans)]
+
+
+DECLARES = "from qten_gen import TensorClass\nclass Batch(TensorClass): ...\n"
+
+
+def test_a_file_without_declarations_does_not_matter() -> None:
+    assert found(a=DECLARES, b="class Plain(dict): ...\n") == [["a.py"]]
+
+
+def test_files_that_do_not_import_each_other_are_apart() -> None:
+    assert found(a=DECLARES, b=DECLARES) == [["a.py"], ["b.py"]]
+
+
+def test_a_subclass_in_a_file_that_does_not_mention_us_matters() -> None:
+    assert found(a=DECLARES, b="from a import Batch\nclass Sub(Batch): ...\n") == [["a.py", "b.py"]]
+
+
+def test_a_subclass_over_a_file_that_passes_the_name_on_matters() -> None:
+    files = {"a": DECLARES, "b": "from a import *\n", "c": "import b\nclass Sub(b.Batch): ...\n"}
+    assert found(**files) == [["a.py", "b.py", "c.py"]]
+
+
+def test_a_file_that_only_uses_a_declaration_does_not_matter() -> None:
+    assert found(a=DECLARES, train="from a import Batch\nprint(Batch)\n") == [["a.py"]]
+
+
+def test_a_handler_in_another_file_matters() -> None:
+    assert found(a=DECLARES, h="import a\n@a.Net.register(a.Batch)\ndef _(net, batch): ...\n") == [["a.py", "h.py"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("import a", {"a"}),
+        ("import a.b as c, d", {"a", "a.b", "d"}),
+        ("x = 1; import a", {"a"}),
+        ("if TYPE_CHECKING: import a", {"a"}),
+        ("import a, \\\n    b", {"a", "b"}),
+        ("from a.b import c", {"a.b", "a.b.c"}),
+        ("from a import (\n    b,  # (first)\n    c as d,\n)", {"a", "a.b", "a.c"}),
+        ("from a \\\n    import b", {"a", "a.b"}),
+        ("from a import *", {"a"}),
+        ("    from a import b  # inside a function", {"a", "a.b"}),
+        ("from . import c", {"pkg.sub", "pkg.sub.c"}),
+        ("from .c import d", {"pkg.sub.c", "pkg.sub.c.d"}),
+        ("from ..c import d", {"pkg.c", "pkg.c.d"}),
+        ("from .. import c", {"pkg", "pkg.c"}),
+        ("from größe import maß", {"größe", "größe.maß"}),
+    ],
+)
+def test_imports_are_found_however_they_are_written(text: str, names: set[str]) -> None:
+    assert names <= set(scan(text.encode(), Origin("", "pkg.sub.mod")).imports)
+
+
+@pytest.mark.parametrize("text", ["# import a", "x = 1", "raise ValueError from error"])
+def test_what_is_no_import_is_not_taken_for_one(text: str) -> None:
+    assert scan(text.encode(), Origin("", "pkg.sub.mod")).imports == ()
+
+
+def test_relative_imports_of_a_package_start_from_itself() -> None:
+    assert set(scan(b"from .c import d", Origin("", "pkg", True)).imports) == {"pkg.c", "pkg.c.d"}
+
+
+def test_relative_imports_of_a_script_mean_its_neighbours() -> None:
+    assert set(scan(b"from .c import d", Origin("", "script")).imports) == {"c", "c.d"}
+
+
+def test_bytes_that_are_no_text_are_no_trouble() -> None:
+    assert scan(b"\xff\xfe\x00import a", Origin("", "m")).mentions is False
+
+
+def test_a_file_that_has_outputs_matters_whatever_it_says() -> None:
+    origin = Origin("", "a")
+    assert groups({"a.py": origin}, {"a.py": scan(b"x = (", origin)}, ["a.py"]) == [("a.py",)]

@@ -1,0 +1,136 @@
+"""The command line itself: help, mistakes, faults of ours, and how the command is started."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import qten_gen as package
+from qten_gen import run
+
+from .command import BATCH, Command
+
+ROOT = str(Path(package.__file__).parents[1])
+
+
+def python(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """A Python process that can import the package."""
+    environment = {**os.environ, "PYTHONPATH": ROOT, **variables}
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment)
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["-V"], ["--version", "-v"]])
+def test_the_version_is_printed(qten_gen: Command, arguments: list[str]) -> None:
+    result = qten_gen(*arguments)
+    assert (result.status, result.out, result.err) == (0, f"qten-gen {package.__version__}\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["--help", "--unknown"]])
+def test_help_names_every_option(qten_gen: Command, arguments: list[str]) -> None:
+    result = qten_gen(*arguments)
+    assert result.status == 0
+    for option in ("--check", "--diff", "--output-format", "--color", "--quiet", "--verbose", "--version", "explain"):
+        assert option in result.out
+    assert max(map(len, result.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--chek", "src"], "unknown option --chek; did you mean --check?"),
+        (["--wat"], "unknown option --wat"),
+        (["--check", "--diff", "src"], "--diff: not allowed with argument --check"),
+        (["--color", "red", "src"], "--color: invalid choice: 'red' (one of 'auto', 'always', 'never')"),
+        (["src", "--color"], "--color: expected one argument"),
+        ([""], "an empty path was given"),
+    ],
+)
+def test_a_wrong_command_line_is_misuse(qten_gen: Command, arguments: list[str], message: str) -> None:
+    result = qten_gen(*arguments)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.splitlines()[0] == f"error: {message}"
+
+
+def test_a_fault_of_ours_asks_for_a_report(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(run, "discover", fail)
+    result = qten_gen(".")
+    assert (result.status, result.out) == (101, "")
+    assert "ZeroDivisionError: a fault" in result.err
+    assert "this is a bug in qten-gen" in result.err
+
+
+def test_a_rendered_text_that_is_no_python_is_a_fault_of_ours_and_is_not_written(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("qten_gen.plan.render", lambda file: {"py": "x = (", "pyi": ""})
+    qten_gen.write("src/model.py", BATCH)
+    result = qten_gen("src")
+    assert result.status == 101
+    assert "rendering src/model.py" in result.err and "SyntaxError" in result.err
+    assert result.summary == "1 internal error; nothing written"
+    assert not qten_gen.exists("src/model_qten.py")
+
+
+def test_an_interruption_ends_the_run_without_a_traceback(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "discover", interrupt)
+    result = qten_gen(".")
+    assert (result.status, result.out, result.err) == (130, "", "interrupted\n")
+
+
+def test_the_signal_of_ctrl_c_ends_a_process_with_130() -> None:
+    script = (
+        "import os, signal, sys\n"
+        "from qten_gen import cli, run\n"
+        "run.discover = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.exit(cli.main(['.']))\n"
+    )
+    result = python("-c", script)
+    assert (result.returncode, result.stderr) == (130, "interrupted\n")
+
+
+def test_the_package_runs_as_a_module(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(BATCH)
+    result = python("-m", "qten_gen", str(tmp_path))
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("2 files written in ")
+
+
+def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"model{number}.py").write_text(BATCH)
+    command = f"{sys.executable} -m qten_gen --diff {tmp_path} 2>errors | head -1"
+    subprocess.run(command, shell=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": ROOT}, capture_output=True)
+    assert "Traceback" not in (tmp_path / "errors").read_text()
+
+
+@pytest.mark.parametrize("code", ["QG001", "qg001", "syntax-error"])
+def test_explain_prints_the_page_of_a_diagnostic(qten_gen: Command, code: str) -> None:
+    result = qten_gen("explain", code)
+    assert result.status == 0
+    assert result.out.startswith("QG001 [syntax-error], an error\n\n")
+    assert "Right:" in result.out
+
+
+def test_explain_suggests_a_near_name(qten_gen: Command) -> None:
+    result = qten_gen("explain", "sintax-error")
+    assert (result.status, result.err) == (
+        2,
+        "error: no diagnostic is called sintax-error; did you mean syntax-error?\n",
+    )
+
+
+def test_explain_without_a_code_lists_all(qten_gen: Command) -> None:
+    assert "QG001  syntax-error" in qten_gen("explain").out.splitlines()
+
+
+def test_a_folder_called_explain_is_written_with_its_place(qten_gen: Command) -> None:
+    qten_gen.write("explain/model.py", BATCH)
+    assert qten_gen("./explain").summary == "2 files written"

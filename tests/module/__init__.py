@@ -1,0 +1,1 @@
+"""Modules: construction, state, tools, virtual tensors, dispatch."""

@@ -1,0 +1,202 @@
+"""Bytes to a source file: encodings, syntax errors, and what counts as the top level."""
+
+from textwrap import dedent
+
+import pytest
+
+from qten_gen.diagnostics import Diagnostic
+from qten_gen.model import ImportedName, SourceFile
+from qten_gen.read.module import read
+
+
+def source(text: str, module: str = "shop.model", is_package: bool = False) -> SourceFile:
+    found, diagnostics = read(dedent(text).encode(), "shop/model.py", module, is_package)
+    assert diagnostics == ()
+    return found
+
+
+def refusal(data: bytes) -> Diagnostic:
+    found, (diagnostic,) = read(data, "shop/model.py", "shop.model")
+    assert found == SourceFile("shop/model.py", "shop.model")
+    return diagnostic
+
+
+def test_a_byte_order_mark_and_windows_line_ends_make_no_difference() -> None:
+    text = "class Batch(Base):\n    tokens: int\n"
+
+    found, diagnostics = read(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode(), "shop/model.py", "shop.model")
+
+    assert diagnostics == ()
+    assert found == source(text)
+
+
+def test_a_coding_line_is_honoured() -> None:
+    data = '# -*- coding: latin-1 -*-\nclass Batch(Base):\n    """Größe."""\n'.encode("latin-1")
+
+    found, _ = read(data, "shop/model.py", "shop.model")
+
+    assert found.classes[0].doc == "Größe."
+
+
+def test_a_byte_that_is_no_text_is_reported_at_its_line_and_column() -> None:
+    found = refusal(b"x = 1\ny = '\xff'\n")
+
+    assert (found.code, found.line, found.column) == ("QG002", 2, 6)
+
+
+def test_an_unknown_encoding_is_reported() -> None:
+    found = refusal(b"# -*- coding: klingon -*-\n")
+
+    assert (found.code, found.line, found.message) == ("QG002", 1, "unknown encoding: klingon")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("def f(:\n    pass\n", 1, 7),
+        ("x = (\n\n", 1, 5),
+        ("class A:\npass\n", 2, 1),
+        ("x = 1\ny = 'a\n", 2, 5),
+        ("x = 1\n\0\n", 2, 1),
+    ],
+)
+def test_a_syntax_error_has_the_position_that_python_gives_it(text: str, line: int, column: int) -> None:
+    found = refusal(text.encode())
+
+    assert (found.code, found.line, found.column) == ("QG001", line, column)
+
+
+@pytest.mark.parametrize("opening", ["(", "[", "{"])
+def test_brackets_that_would_overflow_the_parser_are_a_syntax_error(opening: str) -> None:
+    assert refusal(f"x = {opening * 5000}".encode()).code == "QG001"
+
+
+def test_many_brackets_in_a_string_are_no_nesting() -> None:
+    assert source(f"x = '{'(' * 5000}'\n").names == {"x"}
+
+
+def test_syntax_newer_than_the_interpreter_is_read() -> None:
+    found = source("class Pair[T: int](Base):\n    first: T\n")
+
+    assert found.classes[0].type_parameters == "[T: int]"
+    assert found.type_variables["Pair.T"].bound is not None
+
+
+def test_classes_in_top_level_blocks_are_read() -> None:
+    found = source(
+        """
+        if flag:
+            class A(Base): ...
+        elif other:
+            class B(Base): ...
+        else:
+            class C(Base): ...
+        try:
+            class D(Base): ...
+        except ImportError:
+            class E(Base): ...
+        with context:
+            class F(Base): ...
+        """
+    )
+
+    assert [cls.name for cls in found.classes] == ["A", "B", "C", "D", "E", "F"]
+
+
+def test_classes_in_functions_and_classes_are_left_to_run_time() -> None:
+    found = source(
+        """
+        def make():
+            class Local(Base): ...
+        class Outer(Base):
+            class Inner(Base): ...
+        """
+    )
+
+    assert [cls.name for cls in found.classes] == ["Outer"]
+    assert found.classes[0].attributes == ("Inner",)
+
+
+def test_a_class_for_type_checkers_only_is_no_class() -> None:
+    assert source("if TYPE_CHECKING:\n    class A(Base): ...\n").classes == ()
+
+
+def test_imports_are_kept_as_written() -> None:
+    found = source(
+        """
+        import torch.nn as nn
+        import torch.nn.functional
+        import qten_gen as q
+        from .base import Base as B
+        from .. import other
+        if TYPE_CHECKING:
+            from .later import Later
+        """
+    )
+
+    assert found.imports == {
+        "nn": ImportedName("torch.nn", None),
+        "torch": ImportedName("torch", None),
+        "q": ImportedName("qten_gen", None),
+        "B": ImportedName(".base", "Base"),
+        "other": ImportedName("..", "other"),
+        "Later": ImportedName(".later", "Later", type_checking=True),
+    }
+
+
+def test_a_star_import_of_the_language_is_known_and_any_other_is_noted() -> None:
+    known = source("from qten_gen import *\n\nclass Batch(TensorClass): ...\n")
+    other = source("from torch import *\n")
+
+    assert known.classes[0].bases[0].name == "qten_gen.TensorClass"
+    assert not known.has_star_import
+    assert other.has_star_import
+
+
+def test_type_variables_have_their_bound_or_their_constraints() -> None:
+    found = source(
+        """
+        from typing import TypeVar
+        from torch import Tensor
+        Free = TypeVar("Free")
+        Bound = TypeVar("Bound", bound=Tensor)
+        Either = TypeVar("Either", int, str)
+        """
+    )
+
+    bounds = {name: variable.bound and variable.bound.name for name, variable in found.type_variables.items()}
+    assert bounds == {"Free": None, "Bound": "torch.Tensor", "Either": "|"}
+
+
+def test_type_aliases_of_all_three_forms_are_read() -> None:
+    found = source(
+        """
+        from typing import TypeAlias
+        from torch import Tensor
+        Old = Tensor
+        Explicit: TypeAlias = Tensor
+        type New = Tensor
+        number = 3
+        """
+    )
+
+    assert {name: alias.name for name, alias in found.aliases.items()} == dict.fromkeys(
+        ["Old", "Explicit", "New"], "torch.Tensor"
+    )
+
+
+def test_registrations_keep_all_parameters_of_the_handler() -> None:
+    found = source(
+        """
+        from .net import Net
+
+        @Net.register(str)
+        def read(net: Net, text: str, *, strict: bool = True) -> int: ...
+        """
+    )
+
+    (registration,) = found.registrations
+    assert (registration.owner.name, registration.type.name) == ("shop.net.Net", "builtins.str")
+    assert registration.handler == "read"
+    assert registration.signature.parameters == "net: Net, text: str, *, strict: bool = ..."
+    assert registration.signature.result == "int"

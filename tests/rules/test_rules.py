@@ -1,0 +1,61 @@
+"""Every rule, by its own examples."""
+
+import pytest
+
+from qten_gen import rules
+from qten_gen.diagnostics import Diagnostic, ordered
+from qten_gen.link import link
+from qten_gen.read.module import read
+from qten_gen.read.positions import locate
+from qten_gen.rules.cases import case
+
+# What these rules report is no Python file: the place of an output, the settings, the name of a file.
+OTHER_INPUT = {"QG003", "QG004", "QG005"}
+CHECKED = [rule for rule in rules.RULES if rule.KIND.code not in OTHER_INPUT]
+
+
+def found_in(text: str) -> tuple[Diagnostic, ...]:
+    """What a run says about a file `shop/model.py` with this text."""
+    data = text.encode()
+    source, said = read(data, "shop/model.py", "shop.model")
+    files, more = link([source])
+    project = rules.Project.of(files)
+    found = [*said, *more, *(item for file in files for item in rules.check(file, project))]
+    return ordered(locate(found, {"shop/model.py": data}))
+
+
+@pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.KIND.name)
+def test_the_bad_example_is_reported_at_the_marked_place_and_nothing_else_is(rule: rules.Rule) -> None:
+    bad = case(rule.BAD)
+
+    (found,) = found_in(bad.text)
+
+    assert (found.code, found.line, found.column) == (rule.KIND.code, bad.line, bad.column)
+    assert found.end_column == bad.end_column
+    assert (found.name, found.severity) == (rule.KIND.name, rule.KIND.severity)
+
+
+@pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.KIND.name)
+def test_the_good_example_is_clean(rule: rules.Rule) -> None:
+    assert found_in(case(rule.GOOD).text) == ()
+
+
+def test_codes_and_names_are_unique() -> None:
+    assert len({rule.KIND.code for rule in rules.RULES}) == len(rules.RULES)
+    assert len({rule.KIND.name for rule in rules.RULES}) == len(rules.RULES)
+
+
+def test_every_rule_file_is_registered() -> None:
+    from pathlib import Path
+
+    files = {path.stem for path in Path(rules.__file__).parent.glob("*.py")} - {"__init__", "subject", "cases", "documentation", "reserved"}
+
+    assert {rule.KIND.name.replace("-", "_") for rule in rules.RULES} == files
+
+
+@pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.KIND.name)
+def test_every_finding_says_how_to_mend_it(rule: rules.Rule) -> None:
+    (found,) = found_in(case(rule.BAD).text)
+
+    # The words of a syntax error are the interpreter's, and those of a malformed expression name the remedy themselves.
+    assert found.help or rule.KIND.code in ("QG001", "QG301")

@@ -1,0 +1,77 @@
+"""What the command loads: nothing to tell its version, the standard library alone while nothing has changed.
+
+Times differ from machine to machine; the set of loaded modules does not.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import qten_gen
+
+HEAVY = {
+    "concurrent",
+    "dataclasses",
+    "difflib",
+    "importlib.metadata",
+    "inspect",
+    "jinja2",
+    "libcst",
+    "mypy",
+    "numpy",
+    "pathlib",
+    "rich",
+    "shutil",
+    "subprocess",
+    "tempfile",
+    "torch",
+}
+
+SOURCE = "from torch import Tensor\nfrom qten_gen import TensorClass\nclass Batch(TensorClass):\n    x: Tensor\n"
+
+
+def loaded(folder: Path, *arguments: str) -> set[str]:
+    """The modules that a run of the command imports, beyond those of the bare interpreter."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parents[1])}
+    runs = [["-c", "pass"], ["-m", "qten_gen", *arguments]]
+    names = []
+    for run in runs:
+        command = [sys.executable, "-X", "importtime", *run]
+        result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+        lines = (line for line in result.stderr.splitlines() if line.startswith("import time:"))
+        names.append({line.rpartition("|")[2].strip() for line in lines})
+    return names[1] - names[0]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project whose outputs are up to date."""
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'shop'\n")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "model.py").write_text(SOURCE)
+    loaded(tmp_path, "src")
+    return tmp_path
+
+
+def test_the_version_is_told_without_loading_anything(tmp_path: Path) -> None:
+    names = loaded(tmp_path, "--version")
+    assert not names & (HEAVY | {"argparse", "hashlib", "json"})
+    assert {name for name in names if name.startswith("qten_gen")} == {"qten_gen", "qten_gen.cli"}
+
+
+@pytest.mark.parametrize("arguments", [["src"], ["--check", "src"], ["--diff", "src"], ["src/model.py"]])
+def test_an_unchanged_tree_loads_the_standard_library_only(project: Path, arguments: list[str]) -> None:
+    names = loaded(project, *arguments)
+    assert not names & (HEAVY | {"tomllib", "qten_gen.plan", "qten_gen.model"})
+    outside = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    assert outside == {"qten_gen"}
+
+
+def test_a_changed_tree_loads_no_torch(project: Path) -> None:
+    (project / "src" / "model.py").write_text(SOURCE + "    y: Tensor\n")
+    names = loaded(project, "src")
+    assert "libcst" in names
+    assert not names & {"torch", "numpy", "libcst.matchers", "libcst.codemod", "importlib.metadata"}
