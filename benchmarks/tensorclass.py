@@ -86,7 +86,8 @@ def leaves(value: object) -> Iterator[object]:
         for item in value:
             yield from leaves(item)
     elif hasattr(value, "batch_size"):
-        yield from (tuple(value.batch_size), *(getattr(value, name).tolist() for name in "qkv"))
+        for name in ("batch_size", "q", "k", "v"):
+            yield from leaves(getattr(value, name))
     elif isinstance(value, Tensor):
         yield value.tolist()
     else:

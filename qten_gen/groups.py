@@ -6,7 +6,8 @@ Module, directly or through classes of other files, and a handler is registered 
 1. every file that mentions `qten_gen` matters;
 2. a file that imports one that matters, over any number of steps, matters if it has a class with bases or a `.register(`;
 3. a file between two that matter matters too, because it may pass names on (`__init__.py`);
-4. a file that has outputs matters: whether it still declares is not guessed, lest a half-typed line cost it its outputs.
+4. a file that has outputs matters, and so does what it imports: whether it still declares is not guessed, lest a half-typed
+   line, or one in a file that it derives from, cost it its outputs.
 
 Imports are found with a regular expression: what stands in a string or a comment is found as well, which only costs time.
 Files that matter and import each other form a group: the outputs of a file depend on nothing outside its group.
@@ -133,7 +134,10 @@ def _mattering(
     mentioning = {path for path, scan in scans.items() if scan.mentions}
     reaching = _closure(mentioning, importers)
     deriving = mentioning | (scans.keys() & set(generated)) | {path for path in reaching if scans[path].derives}
-    between = {path: [target for target in targets if target in reaching] for path, targets in imported.items()}
+    between = {
+        path: [target for target in targets if target in reaching or path in generated]
+        for path, targets in imported.items()
+    }
     return _closure(deriving, between)
 
 

@@ -15,10 +15,10 @@ _DESCRIPTION = """\
 Write typed Python for the TensorClass and Module declarations below the given
 paths: model_qten.py and model_qten.pyi beside model.py.
 
-  path                 files or folders; without one, `src` of [tool.qten-gen] in
-                       pyproject.toml
-  explain [CODE]       say what a diagnostic such as QG101 means, or list all (a
-                       folder of that name is written ./explain)
+  path                 files or folders; without one, those that `src` in
+                       [tool.qten-gen] of pyproject.toml names
+  explain [CODE]       say what a diagnostic such as QG101 means, or list all
+                       (a folder of that name is written ./explain)
 """
 
 _EPILOG = """\

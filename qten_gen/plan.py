@@ -159,7 +159,10 @@ def _read(
 
 
 def _linked(files: list[SourceFile], crashes: list[Crash]) -> tuple[dict[str, FileDecl], list[Diagnostic]]:
-    """The linked files by path. After a fault each file of the batch has a crash, so that its outputs are not taken for orphans."""
+    """The linked files by path.
+
+    After a fault each file of the batch has a crash, so that its outputs are not taken for orphans.
+    """
     linked: dict[str, FileDecl] = {}
     found: list[Diagnostic] = []
     for batch, own in _batches(files):

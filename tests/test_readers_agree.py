@@ -31,9 +31,7 @@ def declarations(folder: Path, module: str) -> tuple[Declaration, ...]:
 
 
 @pytest.mark.parametrize(("folder", "module"), DECLARING, ids=[module for _, module in DECLARING])
-def test_text_and_objects_give_equal_declarations(
-    folder: Path, module: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_and_objects_give_equal_declarations(folder: Path, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(folder))
     loaded = import_module(module)
     found = declarations(folder, module)
@@ -44,8 +42,8 @@ def test_text_and_objects_give_equal_declarations(
 
 def test_every_declaration_in_the_repository_is_compared() -> None:
     declared = {
-        path.relative_to(ROOT)
-        for top in ("examples", "tests/samples")
-        for path in (ROOT / top).rglob("*_qten.py")
+        path.relative_to(ROOT) for top in ("examples", "tests/samples") for path in (ROOT / top).rglob("*_qten.py")
     }
-    assert {(folder / f"{module.replace('.', '/')}_qten.py").relative_to(ROOT) for folder, module in DECLARING} == declared
+    assert {
+        (folder / f"{module.replace('.', '/')}_qten.py").relative_to(ROOT) for folder, module in DECLARING
+    } == declared

@@ -102,7 +102,9 @@ def _parameters(config: list[ConfigDecl]) -> tuple[str, ...]:
 def _registrations(declaration: ModuleDecl) -> tuple[str, ...]:
     owner = declaration.name
     config = [f"self.{f.name} = {f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
-    lines = [_registration(field, owner) for field in declaration.fields if not isinstance(field, ConfigDecl | VirtualDecl)]
+    lines = [
+        _registration(field, owner) for field in declaration.fields if not isinstance(field, ConfigDecl | VirtualDecl)
+    ]
     if anchor(declaration) == _REFERENCE:
         empty = "_torch.empty((0,), device=device, dtype=dtype)"
         lines.append(f'self.register_buffer("{_REFERENCE}", {empty}, persistent=False)')
@@ -176,7 +178,9 @@ def _registered(own: list[ModuleField]) -> Iterator[RegisteredView]:
                 yield _registered_view(field, spelling.static_type(field.type), "Submodule.", "_modules")
 
 
-def _registered_view(field: ParameterDecl | BufferDecl | SubmoduleDecl, type: str, doc: str, home: str) -> RegisteredView:
+def _registered_view(
+    field: ParameterDecl | BufferDecl | SubmoduleDecl, type: str, doc: str, home: str
+) -> RegisteredView:
     words = f"{field.doc}\n\n{doc}" if field.doc else doc
     return RegisteredView(field.name, type, layout.docstring(words, 8), home)
 
@@ -223,7 +227,7 @@ def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
 
 
 def _config_names(declaration: ModuleDecl) -> list[str]:
-    """The fields that `repr` shows. A class with its own `__init__` annotates tensors and modules too: only plain values count."""
+    """The fields that `repr` shows: those of builtin types where a class with its own `__init__` annotates all it assigns."""
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     return [f.name for f in config if not declaration.custom_init or f.type.name.startswith("builtins.")]
 
@@ -287,5 +291,3 @@ def _documented(field: ModuleField) -> tuple[str, str]:
             return "Submodules", f"{field.name}: {spelling.static_type(field.type)}"
         case VirtualDecl(cached=cached):
             return "Virtual tensors", f"{field.name}: {'cached' if cached else 'computed at each read'}"
-
-

@@ -7,7 +7,6 @@ there, an inherited `forward`) are read with that file's imports.
 
 from __future__ import annotations
 
-import builtins
 import re
 from collections.abc import Iterable
 

@@ -201,7 +201,9 @@ def _contents(carried: list[str], static: list[str]) -> str:
     line = f"return {_tuple(carried, 0)}, {_tuple(static, 0)}"
     if len(line) + 8 <= layout.WIDTH:
         return line
-    return "\n".join(["return (", f"{' ' * 12}{_tuple(carried, 12)},", f"{' ' * 12}{_tuple(static, 12)},", f"{' ' * 8})"])
+    return "\n".join(
+        ["return (", f"{' ' * 12}{_tuple(carried, 12)},", f"{' ' * 12}{_tuple(static, 12)},", f"{' ' * 8})"]
+    )
 
 
 def _tuple(names: list[str], indent: int) -> str:

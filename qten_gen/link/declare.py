@@ -177,9 +177,7 @@ def _defines(qualified: str, method: str, names: Names, ancestry: Ancestry) -> b
     return any(item is not None and _has(item[1], method) for item in found)
 
 
-def _handlers(
-    qualified: str, registrations: Registrations, ancestry: Ancestry
-) -> tuple[RegistrationDecl, ...]:
+def _handlers(qualified: str, registrations: Registrations, ancestry: Ancestry) -> tuple[RegistrationDecl, ...]:
     """The handlers that a module answers to, inherited ones included: one for each type, the most specific type first."""
     found: dict[str, RegistrationDecl] = {}
     for owner in ancestry.mro(qualified):

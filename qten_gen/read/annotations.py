@@ -28,6 +28,8 @@ def type_expr(node: cst.BaseExpression, place: Place, scope: Scope, *, base: boo
 
 def text_of(node: cst.CSTNode) -> str:
     """The source text of a node."""
+    if isinstance(node, cst.Name | cst.SimpleString | cst.Integer) and not node.lpar:
+        return node.value
     return cst.Module([]).code_for_node(node)
 
 

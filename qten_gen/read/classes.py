@@ -11,12 +11,12 @@ import libcst as cst
 
 from ..model import ClassSource, FieldSource, MethodSource, Place, TypeVariable, union
 from .annotations import one_line, string_value, text_of, type_expr
-from .imports import bound_names
+from .imports import bound_names, dotted
 from .names import Scope
 from .signatures import method
 from .values import specifier, value
 
-_NO_FIELDS = ("typing.ClassVar", "dataclasses.InitVar")
+_NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar", "dataclasses.InitVar")
 
 Statement = tuple[cst.CSTNode, Place]
 
@@ -90,13 +90,13 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
     for index, (node, place) in enumerate(body):
         doc = _doc_of(body[index + 1][0]) if index + 1 < len(body) else ""
         if isinstance(node, cst.AnnAssign) and isinstance(node.target, cst.Name):
-            annotation = type_expr(node.annotation.annotation, place / "annotation" / "annotation", scope)
-            if annotation.name in _NO_FIELDS:
+            if _is_no_field(node.annotation.annotation, scope):
                 continue
-            given = None if node.value is None else value(node.value, place / "value", scope)
+            annotation = type_expr(node.annotation.annotation, place / "annotation" / "annotation", scope)
             call = None if node.value is None else specifier(node.value, place / "value", scope)
+            given = None if node.value is None or call else value(node.value, place / "value", scope)
             name = normalize("NFKC", node.target.value)  # as Python does with identifiers
-            annotated[name] = FieldSource(name, annotation, None if call else given, call, doc, place)
+            annotated[name] = FieldSource(name, annotation, given, call, doc, place)
             yield name, annotated[name]
         elif isinstance(node, cst.Assign) and len(node.targets) == 1:
             target = node.targets[0].target
@@ -110,15 +110,22 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
                 yield target.value, FieldSource(target.value, None, None, call, doc, place)
 
 
+def _is_no_field(annotation: cst.BaseExpression, scope: Scope) -> bool:
+    """Whether the annotation says that the name belongs to the class."""
+    if isinstance(annotation, cst.SimpleString):
+        return type_expr(annotation, Place(), scope).name in _NO_FIELDS
+    head = annotation.value if isinstance(annotation, cst.Subscript) else annotation
+    return scope.resolve(dotted(head) or "") in _NO_FIELDS
+
+
 def _attributes(body: list[Statement], scope: Scope) -> Iterator[str]:
     """Names that the body binds and that may be no fields; the caller leaves out those that are."""
-    for node, place in body:
+    for node, _ in body:
         if isinstance(node, cst.Assign):
             for target in node.targets:
                 yield from bound_names(target.target)
-        elif isinstance(node, cst.AnnAssign):
-            if type_expr(node.annotation.annotation, place, scope).name in _NO_FIELDS:
-                yield from bound_names(node.target)
+        elif isinstance(node, cst.AnnAssign) and _is_no_field(node.annotation.annotation, scope):
+            yield from bound_names(node.target)
         elif isinstance(node, cst.ClassDef):
             yield node.name.value
 

@@ -13,16 +13,14 @@ from .concise import CYAN, RED, YELLOW, headline, painted
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def full(
-    diagnostics: Sequence[Diagnostic], *, color: bool = False, sources: Mapping[str, bytes] | None = None
-) -> str:
+def full(diagnostics: Sequence[Diagnostic], *, color: bool = False, sources: Mapping[str, bytes] | None = None) -> str:
     """The diagnostics, an empty line between two.
 
-        src/model.py:9:37: error QG302 [unknown-dimension]: there is no config field dmi
-          |
-        9 |     weight: nn.Parameter = param("3*dmi", "dim")
-          |                                     ^^^
-        help: did you mean dim?
+    src/model.py:9:37: error QG302 [unknown-dimension]: there is no config field dmi
+      |
+    9 |     weight: nn.Parameter = param("3*dmi", "dim")
+      |                                     ^^^
+    help: did you mean dim?
     """
     files: dict[str, list[str]] = {}
     frames = []
@@ -40,7 +38,11 @@ def _frame(item: Diagnostic, lines: Sequence[str], color: bool) -> str:
         number = str(item.line)
         empty = painted(f"{' ' * len(number)} |", CYAN, color)
         carets = painted(_carets(item, line), RED if item.is_error else YELLOW, color)
-        rows += [empty, f"{painted(f'{number} |', CYAN, color)} {line}".rstrip(), f"{empty} {_indent(line, item.column)}{carets}"]
+        rows += [
+            empty,
+            f"{painted(f'{number} |', CYAN, color)} {line}".rstrip(),
+            f"{empty} {_indent(line, item.column)}{carets}",
+        ]
     if item.help:
         rows.append(f"{painted('help', CYAN, color)}: {item.help}")
     rows += [f"{painted('note', CYAN, color)}: {note}" for note in item.notes]

@@ -1,7 +1,7 @@
 """A Module with a hand-written `__init__` has specifiers.
 
-Specifiers say what the generated constructor does. Where the class, or a base, has a constructor of its own there is none to generate, and
-`param(...)` would do nothing.
+Specifiers say what the generated constructor does. Where the class, or a base, has a constructor of its own there is none to
+generate, and `param(...)` would do nothing.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         return
     for field in subject.module_fields:
         if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl):
-            message = f"{declaration.name} has a hand-written __init__, so nothing makes {field.name} from its specifier"
+            message = (
+                f"{declaration.name} has a hand-written __init__, so nothing makes {field.name} from its specifier"
+            )
             help = f"assign self.{field.name} in __init__ and keep only the annotation, or remove __init__"
             yield Finding(message, subject.value_place(field.name), help)

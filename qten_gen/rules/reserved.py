@@ -8,9 +8,9 @@ ALWAYS = frozenset({"batch_size", "device"})
 
 TENSORCLASS = ALWAYS | frozenset(
     """
-    apply batch_dims bfloat16 cat chunk clone contiguous cpu cuda detach double expand flatten float from_dict get half
-    is_frozen items keys ndim permute pin_memory replace requires_grad requires_grad_ reshape select set shape single split
-    squeeze stack to to_dict transpose unbind unflatten unsqueeze update values view
+    apply bfloat16 cat chunk clone contiguous cpu cuda detach double expand flatten float from_dict get half items keys
+    permute pin_memory replace requires_grad requires_grad_ reshape select set split squeeze stack to to_dict transpose
+    unbind unflatten unsqueeze update values view
     """.split()
 )
 """Public members of `TensorClass`."""
@@ -18,13 +18,13 @@ TENSORCLASS = ALWAYS | frozenset(
 MODULE = frozenset(
     """
     T_destination add_module allows apply bfloat16 buffers call_super_init children compile cpu cuda device double dtype
-    dump_patches eval export export_all extra_repr float forward freeze get_applicable_types get_buffer get_extra_state
-    get_parameter get_submodule half invoke ipu load_state_dict modules mtia named_buffers named_children named_modules
+    dump_patches eval extra_repr float forward get_applicable_types get_buffer get_extra_state get_parameter
+    get_submodule half invoke ipu load_state_dict modules mtia named_buffers named_children named_modules
     named_parameters parameters register register_backward_hook register_buffer register_forward_hook
     register_forward_pre_hook register_full_backward_hook register_full_backward_pre_hook
     register_load_state_dict_post_hook register_load_state_dict_pre_hook register_module register_parameter
     register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ reset_parameters set_extra_state
-    set_submodule share_memory state_dict to to_empty train training type unfreeze xpu zero_grad
+    set_submodule share_memory state_dict to to_empty train training type xpu zero_grad
     """.split()
 )
-"""Public members of `Module`: those of `torch.nn.Module`, of its instances, and of qten_gen."""
+"""Public members of `Module`: those of `torch.nn.Module` and its instances, those of qten_gen, and constructor arguments."""

@@ -34,7 +34,7 @@ def annotations_of(namespace: Mapping[str, object]) -> Mapping[str, object]:
 
 
 class Scope:
-    """Looks names up as the code around a class statement would: locals of the functions and classes around it, globals, builtins."""
+    """Looks names up as code around a class statement would: functions and classes around it, globals, builtins."""
 
     def __init__(self, frame: FrameType, namespace: Mapping[str, object]) -> None:
         self._frame = frame

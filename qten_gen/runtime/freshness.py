@@ -16,10 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from . import generated_modules
+from . import loading
 from .class_scope import Scope
 from .fields import Const, Default
-from .generated_modules import BrokenModule, real_name
+from .loading import BrokenModule, real_name
 
 if TYPE_CHECKING:
     from ..model import Declaration
@@ -76,12 +76,12 @@ def find_part(name: str, qualname: str, module: str) -> tuple[GeneratedPart | No
         return None, ""
     home = real_name(module)
     try:
-        official = generated_modules.find(home)
+        official = loading.find(home)
     except BrokenModule as broken:
         return None, f"{broken.args[0]} cannot be imported ({type(broken.__cause__).__name__}: {broken.__cause__})"
     if official is None:
         return None, ""
-    joined = generated_modules.module_for(official, name, module)
+    joined = loading.module_for(official, name, module)
     found = vars(joined).get(f"_{name}")
     if not isinstance(found, type):
         return GeneratedPart(object, (joined,)), f"{name} was declared after {official.__name__} was generated"
@@ -100,7 +100,7 @@ def build(declaration: Declaration, scope: Scope, part: GeneratedPart | None, re
         reason = f"{declaration.name} changed after {official[0].__name__} was generated"
     _allow(declaration.name, scope, reason, official)
     text: str = import_module("qten_gen.in_memory").render(declaration)
-    module = generated_modules.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
+    module = loading.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     filename = f"<qten-gen {declaration.module}.{declaration.name} {module.__name__.rpartition('#')[2]}>"
     line_cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec", dont_inherit=True), vars(module))
@@ -121,7 +121,7 @@ def is_fresh(part: GeneratedPart, declaration: Declaration, values: Values) -> b
 def known_nested(part: GeneratedPart | None, module: str) -> Callable[[str], bool]:
     """A test whether a name that cannot be looked up yet is a TensorClass, from what the generated class says."""
     nested: Mapping[str, str] = {} if part is None else vars(part.cls).get("_nested", {})
-    known = {generated_modules.resolve_reference(reference, real_name(module)) for reference in nested.values()}
+    known = {loading.resolve_reference(reference, real_name(module)) for reference in nested.values()}
     return known.__contains__
 
 
@@ -136,7 +136,9 @@ def _allow(name: str, scope: Scope, reason: str, official: tuple[ModuleType, ...
     policy = os.environ.get(JIT_VARIABLE, "on")
     if policy == "off":
         what = reason or f"nothing was generated for {name}"
-        raise NotGeneratedError(f"{_shown(scope.filename)}:{scope.line}: {what}, and {JIT_VARIABLE}=off. Run: {command}")
+        raise NotGeneratedError(
+            f"{_shown(scope.filename)}:{scope.line}: {what}, and {JIT_VARIABLE}=off. Run: {command}"
+        )
     if policy != "on":
         raise ValueError(f"{JIT_VARIABLE}={policy!r} is not known; it can be 'on' or 'off'")
     if reason and not any(vars(module).get("_warned") for module in official):

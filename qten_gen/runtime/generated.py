@@ -19,7 +19,6 @@ from .generated_module import registered as registered
 from .generated_module import submodule as submodule
 from .generated_module import unregistered as unregistered
 from .generated_module import virtual as virtual
-from .generated_modules import declared as declared
 from .joining import join_nested as join_nested
 from .joining import join_optional as join_optional
 from .joining import part_nested as part_nested
@@ -28,6 +27,7 @@ from .joining import put_nested as put_nested
 from .joining import put_optional as put_optional
 from .joining import zip_nested as zip_nested
 from .joining import zip_optional as zip_optional
+from .loading import declared as declared
 
 __all__ = [
     "DEFAULT",

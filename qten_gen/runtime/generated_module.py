@@ -47,10 +47,9 @@ def unregistered(module: nn.Module, name: str) -> Any:  # a plain value can be a
     Raises:
         AttributeError: there is none.
     """
-    try:
+    if name in module.__dict__:
         return module.__dict__[name]
-    except KeyError:
-        raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}") from None
+    raise AttributeError(name)  # nn.Module words it: Python asks its __getattr__ next
 
 
 def bound(owner: type[Module], path: str) -> Any:  # an initialiser, a class, a dtype or an argument of a submodule

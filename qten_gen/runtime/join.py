@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, cast, dataclass_transform
 
-from . import freshness, generated_modules
+from . import freshness, loading
 from .class_scope import Scope, annotations_of, statement_frame
 from .fields import Buffer, Default, Field, Parameter, Submodule, Virtual, buffer, field, param, submodule, virtual
 from .freshness import GeneratedPart, Values
 
 if TYPE_CHECKING:
-    from ..model import Declaration, ModuleDecl, TensorClassDecl
+    from ..model import Declaration, TensorClassDecl
     from ..reflection import ClassStatement
 
 
@@ -221,13 +221,13 @@ def _with_inherited(values: Values, bases: tuple[type, ...]) -> Values:
 
 def _publish(cls: DeclarationMeta, part: GeneratedPart, statement: ClassStatement) -> None:
     """Make the class a global of its generated modules, and give it the classes that its nested fields hold."""
-    generated_modules.publish(cls, *part.modules)
+    loading.publish(cls, *part.modules)
     references: Mapping[str, str] = getattr(part.cls, "_nested", {})
     for reference in references.values():
-        qualified = generated_modules.resolve_reference(reference, generated_modules.real_name(statement.module))
+        qualified = loading.resolve_reference(reference, loading.real_name(statement.module))
         name = qualified.rpartition(".")[2]
         met = next((found for key, found in statement.classes.items() if key.rpartition(".")[2] == name), None)
-        generated_modules.bind(vars(part.modules[0]), name, met, qualified)
+        loading.bind(vars(part.modules[0]), name, met, qualified)
 
 
 def _explained(error: TypeError, name: str, bases: tuple[type, ...]) -> TypeError:

@@ -63,15 +63,14 @@ def cached_virtual(module: Module, owner: type[Module], name: str) -> Tensor:
     dtype, device = anchor(module)
     if not _may_cache():
         return _compute(module, owner, name, dtype, device)
-    sources: list[object] = list(map(vars(module).get, type(module)._config))
-    facts: list[object] = [dtype, device, torch.is_grad_enabled()]
-    for tensor in chain(module._parameters.values(), module._buffers.values()):
-        if tensor is not None:
-            if tensor.is_inference():
-                return _compute(module, owner, name, dtype, device)
-            sources.append(tensor)
-            facts.append(tensor._version)
-    cache: dict[tuple[type[Module], str], _Entry] = vars(module).setdefault(CACHE, {})
+    tensors = [t for t in (*module._parameters.values(), *module._buffers.values()) if t is not None]
+    try:
+        facts = [dtype, device, torch.is_grad_enabled(), *[t._version for t in tensors]]
+    except RuntimeError:  # tensors of inference mode have no versions
+        return _compute(module, owner, name, dtype, device)
+    state = vars(module)
+    sources = [*map(state.get, type(module)._config), *tensors]
+    cache: dict[tuple[type[Module], str], _Entry] = state.setdefault(CACHE, {})
     entry = cache.get((owner, name))
     if entry is not None and entry.holds(sources, facts):
         return entry.value

@@ -86,3 +86,9 @@ def test_bytes_that_are_no_text_are_no_trouble() -> None:
 def test_a_file_that_has_outputs_matters_whatever_it_says() -> None:
     origin = Origin("", "a")
     assert groups({"a.py": origin}, {"a.py": scan(b"x = (", origin)}, ["a.py"]) == [("a.py",)]
+
+
+def test_what_a_file_with_outputs_imports_matters() -> None:
+    origins = {"a.py": Origin("", "a"), "b.py": Origin("", "b")}
+    scans = {"a.py": scan(b"from b import Batch\n", origins["a.py"]), "b.py": scan(b"x = 1\n", origins["b.py"])}
+    assert groups(origins, scans, ["a.py"]) == [("a.py", "b.py")]

@@ -157,6 +157,19 @@ def test_an_error_keeps_the_good_output_of_before(qten_gen: Command, text: str) 
     assert qten_gen.read("src/model_qten.py") == before
 
 
+def test_a_base_that_is_gone_is_an_error_and_keeps_the_output_of_before(qten_gen: Command) -> None:
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen.write("src/sub.py", "from model import Batch\n\nclass Sub(Batch):\n    more: str\n")
+    qten_gen("src")
+    before = qten_gen.read("src/sub_qten.py")
+    qten_gen.write("src/model.py", "x = 1\n")
+    for expected in ("1 error in 1 file; 2 files removed", "1 error in 1 file; nothing written"):
+        result = qten_gen("src")
+        assert (result.status, result.summary) == (1, expected)
+        assert "unresolved-base" in result.out
+    assert qten_gen.read("src/sub_qten.py") == before
+
+
 def test_an_error_is_reported_on_every_run(qten_gen: Command) -> None:
     qten_gen.write("src/model.py", BROKEN)
     assert qten_gen("src").out.splitlines()[:-1] == qten_gen("src").out.splitlines()[:-1]

@@ -23,7 +23,7 @@ BATCH = """
 
 def generated_file(cls: type) -> str:
     """The file that the constructor of a class comes from."""
-    return str(cls.__init__.__code__.co_filename)
+    return str(vars(cls.__mro__[1])["__init__"].__code__.co_filename)
 
 
 def test_the_generated_module_gives_the_declared_class(project: Any) -> None:
@@ -140,7 +140,7 @@ def test_modules_that_import_each_other_for_types_only_may_be_imported_in_any_or
         b, a = project.load("pkg.b"), project.load("pkg.a")
     made = a.A(torch.ones(2), b.B(torch.zeros(2), batch_size=[2]), batch_size=[2])
     assert type(made[1].other) is b.B
-    with pytest.raises(TypeError, match="A.other"):
+    with pytest.raises(TypeError, match=r"A\.other"):
         a.A(torch.ones(2), torch.ones(2), batch_size=[2])
 
 
@@ -245,7 +245,7 @@ def test_two_parents_with_fields_can_be_combined_where_one_is_open(project: Any)
     project.generate()
     step = project.load("model").Step
     made = step(torch.zeros(2), torch.ones(2), torch.ones(2) > 0, batch_size=[2])
-    assert [name for name in made[0].to_dict()] == ["state", "reward", "done"]
+    assert list(made[0].to_dict()) == ["state", "reward", "done"]
 
 
 def test_an_undeclared_attribute_is_refused(project: Any) -> None:

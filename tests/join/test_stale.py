@@ -54,7 +54,9 @@ def test_an_edit_is_seen_and_said_once(project: Any, old: str, new: str) -> None
     assert "Run: qten-gen model.py" in str(caught[0].message)
 
 
-@pytest.mark.parametrize("old, new", [("return x * self.weight", "return self.weight * x"), ("dim: int", "dim: int  # width")])
+@pytest.mark.parametrize(
+    "old, new", [("return x * self.weight", "return self.weight * x"), ("dim: int", "dim: int  # width")]
+)
 def test_an_edit_that_changes_no_declaration_is_not_stale(project: Any, old: str, new: str) -> None:
     project.write(model=BEFORE)
     project.generate()
@@ -101,14 +103,20 @@ def test_a_broken_generated_file_does_not_stop_the_program(project: Any) -> None
         assert project.load("model").Batch(torch.ones(2)).source == "train"
 
 
-def test_jit_off_makes_missing_code_an_error_that_names_the_command(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jit_off_makes_missing_code_an_error_that_names_the_command(
+    project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("QTEN_GEN_JIT", "off")
     project.write(model=BEFORE)
-    with pytest.raises(ImportError, match=r"nothing was generated for Batch, and QTEN_GEN_JIT=off\. Run: qten-gen model.py"):
+    with pytest.raises(
+        ImportError, match=r"nothing was generated for Batch, and QTEN_GEN_JIT=off\. Run: qten-gen model.py"
+    ):
         project.load("model")
 
 
-def test_jit_off_makes_stale_code_an_error_that_names_the_command(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jit_off_makes_stale_code_an_error_that_names_the_command(
+    project: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.write(model=BEFORE)
     project.generate()
     project.write(model=edited('"train"', '"test"'))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qten_gen.diagnostics import Diagnostic, Kind, in_file, Finding
+from qten_gen.diagnostics import Diagnostic, Finding, Kind, in_file
 from qten_gen.model import NOWHERE, Place
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate

@@ -4,7 +4,7 @@ from textwrap import dedent, indent
 
 import pytest
 
-from qten_gen.model import Argument, Binary, ClassSource, DimError, FieldSource, MethodSource, Name, Number, TypeExpr, Value
+from qten_gen.model import Binary, ClassSource, DimError, FieldSource, MethodSource, Name, Number, TypeExpr, Value
 from qten_gen.read.module import read
 
 HEAD = """
@@ -126,7 +126,9 @@ def test_dimensions_of_a_parameter_are_parsed_and_other_arguments_are_values() -
 
     assert specifier is not None
     assert [argument.value for argument in specifier.positional] == [Binary("*", Number(3), Name("dim")), Number(8)]
-    assert specifier.get("initializer") == Argument("initializer", Value())
+    initializer = specifier.get("initializer")
+    assert initializer is not None and isinstance(initializer.value, Value)
+    assert initializer.value.torch_name == "torch.nn.init.ones_"
 
 
 def test_a_malformed_dimension_is_kept_with_its_fault() -> None:
@@ -188,7 +190,11 @@ def test_flags_are_read_from_keywords_and_brackets() -> None:
         ("def f(self, x, y=None): ...", "x, y=...", ""),
         ("def f(self, /, x: int): ...", "x: int", ""),
         ("def f(self, x: int, /, y: int): ...", "x: int, /, y: int", ""),
-        ("def f(self, *args: int, key: str, **rest: object) -> None: ...", "*args: int, key: str, **rest: object", "None"),
+        (
+            "def f(self, *args: int, key: str, **rest: object) -> None: ...",
+            "*args: int, key: str, **rest: object",
+            "None",
+        ),
         ("@staticmethod\ndef f(x: int) -> int: ...", "x: int", "int"),
         ("@classmethod\ndef f(cls, x: int) -> int: ...", "x: int", "int"),
     ],

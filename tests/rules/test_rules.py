@@ -48,7 +48,13 @@ def test_codes_and_names_are_unique() -> None:
 def test_every_rule_file_is_registered() -> None:
     from pathlib import Path
 
-    files = {path.stem for path in Path(rules.__file__).parent.glob("*.py")} - {"__init__", "subject", "cases", "documentation", "reserved"}
+    files = {path.stem for path in Path(rules.__file__).parent.glob("*.py")} - {
+        "__init__",
+        "subject",
+        "cases",
+        "documentation",
+        "reserved",
+    }
 
     assert {rule.KIND.name.replace("-", "_") for rule in rules.RULES} == files
 

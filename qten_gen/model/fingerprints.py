@@ -1,0 +1,35 @@
+"""Fingerprints: whether a generated class is the one that a declaration gives."""
+
+from __future__ import annotations
+
+from enum import Enum
+from hashlib import sha256
+
+from .declarations import Declaration
+
+FORMAT = 1
+"""Number of the output format: it changes when the generated text for an unchanged declaration does."""
+
+
+def fingerprint(declaration: Declaration) -> str:
+    """Twelve hex digits that differ when another run-time class would be generated.
+
+    It covers what is compared (see the module's docstring); values that the generated text spells out are checked one by one
+    when the class statement runs.
+    """
+    return sha256(f"{FORMAT} {structure(declaration)}".encode()).hexdigest()[:12]
+
+
+def structure(node: object) -> object:
+    """The compared part of a model node as nested tuples, whose `repr` is the same in every process."""
+    match node:
+        case tuple():
+            return tuple(structure(item) for item in node)
+        case frozenset():
+            return tuple(sorted(str(item) for item in node))
+        case Enum():
+            return str(node.value)
+        case str() | int() | None:
+            return node
+    compared = (name for name, f in type(node).__dataclass_fields__.items() if f.compare)  # type: ignore[attr-defined] # only dataclasses are left
+    return (type(node).__name__, *(structure(getattr(node, name)) for name in compared))

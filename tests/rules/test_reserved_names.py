@@ -1,0 +1,23 @@
+"""The tables of reserved names against the runtime."""
+
+from torch import nn
+
+from qten_gen import Module, TensorClass
+from qten_gen.rules.reserved import MODULE, TENSORCLASS
+
+# Not members of the class: the constructor takes the first two, and the third is generated.
+GENERATED = {"device", "dtype", "reset_parameters"}
+
+
+def public(names: object) -> set[str]:
+    return {name for name in dir(names) if not name.startswith("_")}
+
+
+def test_every_public_member_of_a_tensorclass_is_reserved_and_nothing_else() -> None:
+    assert public(TensorClass) == TENSORCLASS
+
+
+def test_every_public_member_of_a_module_is_reserved_and_nothing_else() -> None:
+    instance = {name for name in vars(nn.Module()) if not name.startswith("_")}
+
+    assert public(Module) | instance | GENERATED == MODULE

@@ -1,0 +1,342 @@
+"""What rules report beyond their own examples."""
+
+from textwrap import dedent
+
+import pytest
+
+from qten_gen import rules
+from qten_gen.diagnostics import Diagnostic, ordered
+from qten_gen.link import link
+from qten_gen.model import ConfigDecl, FieldDecl, FieldKind, ModuleDecl, Name, ParameterDecl, TensorClassDecl, TypeExpr
+from qten_gen.read.module import read
+from qten_gen.read.positions import locate
+
+HEAD = """\
+from typing import Callable, Generic, Self, TypeVar
+import torch
+from torch import Tensor, nn
+from qten_gen import Module, TensorClass, buffer, const, field, param, submodule, virtual
+"""
+
+
+def found(text: str, **others: str) -> list[Diagnostic]:
+    """What a run says about `shop/model.py` with this text below the usual imports, beside other files of the package."""
+    sources = {f"shop/{name}.py": (HEAD + dedent(other)).encode() for name, other in {"model": text, **others}.items()}
+    files = [read(data, path, path.removesuffix(".py").replace("/", "."))[0] for path, data in sources.items()]
+    linked, said = link(files)
+    project = rules.Project.of(linked)
+    said += rules.check(linked[0], project)
+    return [item for item in ordered(locate(said, sources)) if item.path == "shop/model.py"]
+
+
+def codes(text: str, **others: str) -> list[str]:
+    return [item.code for item in found(text, **others)]
+
+
+def field(declaration: str, flags: str = "", before: str = "") -> list[str]:
+    """The codes for a TensorClass with one field."""
+    return codes(f"{dedent(before)}\nclass Batch(TensorClass{flags}):\n    {declaration}\n")
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        "Tensor | str",
+        "Tensor | int",
+        "Inner | Other",
+        "Inner | Tensor",
+        "Inner | str",
+        "list[Tensor]",
+        "dict[str, Tensor]",
+        "tuple[str, list[Inner]]",
+        "list[Tensor] | None",
+        "TensorClass",
+        "Self",
+        "Free",
+        "Free | None",
+        "make_type()",
+    ],
+)
+def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
+    before = """
+    Free = TypeVar("Free")
+    class Inner(TensorClass): ...
+    class Other(TensorClass): ...
+    """
+
+    assert field(f"x: {annotation}", before=before) == ["QG208"]
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    ["list[str]", "Callable[[Tensor], Tensor]", "type[Tensor]", "nn.Parameter | Tensor", "object", "str | int"],
+)
+def test_a_type_that_says_one_kind_is_accepted(annotation: str) -> None:
+    assert field(f"x: {annotation}", flags=", nocast=True") == []
+
+
+@pytest.mark.parametrize(("flag", "expected"), [("", ["QG210"]), (", nocast=True", []), (", autocast=True", [])])
+def test_a_number_is_warned_about_only_where_it_becomes_a_tensor(flag: str, expected: list[str]) -> None:
+    assert field("x: float | None", flags=flag) == expected
+
+
+@pytest.mark.parametrize("flags", ['["frozn"]', '["frozen", "typo"]'])
+def test_an_unknown_flag_in_brackets_is_reported(flags: str) -> None:
+    assert field("x: Tensor", flags=flags) == ["QG104"]
+
+
+@pytest.mark.parametrize("flag", ["frozen=1", "frozen=FLAG"])
+def test_a_flag_that_is_neither_true_nor_false_is_reported(flag: str) -> None:
+    assert field("x: Tensor", flags=f", {flag}", before="FLAG = True") == ["QG104"]
+
+
+def test_a_module_has_no_flags() -> None:
+    assert codes("class Net(Module, frozen=True): ...") == ["QG104"]
+
+
+def test_a_child_repeats_that_it_is_frozen() -> None:
+    (item,) = found(
+        """
+        class Base(TensorClass, frozen=True):
+            x: Tensor
+        class Child(Base): ...
+        """
+    )
+
+    assert (item.code, item.help) == ("QG106", "write class Child(Base, frozen=True)")
+
+
+def test_a_frozen_base_without_fields_binds_nobody() -> None:
+    assert codes("class Base(TensorClass): ...\nclass Child(Base, frozen=True):\n    x: Tensor\n") == []
+
+
+def test_the_base_may_be_in_another_file() -> None:
+    text = "from .base import Base\nclass Child(Base, frozen=True): ...\n"
+
+    assert codes(text, base="class Base(TensorClass):\n    x: Tensor\n") == ["QG106"]
+
+
+def test_slots_conflict_only_between_bases_that_add_fields() -> None:
+    text = """
+    class A(TensorClass):
+        x: Tensor
+    class B(A): ...
+    class Mixin: ...
+    class Empty(TensorClass): ...
+    class C(Mixin, B, A): ...
+    class D(Empty, A): ...
+    """
+
+    assert codes(text) == []
+
+
+def test_a_required_field_cannot_follow_an_inherited_default() -> None:
+    (item,) = found(
+        """
+        class Base(TensorClass):
+            x: Tensor | None = None
+        class Child(Base):
+            y: Tensor
+        """
+    )
+
+    assert (item.code, item.line) == ("QG202", 9)
+
+
+def test_a_keyword_only_field_may_follow_a_default() -> None:
+    assert field("x: Tensor | None = None\n    y: Tensor = field(kw_only=True)") == []
+
+
+def test_shadow_frees_the_names_of_methods_but_not_of_constructor_arguments() -> None:
+    assert field("values: Tensor", flags=", shadow=True") == []
+    assert field("device: str", flags=", shadow=True") == ["QG203"]
+
+
+def test_a_virtual_tensor_cannot_take_a_name_of_modules_either() -> None:
+    text = """
+    class Net(Module):
+        @virtual
+        def parameters(self, dtype, device) -> Tensor: ...
+    """
+
+    assert [(item.code, item.line, item.column) for item in found(text)] == [("QG203", 8, 9)]
+
+
+def test_a_field_cannot_hide_a_method_of_a_base() -> None:
+    text = """
+    class Base(TensorClass):
+        def lengths(self) -> Tensor: ...
+    class Child(Base):
+        lengths: Tensor
+    """
+
+    assert codes(text) == ["QG204"]
+
+
+def test_a_method_cannot_hide_an_inherited_field() -> None:
+    text = """
+    class Base(TensorClass):
+        lengths: Tensor
+    class Child(Base):
+        def lengths(self) -> Tensor: ...
+    """
+
+    assert "QG204" in codes(text)
+
+
+@pytest.mark.parametrize(
+    ("default", "factory"),
+    [
+        ("[]", "list"),
+        ("{}", "dict"),
+        ("dict()", "dict"),
+        ("set()", "set"),
+        ("[1]", "lambda: [1]"),
+        ("{'a': 1}", "lambda: {'a': 1}"),
+    ],
+)
+def test_a_mutable_default_is_replaced_by_a_factory(default: str, factory: str) -> None:
+    (item,) = found(f"class Batch(TensorClass):\n    x: object = {default}\n")
+
+    assert (item.code, item.help) == ("QG206", f"write field(default_factory={factory})")
+
+
+def test_an_unknown_name_inside_a_type_is_marked_by_itself() -> None:
+    (item,) = found("class Batch(TensorClass):\n    x: dict[str, Tensr]\n")
+
+    assert (item.code, item.column, item.end_column, item.help) == ("QG207", 18, 23, "did you mean Tensor?")
+
+
+@pytest.mark.parametrize(
+    ("dimension", "message"),
+    [
+        ("weight", "weight is no config field"),
+        ("rate", "rate is no integer"),
+        ("nothing", "there is no config field nothing"),
+    ],
+)
+def test_a_dimension_reads_integer_config_fields_only(dimension: str, message: str) -> None:
+    (item,) = found(
+        f"""
+        class Net(Module):
+            rate: float
+            weight: nn.Parameter = param(8, initializer=nn.init.ones_)
+            other: nn.Parameter = param("{dimension}", initializer=nn.init.ones_)
+        """
+    )
+
+    assert (item.code, item.message) == ("QG302", message)
+
+
+def test_a_dimension_may_read_an_inherited_field() -> None:
+    text = """
+    class Base(Module):
+        dim: int
+    class Net(Base):
+        weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+    """
+
+    assert codes(text) == []
+
+
+def test_a_string_for_a_submodule_that_is_no_dimension_gets_advice() -> None:
+    text = 'class Net(Module):\n    conv: nn.Conv1d = submodule(nn.Conv1d, 1, 1, 3, padding_mode="{}")\n'
+
+    (name,) = found(text.format("circular"))
+    (path,) = found(text.format("a/b"))
+
+    assert (name.code, name.help.endswith("a string that is no dimension is written const('circular')")) == (
+        "QG302",
+        True,
+    )
+    assert (path.code, path.help) == ("QG301", "a string that is no dimension is written const('a/b')")
+
+
+@pytest.mark.parametrize(
+    ("call", "marked"),
+    [
+        ("param(*sizes, initializer=nn.init.ones_)", "sizes"),
+        ("param(SIZE, initializer=nn.init.ones_)", "SIZE"),
+        ("param(8, initializer=nn.init.ones_, requires_grad=FLAG)", "FLAG"),
+        ("param(8, initializer=nn.init.ones_, init=True)", "True"),
+        ("param(8, initialiser=nn.init.ones_, initializer=nn.init.ones_)", "initialiser"),
+        ("submodule()", "submodule()"),
+    ],
+)
+def test_an_argument_that_cannot_be_read_from_the_text_is_reported(call: str, marked: str) -> None:
+    line = f"    x: nn.Parameter = {call}"
+
+    (item,) = found(f"SIZE = 3\nsizes = (1, 2)\nFLAG = True\nclass Net(Module):\n{line}\n")
+
+    assert item.code == "QG305"
+    assert line[item.column - 1 : item.end_column - 1] == marked
+
+
+def test_a_field_has_one_kind_of_default() -> None:
+    assert field("x: object = field(default=1, default_factory=list)") == ["QG305"]
+
+
+def test_a_buffer_is_initialised_by_an_inherited_reset() -> None:
+    text = """
+    class Base(Module):
+        def reset_parameters(self) -> None: ...
+    class Net(Base):
+        scale: Tensor = buffer(8)
+    """
+
+    assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ("net, text", []),
+        ("net, text, /, *, strict=True", []),
+        ("*both", []),
+        ("net, text, more=1", []),
+        ("net", ["QG402"]),
+        ("net, *, text", ["QG402"]),
+        ("net, text, more", ["QG402"]),
+    ],
+)
+def test_a_handler_is_called_with_two_arguments(parameters: str, expected: list[str]) -> None:
+    assert codes(f"class Net(Module): ...\n@Net.register(str)\ndef _({parameters}): ...\n") == expected
+
+
+def test_a_handler_in_another_file_is_a_duplicate_too() -> None:
+    text = "from .net import Net\n@Net.register(int)\ndef second(net, x): ...\n"
+
+    (item,) = found(
+        text,
+        a_net="",
+        net="class Net(Module): ...\n",
+        a="from .net import Net\n@Net.register(int)\ndef first(net, x): ...\n",
+    )
+
+    assert (item.code, item.help) == ("QG401", "remove one of them; the other is first in shop.a")
+
+
+def test_registering_with_something_that_is_no_declared_module_is_nobodys_business() -> None:
+    assert codes("import abc\nclass A(abc.ABC): ...\n@A.register(int)\ndef f(x): ...\n") == []
+
+
+def test_a_class_without_a_file_is_checked_by_the_same_rules() -> None:
+    batch = TensorClassDecl(
+        "Batch",
+        (FieldDecl("_x", FieldKind.TENSOR, type=TypeExpr("torch.Tensor"), owner="here.Batch"),),
+        ("_x",),
+        frozenset({"frozn"}),
+        module="here",
+    )
+    net = ModuleDecl(
+        "Net",
+        (
+            ConfigDecl("dim", type=TypeExpr("builtins.int"), owner="here.Net"),
+            ParameterDecl("weight", (Name("dmi"),), owner="here.Net"),
+        ),
+        ("dim", "weight"),
+        module="here",
+    )
+
+    assert [finding.code for finding in rules.check_declaration(batch)] == ["QG104", "QG205"]
+    assert [finding.code for finding in rules.check_declaration(net)] == ["QG302", "QG303"]

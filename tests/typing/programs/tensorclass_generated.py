@@ -1,0 +1,39 @@
+"""The generated module names the keys and says the type of each."""
+
+from typing import Literal, assert_type
+
+import torch
+from shop.model_qten import Batch, Point
+from torch import Tensor
+
+x = torch.ones(2)
+batch = Batch(x, Point(x), batch_size=2)
+
+assert_type(batch, Batch)
+assert_type(batch.point, Point)
+assert_type(batch[0].point, Point)
+assert_type(batch.get("tokens"), Tensor)
+assert_type(batch.get("mask"), Tensor | None)
+assert_type(batch.get("tags"), list[str])
+assert_type(batch.get(("point", "weight")), Tensor)
+assert_type(batch.set("source", "test"), Batch)
+assert_type(batch.replace(mask=x).to("cpu"), Batch)
+assert_type(batch.update({"tokens": x, "point": {"weight": x}}), Batch)
+assert_type(batch.select("tokens").get("tokens"), Tensor | None)
+assert_type(batch.point.keys(), tuple[Literal["position"], Literal["weight"]])
+assert_type(batch.to_dict()["point"]["weight"], Tensor)
+assert_type(Batch.from_dict({"tokens": x, "point": {"position": x}}, batch_size=2), Batch)
+
+batch.get("tokns")  # E
+batch.get(("point", "wieght"))  # E
+batch.set("tokens", "s")  # E
+batch.set("tokns", x)  # E
+batch.replace(tokns=x)  # E
+batch.replace(tokens=None)  # E
+batch.update({"tokns": x})  # E
+batch.select("tokns")  # E
+batch.to_dict()["tokns"]  # E
+Batch.from_dict({"tokens": x})  # E
+Batch.from_dict({"tokens": x, "point": Point(x), "tokns": x})  # E
+Batch(x)  # E
+print(batch.tokns)  # E

@@ -1,0 +1,82 @@
+"""Operations keep the class."""
+
+from collections.abc import Iterator
+from typing import assert_type
+
+import torch
+from tensorclass_declared import Batch, Labelled, Point
+from torch import Tensor
+
+x = torch.ones(2)
+batch = Batch(x, Point(x))
+labelled = Labelled(x, Point(x))
+
+assert_type(batch[0], Batch)
+assert_type(batch[1:3], Batch)
+assert_type(batch[x > 0], Batch)
+assert_type(batch[[0, 1]], Batch)
+assert_type(batch[[True, False]], Batch)
+assert_type(batch[range(2)], Batch)
+assert_type(batch[..., None, 0, :, x], Batch)
+assert_type(iter(batch), Iterator[Batch])
+batch[0] = batch[1]
+batch[:1] = 0
+batch[None] = x
+batch["tokens"]  # E
+batch[1.5]  # E
+batch[0] = "s"  # E
+batch[0] = Point(x)  # E
+
+assert_type(batch.reshape(2, -1), Batch)
+assert_type(batch.reshape([2, -1]), Batch)
+assert_type(batch.view(torch.Size([2, 1])), Batch)
+assert_type(labelled.flatten(), Labelled)
+assert_type(batch.unflatten(0, [2, -1]), Batch)
+assert_type(batch.permute(1, 0), Batch)
+assert_type(batch.transpose(1, 0), Batch)
+assert_type(batch.unsqueeze(0).squeeze(), Batch)
+assert_type(batch.expand(3, -1), Batch)
+batch.reshape("s")  # E
+batch.unsqueeze()  # E
+
+assert_type(Batch.stack([batch, batch]), Batch)
+assert_type(Labelled.cat([labelled], dim=1), Labelled)
+assert_type(batch.split(2), tuple[Batch, ...])
+assert_type(batch.split([2, 1], dim=1), tuple[Batch, ...])
+assert_type(batch.chunk(2), tuple[Batch, ...])
+assert_type(batch.unbind(), tuple[Batch, ...])
+Batch.stack([batch, x])  # E
+Labelled.stack([batch])  # E
+Batch.stack(batch)  # E
+
+assert_type(batch.to("cuda"), Batch)
+assert_type(batch.to(0, torch.float16, True), Batch)
+assert_type(batch.to(torch.float64, non_blocking=True), Batch)
+assert_type(batch.to(x), Batch)
+assert_type(batch.to(labelled), Batch)
+assert_type(batch.to(device="cpu", dtype=torch.float64), Batch)
+assert_type(labelled.cpu().cuda().half().float().double().bfloat16(), Labelled)
+assert_type(batch.clone().detach().contiguous().pin_memory().requires_grad_(False), Batch)
+assert_type(batch.apply(torch.square), Batch)
+assert_type(batch.apply(lambda tensor: tensor.sum(0), batch_size=()), Batch)
+batch.to(1.5)  # E
+batch.apply(lambda tensor: "s")  # E
+
+assert_type(batch + batch, Batch)
+assert_type(batch - 1, Batch)
+assert_type(2.5 * batch, Batch)
+assert_type(batch / x, Batch)
+assert_type(-batch, Batch)
+assert_type(~batch, Batch)
+assert_type(abs(labelled), Labelled)
+assert_type(batch == batch, Batch)
+assert_type(batch < 3, Batch)
+assert_type(batch == "s", bool)
+assert_type((batch > 3) & (batch < 5), Batch)
+batch + "s"  # E
+batch + Point(x)  # E
+batch.add_(1)  # E
+
+
+def lengths(items: list[Batch]) -> list[Tensor]:
+    return [item.lengths for item in items]
