@@ -47,7 +47,10 @@ def write(change: Change) -> None:
         OSError: The folder or the disk does not allow it; the file is as it was.
     """
     if change.new is None:
-        os.unlink(change.path)
+        try:
+            os.unlink(change.path)
+        except FileNotFoundError:
+            pass
     else:
         _replace(change.path, change.new)
 

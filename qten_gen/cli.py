@@ -26,7 +26,7 @@ ISSUES = "https://github.com/qten/qten-gen/issues"
 def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None) -> int:
     """Run the command and return its exit status. Nothing is raised, whatever happens."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    out, err = stdout or sys.stdout, stderr or sys.stderr
+    out, err = stdout or _lenient(sys.stdout), stderr or _lenient(sys.stderr)
     try:
         status = _main(arguments, out, err)
         out.flush()
@@ -37,11 +37,23 @@ def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr
     except BrokenPipeError:
         _forget(out)
         return FOUND
-    except Exception:
+    except Exception as error:
+        if _is_interruption(error):
+            err.write("interrupted\n")
+            return INTERRUPTED
         import traceback
 
         _report_fault([traceback.format_exc()], err)
         return INTERNAL
+
+
+def _lenient(stream: TextIO) -> TextIO:
+    """A stream of the process that writes what its encoding cannot express as an escape, as Python itself does for errors."""
+    from io import TextIOWrapper
+
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return stream
 
 
 def _main(arguments: list[str], out: TextIO, err: TextIO) -> int:
@@ -138,6 +150,8 @@ def _show_diagnostics(outcome: Outcome, options: Options, form: str, out: TextIO
         from .report import report
 
         out.write(report(form, shown, color=options.color.enabled(out)))
+        if form == "full":
+            out.write("\n")
 
 
 def _show_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
@@ -152,9 +166,17 @@ def _show_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
     elif options.verbose:
         for change in outcome.changes:
             out.write(f"{'removed' if change.new is None else 'written'}: {change.path}\n")
-    if options.verbose:
-        for path in outcome.held:
-            out.write(f"held back: {path}, which derives from a class of a file with errors\n")
+    for path in outcome.held:
+        out.write(f"held back: {path}, which derives from a class of a file with errors\n")
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    """Whether an error goes back to Ctrl-C: Python 3.11 wraps one that comes while a class is being made in a RuntimeError."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _default_format() -> str:

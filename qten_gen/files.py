@@ -97,16 +97,21 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), base: str = ".",
     around: dict[str, Stat] = {}
     for path in dict.fromkeys(shown(path) for path in paths):
         kind = _usable(path)
-        if stat.S_ISDIR(kind.st_mode):
-            found.update(_walk(path, excluded))
+        is_folder = stat.S_ISDIR(kind.st_mode)
+        if is_folder:
+            found.update(_spelled(path, _walk(path, excluded)))
         else:
             found[path] = (kind.st_size, kind.st_mtime_ns)
             found.update(_present(outputs_of(path)))
-        for folder in _neighbourhoods(path, stat.S_ISDIR(kind.st_mode), context):
-            around.update(_walk(folder, excluded))
-        if not stat.S_ISDIR(kind.st_mode):
             around.update(_walk(os.path.dirname(path) or ".", excluded, deep=False))
+        for folder in _neighbourhoods(path, is_folder, context):
+            around.update(_spelled(folder, _walk(folder, excluded)))
     return _tree(found, around)
+
+
+def _spelled(folder: str, walk: Iterable[tuple[str, Stat]]) -> Iterable[tuple[str, Stat]]:
+    """What a walk yields, each file under its one spelling: the working directory may lie below the folder."""
+    return ((shown(path), status) for path, status in walk) if os.path.isabs(folder) else walk
 
 
 def _usable(path: str) -> os.stat_result:

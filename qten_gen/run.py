@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from . import manifest
 from .apply import Change, changes, write
 from .config import Config
-from .files import discover, outputs_of
-from .manifest import Fresh, Manifest, Remark
+from .files import PathError, discover, outputs_of
+from .manifest import Fresh, Manifest, Remark, Signature
 from .survey import Failure, Survey, content, signature, source_bytes, survey
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def run(paths: Sequence[str], config: Config, writes: bool = True) -> Outcome:
     """Generate what is declared below the paths; with `writes` off, only find out what would be done.
 
     Raises:
-        PathError: A path is missing, or is no Python source.
+        PathError: A path is missing, or is no Python source, or went away during the run.
     """
     base = config.root or "."
     context = [os.path.join(base, folder) for folder in config.src]
@@ -129,7 +129,10 @@ def _planned(state: Survey) -> tuple[Plan, dict[str, bytes]]:
     from .plan import plan
 
     wanted = {state.keys[path] for path in state.stale}
-    sources = {path: source_bytes(path) for path, key in state.keys.items() if key in wanted}
+    try:
+        sources = {path: source_bytes(path) for path, key in state.keys.items() if key in wanted}
+    except OSError as error:
+        raise PathError(f"{error.filename} went away during the run: {error.strerror}") from None
     origins = {path: state.tree.sources[path].origin for path in sources}
     outputs = [output for path in state.stale for output in outputs_of(path) if output in state.tree.outputs]
     existing = {**{path: content(path) for path in outputs}, **state.orphans}
@@ -147,14 +150,21 @@ def _fresh_now(state: Survey, planned: Plan, pending: set[str]) -> dict[str, Fre
         if path in unsettled or not pending.isdisjoint(texts):
             continue
         remarks = tuple(_remark(item) for item in planned.diagnostics if item.path == path)
-        outputs = {}
-        for output, text in texts.items():
-            if text is not None:
-                status = os.stat(output)
-                written = signature((status.st_size, status.st_mtime_ns), manifest.digest(content(output)), now)
-                outputs[os.path.basename(output)] = written
+        outputs = {
+            os.path.basename(output): _recorded(output, now) for output, text in texts.items() if text is not None
+        }
         fresh[path] = Fresh(state.keys[path], outputs, remarks)
     return fresh
+
+
+def _recorded(output: str, now: int) -> Signature:
+    """The signature of an output that is as planned."""
+    try:
+        status = os.stat(output)
+    except OSError:
+        # Another run has just removed it; no file will have this signature.
+        return -1, -1, ""
+    return signature((status.st_size, status.st_mtime_ns), manifest.digest(content(output)), now)
 
 
 def _remark(item: Diagnostic) -> Remark:

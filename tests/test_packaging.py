@@ -99,8 +99,8 @@ def test_the_generated_code_runs_on_the_installed_runtime(python: Path, shop: Pa
 
 
 def test_a_class_without_generated_file_is_rendered_by_the_installed_templates(python: Path, shop: Path) -> None:
-    program = "import torch, shop.model; print(shop.model.Point(torch.zeros(2, 3), batch_size=[2]).position.shape)"
-    assert run(python, "-c", program, folder=shop) == "torch.Size([2, 3])\n"
+    program = "import torch, shop.model; print(shop.model.Point(torch.zeros(3)).position.shape)"
+    assert run(python, "-c", program, folder=shop) == "torch.Size([3])\n"
 
 
 def test_a_type_checker_finds_the_types_of_the_installed_package(python: Path, shop: Path) -> None:

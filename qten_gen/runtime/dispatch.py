@@ -59,7 +59,8 @@ class Functional:
     ) -> Callable[[Callable[Concatenate[F, T, P], R]], Callable[Concatenate[F, T, P], R]]:
         """Decorate the handler for objects of `obj_type`: `handler(functional, obj, **keywords)`.
 
-        It can be given at any time, also after the first call.
+        It can be given at any time, also after the first call. For a Module, `forward` too looks for a handler first: inside
+        a handler, call it on objects of other types only.
 
         Raises:
             TypeError: `obj_type` is no class.
@@ -96,7 +97,7 @@ class Functional:
         """
         handler = find_handler(type(self), type(obj))
         if handler is None:
-            raise NotImplementedError(_no_handler(type(self), type(obj)))
+            raise NotImplementedError(_unhandled(type(self), type(obj)))
         return handler(self, obj, **keywords)
 
     def __call__(self, obj: object, /, **keywords: Any) -> Any:
@@ -184,7 +185,9 @@ def _dispatch_in_forward(cls: type[Functional]) -> None:
     found = getattr(cls, "forward", None)
     if found is None or getattr(found, "_dispatches", False):
         return
-    if found.__name__ == "_forward_unimplemented":  # nn.Module's, which says only that there is no forward
+    if (
+        getattr(found, "__name__", "") == "_forward_unimplemented"
+    ):  # nn.Module's, which says only that there is no forward
         fallback = _missing_forward
     else:
         fallback = vars(cls)["forward"] if "forward" in vars(cls) else _inherited_forward(cls, found)
@@ -202,14 +205,15 @@ def _inherited_forward(cls: type[Functional], found: Callable[..., Any]) -> Call
 
 
 def _missing_forward(self: Functional, /, *args: Any, **keywords: Any) -> Any:
-    raise NotImplementedError(_no_handler(type(self), type(args[0]) if args else None))
+    if not args:
+        raise NotImplementedError(f"{type(self).__name__} is called without an object, and has no forward")
+    raise NotImplementedError(f"{_unhandled(type(self), type(args[0]))}, and it has no forward")
 
 
-def _no_handler(cls: type[Functional], obj_type: type | None) -> str:
-    what = "no argument" if obj_type is None else obj_type.__name__
+def _unhandled(cls: type[Functional], obj_type: type) -> str:
     registered = [f"{cls.__mro__[place].__name__}: {t.__name__}" for t, (place, _) in cls._table.items()]
-    known = f"registered are {', '.join(registered)}" if registered else "nothing is registered"
-    return f"{cls.__name__} has neither a handler for {what} nor a forward; {known}"
+    known = f"only for {', '.join(registered)}" if registered else "nor for anything else"
+    return f"{cls.__name__} has no handler for {obj_type.__name__}, {known}"
 
 
 def _ambiguous(cls: type[Functional], obj_type: type, by_object: Handler, by_functional: Handler) -> str:

@@ -77,10 +77,10 @@ class Virtual(Generic[T_co]):
     if TYPE_CHECKING:
 
         @overload
-        def __get__(self, obj: None, owner: type[object], /) -> Virtual[T_co]: ...
+        def __get__(self, obj: None, owner: type[object], /) -> property: ...
         @overload
         def __get__(self, obj: nn.Module, owner: type[object] | None = None, /) -> T_co: ...
-        def __get__(self, obj: nn.Module | None, owner: type[object] | None = None, /) -> Virtual[T_co] | T_co: ...
+        def __get__(self, obj: nn.Module | None, owner: type[object] | None = None, /) -> property | T_co: ...
 
         def __set__(self, obj: Never, value: Never, /) -> None: ...
 
@@ -199,8 +199,8 @@ def virtual(
 
     Args:
         function: The method, where the decorator is used without parentheses.
-        cached: Keep the result until the dtype, the device or a config field changes. Leave it off where the method reads a
-            parameter or a buffer.
+        cached: Keep the result until the dtype, the device, a config field, or one of the module's own parameters and
+            buffers changes. Leave it off where the method reads a submodule, or what changes through `.data`.
     """
     if function is not None:
         return Virtual(function)

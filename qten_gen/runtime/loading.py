@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from itertools import count
+from pathlib import Path
 from threading import RLock
 from types import ModuleType
 
@@ -25,12 +27,15 @@ class BrokenModule(Exception):
 
 
 def real_name(module: str) -> str:
-    """The import name of a module: that of `__main__` is the one that `python -m` was given."""
-    if module == "__main__":
-        spec: ModuleSpec | None = getattr(sys.modules["__main__"], "__spec__", None)
-        if spec is not None:
-            return spec.name.removesuffix(".__main__")
-    return module
+    """The import name of a module. That of `__main__` is the one `python -m` was given, or the name of the script's file."""
+    if module != "__main__":
+        return module
+    main = sys.modules["__main__"]
+    spec: ModuleSpec | None = getattr(main, "__spec__", None)
+    if spec is not None:
+        return spec.name.removesuffix(".__main__")
+    script: str | None = getattr(main, "__file__", None)
+    return module if script is None else Path(script).stem
 
 
 def output_name(module: str) -> str:
@@ -52,15 +57,13 @@ def find(module: str) -> ModuleType | None:
         BrokenModule: it exists and importing it failed.
     """
     name = output_name(module)
-    loaded = sys.modules.get(name)
-    if loaded is not None:
-        return loaded
     try:
-        if find_spec(name) is None:
+        if name not in sys.modules and find_spec(name) is None:
             return None
     except (ImportError, ValueError):
         return None
     try:
+        # Also where it is loaded: another thread may not have finished executing it.
         return import_module(name)
     except Exception as error:
         raise BrokenModule(name) from error
@@ -73,12 +76,14 @@ def copy_of(generated: ModuleType, *, official: bool) -> ModuleType:
     class keep the old module. For `python -m` the copy stays apart, under a name of its own.
     """
     spec = generated.__spec__
-    assert spec is not None and spec.loader is not None
+    assert spec is not None and isinstance(spec.loader, InspectLoader)
+    code = spec.loader.get_code(spec.name)
+    assert code is not None
     copy = module_from_spec(spec)
     name = spec.name if official else f"{spec.name}#{next(_copies)}"
     copy.__name__ = name
     sys.modules[name] = copy
-    spec.loader.exec_module(copy)
+    exec(code, vars(copy))
     if official and (parent := sys.modules.get(name.rpartition(".")[0])) is not None:
         setattr(parent, name.rpartition(".")[2], copy)
     return copy

@@ -85,6 +85,16 @@ def test_an_interruption_ends_the_run_without_a_traceback(qten_gen: Command, mon
     assert (result.status, result.out, result.err) == (130, "", "interrupted\n")
 
 
+def test_an_interruption_while_a_module_is_loading_is_one_too(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Name:
+        def __set_name__(self, owner: type, name: str) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "discover", lambda *arguments: type("Class", (), {"field": Name()}))
+    result = qten_gen(".")
+    assert (result.status, result.out, result.err) == (130, "", "interrupted\n")
+
+
 def test_the_signal_of_ctrl_c_ends_a_process_with_130() -> None:
     script = (
         "import os, signal, sys\n"
@@ -109,6 +119,13 @@ def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path) -> None:
     command = f"{sys.executable} -m qten_gen --diff {tmp_path} 2>errors | head -1"
     subprocess.run(command, shell=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": ROOT}, capture_output=True)
     assert "Traceback" not in (tmp_path / "errors").read_text()
+
+
+def test_a_terminal_of_few_letters_gets_escapes(tmp_path: Path) -> None:
+    (tmp_path / "größe.py").write_text(BATCH)
+    result = python("-m", "qten_gen", "-v", str(tmp_path), PYTHONIOENCODING="ascii")
+    assert result.returncode == 0
+    assert "gr\\xf6\\xdfe_qten.py" in result.stdout
 
 
 @pytest.mark.parametrize("code", ["QG001", "qg001", "syntax-error"])

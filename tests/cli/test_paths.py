@@ -166,6 +166,18 @@ def test_modules_have_the_same_name_from_inside_a_package(qten_gen: Command, mon
     assert discover(["model.py"]).sources["model.py"].origin.module == "shop.model"
 
 
+def test_neighbours_above_the_working_directory_are_the_files_they_are(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qten_gen.write("shop/__init__.py", "")
+    qten_gen.write("shop/base.py", BATCH)
+    qten_gen.write("shop/deep/__init__.py", "")
+    qten_gen.write("shop/deep/sub.py", "from ..base import Batch\n\nclass Sub(Batch):\n    y: str\n")
+    monkeypatch.chdir("shop/deep")
+    assert qten_gen(".").summary == "2 files written"
+    assert sum(path.endswith("sub.py") for path in discover(["."]).sources) == 1
+
+
 @pytest.mark.parametrize("source", ["model.py", "pkg/model.py", "pkg/__init__.py", "__init__.py"])
 def test_an_output_leads_back_to_its_source(source: str) -> None:
     assert {source_of(output) for output in outputs_of(source)} == {source}

@@ -182,7 +182,7 @@ def test_a_file_that_derives_from_a_class_with_errors_is_held_back(qten_gen: Com
     qten_gen("src")
     before = qten_gen.read("src/sub_qten.py")
     qten_gen.write("src/model.py", BROKEN)
-    result = qten_gen("-v", "src")
+    result = qten_gen("src")
     assert result.summary == "1 error in 1 file, 1 file held back; nothing written"
     assert "held back: src/sub.py" in result.out
     assert qten_gen.read("src/sub_qten.py") == before

@@ -2,14 +2,19 @@
 
 import copy
 import importlib
+import os
 import pickle
+import subprocess
 import sys
 import threading
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+
+import qten_gen
 
 BATCH = """
     from torch import Tensor
@@ -88,6 +93,58 @@ def test_classes_in_functions_see_the_names_around_them() -> None:
     outer, inner = make()
     made = outer(inner(torch.ones(2), batch_size=[2]), batch_size=[2])
     assert type(made[0].inner) is inner
+
+
+def test_classes_in_classes_are_rendered_in_memory(project: Any) -> None:
+    project.write(
+        model="""
+        from torch import Tensor
+        from qten_gen import TensorClass
+
+        class Batch(TensorClass):
+            tokens: Tensor
+
+            class Point(TensorClass):
+                position: Tensor
+        """
+    )
+    project.generate()
+    model = project.load("model")
+    assert generated_file(model.Batch) == str(project.root / "model_qten.py")
+    point = model.Batch.Point(torch.ones(2), batch_size=[2])
+    assert type(pickle.loads(pickle.dumps(point))) is model.Batch.Point
+
+
+SCRIPT = """
+    from torch import Tensor, ones
+    from qten_gen import TensorClass
+
+    class Batch(TensorClass):
+        tokens: Tensor
+
+    if __name__ == "__main__":
+        import importlib, pickle, sys
+        print(Batch.__mro__[1].__init__.__code__.co_filename.rpartition("/")[2])
+        print(type(pickle.loads(pickle.dumps(Batch(ones(2), batch_size=2)))) is Batch, type(Batch(ones(2))[...]) is Batch)
+        name = __spec__.name if __spec__ else "model"
+        again = importlib.import_module(name)
+        print(again.Batch is Batch, sys.modules[f"{name}_qten"].Batch is again.Batch)
+"""
+
+
+@pytest.mark.parametrize("arguments", [["-m", "pkg.model"], ["pkg/model.py"]], ids=["module", "script"])
+def test_a_script_uses_what_was_generated_for_it(project: Any, arguments: list[str]) -> None:
+    project.write(pkg__="", pkg__model=SCRIPT)
+    project.generate()
+    root = str(Path(qten_gen.__file__).parent.parent)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *arguments],
+        cwd=project.root,
+        env={**os.environ, "PYTHONPATH": root, "QTEN_GEN_JIT": "off"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout.split("\n")[:3], done.stderr) == (["model_qten.py", "True True", "False True"], "")
 
 
 def test_reloading_a_module_gives_a_new_class_and_leaves_old_objects_alone(project: Any) -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from typing import Generic, TypeVar
+
+import pytest
 import torch
 from torch import Tensor, nn
 
 from qten_gen import Module, buffer, param, submodule, virtual
+
+M = TypeVar("M", bound=nn.Module)
 
 
 class Base(Module):
@@ -104,6 +110,35 @@ def test_two_declared_parents_can_be_combined() -> None:
 
     assert {name: tuple(p.shape) for name, p in Both().named_parameters()} == {"left": (1,), "right": (2,)}
     assert Both().right.shape == (2,)
+
+
+def test_an_abstract_base_cannot_be_constructed() -> None:
+    class Abstract(Module, ABC):
+        rows: int
+
+        @abstractmethod
+        def forward(self, x: Tensor) -> Tensor: ...
+
+    class Concrete(Abstract):
+        cols: int = 2
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x * self.cols
+
+    with pytest.raises(TypeError, match="abstract"):
+        Abstract(1)  # type: ignore[abstract] # pyright: ignore[reportAbstractUsage] # what the test is about
+    assert torch.equal(Concrete(1)(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_a_module_can_be_generic() -> None:
+    class Wrapped(Module, Generic[M]):
+        inner: M
+        gain: nn.Parameter = param(initializer=nn.init.ones_)
+
+    wrapped = Wrapped(nn.Linear(2, 3))
+    assert wrapped.inner.out_features == 3
+    assert list(wrapped.state_dict()) == ["gain", "inner.weight", "inner.bias"]
+    assert type(Wrapped[nn.Linear](nn.Linear(2, 3))) is Wrapped
 
 
 def test_methods_use_super() -> None:
