@@ -37,10 +37,14 @@ class Source(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """What lies on the disk: sources by path, and by path every file below the given paths that has the name of an output."""
+    """What lies on the disk: sources by path, and by path every file below the given paths that has the name of an output.
+
+    `closed` are the folders that could not be listed, with the system's reason.
+    """
 
     sources: dict[str, Source]
     outputs: dict[str, Stat]
+    closed: dict[str, str]
 
 
 class PathError(Exception):
@@ -95,18 +99,19 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), base: str = ".",
     excluded = _matcher(exclude, os.path.abspath(base))
     found: dict[str, Stat] = {}
     around: dict[str, Stat] = {}
+    closed: dict[str, str] = {}
     for path in dict.fromkeys(shown(path) for path in paths):
         kind = _usable(path)
         is_folder = stat.S_ISDIR(kind.st_mode)
         if is_folder:
-            found.update(_spelled(path, _walk(path, excluded)))
+            found.update(_spelled(path, _walk(path, excluded, closed)))
         else:
             found[path] = (kind.st_size, kind.st_mtime_ns)
             found.update(_present(outputs_of(path)))
-            around.update(_walk(os.path.dirname(path) or ".", excluded, deep=False))
+            around.update(_walk(os.path.dirname(path) or ".", excluded, {}, deep=False))
         for folder in _neighbourhoods(path, is_folder, context):
-            around.update(_spelled(folder, _walk(folder, excluded)))
-    return _tree(found, around)
+            around.update(_spelled(folder, _walk(folder, excluded, {})))
+    return _tree(found, around, closed)
 
 
 def _spelled(folder: str, walk: Iterable[tuple[str, Stat]]) -> Iterable[tuple[str, Stat]]:
@@ -123,8 +128,6 @@ def _usable(path: str) -> os.stat_result:
     except OSError as error:
         raise PathError(f"cannot read {path}: {error.strerror}") from None
     if stat.S_ISDIR(status.st_mode):
-        if not os.access(path, os.R_OK | os.X_OK):
-            raise PathError(f"cannot read {path}: permission denied")
         return status
     if is_output(path):
         raise PathError(f"{path} is an output; give its source: {source_of(path)}")
@@ -167,13 +170,17 @@ def _matcher(patterns: Sequence[str], base: str) -> _Matcher:
     return _Matcher(base, names, tuple(pattern for pattern in cleaned if "/" in pattern))
 
 
-def _walk(folder: str, excluded: _Matcher, deep: bool = True) -> Iterator[tuple[str, Stat]]:
-    """Every Python file below a folder, with its status. Links to folders are not followed, so no loop is possible."""
+def _walk(folder: str, excluded: _Matcher, closed: dict[str, str], deep: bool = True) -> Iterator[tuple[str, Stat]]:
+    """Every Python file below a folder, with its status. Links to folders are not followed, so no loop is possible.
+
+    Folders that cannot be listed are noted in `closed`.
+    """
     prefix = "" if folder == "." else folder.rstrip(os.sep) + os.sep
     try:
         with os.scandir(folder) as listing:
             entries = list(listing)
-    except OSError:
+    except OSError as error:
+        closed[folder] = error.strerror or str(error)
         return
     names = {entry.name for entry in entries}
     if deep and "pyvenv.cfg" in names:
@@ -186,7 +193,7 @@ def _walk(folder: str, excluded: _Matcher, deep: bool = True) -> Iterator[tuple[
             if (name.endswith(".py") or is_output(name)) and not excluded(folder, plain):
                 yield from _present((prefix + name,))
         elif deep and entry.is_dir(follow_symlinks=False) and _entered(entry) and not excluded(folder, name):
-            yield from _walk(prefix + name, excluded)
+            yield from _walk(prefix + name, excluded, closed)
 
 
 def _entered(entry: os.DirEntry[str]) -> bool:
@@ -227,7 +234,7 @@ def _top_package(folder: str) -> str | None:
     return None if top is None else shown(top)
 
 
-def _tree(found: dict[str, Stat], around: dict[str, Stat]) -> Tree:
+def _tree(found: dict[str, Stat], around: dict[str, Stat], closed: dict[str, str]) -> Tree:
     """Sort what was found into sources, with their module names, and outputs."""
     packages: dict[str, tuple[str, str]] = {}
     sources = {
@@ -235,7 +242,7 @@ def _tree(found: dict[str, Stat], around: dict[str, Stat]) -> Tree:
         for path, status in sorted({**around, **found}.items())
         if not is_output(path)
     }
-    return Tree(sources, {path: status for path, status in sorted(found.items()) if is_output(path)})
+    return Tree(sources, {path: status for path, status in sorted(found.items()) if is_output(path)}, closed)
 
 
 def _origin(path: str, packages: dict[str, tuple[str, str]]) -> Origin:

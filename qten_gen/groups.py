@@ -1,15 +1,16 @@
-"""Which files may declare, and which of them have to be read together. No parsing, no disk.
+"""Which files may matter to declarations, and which of them have to be read together. No parsing, no disk.
 
 Parsing is nearly the whole cost of a run, so a file is only parsed if it can matter. A declaration derives from TensorClass or
-Module, directly or through classes of other files, and a handler is registered with a declared Module. So:
+Module, directly or through classes of other files; its annotations may go through type aliases of other files; and a handler
+may be registered with a Module anywhere. So:
 
 1. every file that mentions `qten_gen` matters;
-2. a file that imports one that matters, over any number of steps, matters if it has a class with bases or a `.register(`;
-3. a file between two that matter matters too, because it may pass names on (`__init__.py`);
-4. a file that has outputs matters, and so does what it imports: whether it still declares is not guessed, lest a half-typed
-   line, or one in a file that it derives from, cost it its outputs.
+2. a file that imports one of these, over any number of steps, matters if it has a class with bases or a `.register(`;
+3. a file that has outputs matters: whether it still declares is not guessed, lest a half-typed line cost it its outputs;
+4. of what a file that matters imports, that matters which leads on, over any number of steps, to a file of rule 1 or to one
+   that may define type aliases, and that which a base of a class is imported from.
 
-Imports are found with a regular expression: what stands in a string or a comment is found as well, which only costs time.
+The text is looked through with regular expressions: what stands in a string may be taken for code, which only costs time.
 Files that matter and import each other form a group: the outputs of a file depend on nothing outside its group.
 """
 
@@ -20,19 +21,28 @@ from typing import NamedTuple
 _COMMENT = re.compile(r"#[^\n]*")
 _FROM = re.compile(r"\bfrom\s+([.\w][.\w \t]*?)\s*(?:\\\r?\n\s*)?\bimport\b\s*(\([^)]*\)|(?:\\\r?\n|[^\n;])*)")
 _IMPORT = re.compile(r"(?:^|[;:])[ \t]*import\s+((?:\\\r?\n|[^\n;])+)", re.MULTILINE)
-_DERIVES = re.compile(r"^[ \t]*class\s+\w+\s*[\[(]|\.\s*register\s*\(", re.MULTILINE)
+_CLASS = re.compile(r"^[ \t]*class\s+\w+\s*(?:\[[^\n]*\])?\s*\(([^)]*)", re.MULTILINE)
+_REGISTER = re.compile(r"\.\s*register\s*\(")
+_ALIAS = re.compile(
+    r"^(?:type\s+\w+|\w+\s*(?::[^=\n]*)?=\s*(?:[^\W\d][\w.]*\s*(?:$|[\[|])|(?:\w+\.)?(?:TypeVar|NewType|TypeAliasType|Optional|Union)\b))",
+    re.MULTILINE,
+)
 _NAME = re.compile(r"[.\w]+")
+_HEAD = re.compile(r"[^\W\d]\w*")
 
 
 class Scan(NamedTuple):
-    """What a look at the bytes of a file tells."""
+    """What a look at the bytes of a file tells. Imports are dotted names of everything that may be a module."""
 
     mentions: bool
     """It mentions `qten_gen`."""
     derives: bool
     """It has a class with bases or registers a handler."""
+    aliases: bool
+    """It may define a type alias or a type variable."""
     imports: tuple[str, ...]
-    """Dotted names of everything that may be a module it imports."""
+    bases: tuple[str, ...]
+    """Those of the imports that bases of classes may come from."""
 
 
 class Origin(NamedTuple):
@@ -43,35 +53,54 @@ class Origin(NamedTuple):
     is_package: bool = False
 
 
+class _Import(NamedTuple):
+    """A name that an import binds, `*` for all, and what may be modules of it."""
+
+    bound: str
+    modules: tuple[str, ...]
+
+
 def scan(data: bytes, origin: Origin) -> Scan:
     """Look through the bytes of a file."""
-    text = data.decode("utf-8", "replace")
-    code = _COMMENT.sub("", text)
+    code = _COMMENT.sub("", data.decode("utf-8", "replace"))
     package = origin.module if origin.is_package else origin.module.rpartition(".")[0]
-    names = dict.fromkeys([*_from_imports(code, package), *_plain_imports(code)])
-    return Scan(b"qten_gen" in data, _DERIVES.search(code) is not None, tuple(sorted(names)))
+    imports = [*_from_imports(code, package), *_plain_imports(code)]
+    lists = _CLASS.findall(code)
+    heads = {"*", *(name for bases in lists for name in _HEAD.findall(bases))}
+    return Scan(
+        mentions=b"qten_gen" in data,
+        derives=bool(lists) or _REGISTER.search(code) is not None,
+        aliases=_ALIAS.search(code) is not None,
+        imports=_modules(imports),
+        bases=_modules(item for item in imports if lists and item.bound in heads),
+    )
 
 
-def _from_imports(code: str, package: str) -> Iterator[str]:
+def _modules(imports: Iterable[_Import]) -> tuple[str, ...]:
+    return tuple(sorted({module for item in imports for module in item.modules if module}))
+
+
+def _from_imports(code: str, package: str) -> Iterator[_Import]:
     """`from a.b import c` imports `a.b`, and `a.b.c` where that is a module."""
     for match in _FROM.finditer(code):
         base = _absolute("".join(match[1].split()), package)
-        if base:
-            yield base
         for clause in match[2].strip("() \t").split(","):
-            name = _NAME.search(clause)
-            if name is not None:
-                yield f"{base}.{name[0]}".lstrip(".")
+            names = _NAME.findall(clause)
+            if names:
+                yield _Import(names[-1], (base, f"{base}.{names[0]}".lstrip(".")))
+            elif "*" in clause:
+                yield _Import("*", (base,))
 
 
-def _plain_imports(code: str) -> Iterator[str]:
+def _plain_imports(code: str) -> Iterator[_Import]:
     """`import a.b` imports `a` and `a.b`."""
     for match in _IMPORT.finditer(code):
         for clause in match[1].split(","):
-            name = _NAME.search(clause.replace("\\", " "))
-            if name is not None:
-                parts = name[0].split(".")
-                yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+            names = _NAME.findall(clause)
+            if names:
+                parts = names[0].split(".")
+                bound = parts[0] if len(names) == 1 else names[-1]
+                yield _Import(bound, tuple(".".join(parts[:end]) for end in range(1, len(parts) + 1)))
 
 
 def _absolute(name: str, package: str) -> str:
@@ -90,8 +119,9 @@ def groups(
 
     Both mappings have the same keys; `generated` are the paths of files that have outputs.
     """
-    imported = _resolved(origins, scans)
-    mattering = _mattering(scans, imported, generated)
+    known = _Modules.of(origins)
+    imported = {path: known.find(origins[path], scan.imports) for path, scan in scans.items()}
+    mattering = _mattering(scans, imported, known, origins, generated)
     parent = {path: path for path in mattering}
 
     def find(path: str) -> str:
@@ -109,22 +139,36 @@ def groups(
     return sorted(tuple(group) for group in collected.values())
 
 
-def _resolved(origins: Mapping[str, Origin], scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:
-    """The files that each file imports. A name means the module of the same root, or else the only one that is called so."""
-    local: dict[tuple[str, str], str] = {}
-    anywhere: dict[str, str | None] = {}
-    for path, origin in sorted(origins.items()):
-        local[origin.root, origin.module] = path
-        anywhere[origin.module] = None if origin.module in anywhere else path
-    imported = {}
-    for path, origin in origins.items():
-        targets = (local.get((origin.root, name)) or anywhere.get(name) for name in scans[path].imports)
-        imported[path] = tuple(target for target in targets if target is not None)
-    return imported
+class _Modules(NamedTuple):
+    """The files by the modules that they are.
+
+    A name means the module of the same root, or else the only one that is called so.
+    """
+
+    local: dict[tuple[str, str], str]
+    anywhere: dict[str, str | None]
+
+    @classmethod
+    def of(cls, origins: Mapping[str, Origin]) -> "_Modules":
+        local: dict[tuple[str, str], str] = {}
+        anywhere: dict[str, str | None] = {}
+        for path, origin in sorted(origins.items()):
+            local[origin.root, origin.module] = path
+            anywhere[origin.module] = None if origin.module in anywhere else path
+        return cls(local, anywhere)
+
+    def find(self, origin: Origin, names: Iterable[str]) -> tuple[str, ...]:
+        """The files that a file at `origin` means by these names."""
+        found = (self.local.get((origin.root, name)) or self.anywhere.get(name) for name in names)
+        return tuple(path for path in found if path is not None)
 
 
 def _mattering(
-    scans: Mapping[str, Scan], imported: Mapping[str, tuple[str, ...]], generated: Collection[str]
+    scans: Mapping[str, Scan],
+    imported: Mapping[str, tuple[str, ...]],
+    known: _Modules,
+    origins: Mapping[str, Origin],
+    generated: Collection[str],
 ) -> set[str]:
     """The files that matter, by the four rules of this module's docstring."""
     importers: dict[str, list[str]] = {}
@@ -132,13 +176,13 @@ def _mattering(
         for target in targets:
             importers.setdefault(target, []).append(path)
     mentioning = {path for path, scan in scans.items() if scan.mentions}
-    reaching = _closure(mentioning, importers)
-    deriving = mentioning | (scans.keys() & set(generated)) | {path for path in reaching if scans[path].derives}
-    between = {
-        path: [target for target in targets if target in reaching or path in generated]
+    deriving = {path for path in _closure(mentioning, importers) if scans[path].derives}
+    leading = _closure(mentioning | {path for path, scan in scans.items() if scan.aliases}, importers)
+    needed = {
+        path: [*(target for target in targets if target in leading), *known.find(origins[path], scans[path].bases)]
         for path, targets in imported.items()
     }
-    return _closure(deriving, between)
+    return _closure(mentioning | deriving | (scans.keys() & set(generated)), needed)
 
 
 def _closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:

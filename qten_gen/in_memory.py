@@ -5,6 +5,7 @@ The runtime reaches it by name, only when such a class is declared; it shares te
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,15 +16,16 @@ from .model import Declaration, TensorClassDecl
 from .read.module import read
 from .render import render_class
 from .rules import check_declaration
+from .rules.subject import Project
 
 
-def render(declaration: Declaration) -> str:
-    """The generated Python of one class.
+def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
+    """The generated Python of one class; `parents` are its declared ancestors by qualified name.
 
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
-    findings = [finding for finding in check_declaration(declaration) if finding.severity == "error"]
+    findings = [finding for finding in check_declaration(declaration, Project(parents)) if finding.severity == "error"]
     if findings:
         raise DeclarationError.of(declaration.name, findings)
     return render_class(declaration)

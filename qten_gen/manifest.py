@@ -104,12 +104,9 @@ def load(root: str) -> Manifest:
 
 
 def _seen(entry: object) -> Seen:
-    signature, module, mentions, derives, imports = _items(entry)
-    return Seen(
-        _signature(signature),
-        _text(module),
-        Scan(mentions is True, derives is True, tuple(map(_text, _items(imports)))),
-    )
+    signature, module, mentions, derives, aliases, imports, bases = _items(entry)
+    found = Scan(mentions is True, derives is True, aliases is True, _texts(imports), _texts(bases))
+    return Seen(_signature(signature), _text(module), found)
 
 
 def _fresh(entry: object) -> Fresh:
@@ -124,8 +121,7 @@ def _fresh(entry: object) -> Fresh:
 def _remark(entry: object) -> Remark:
     code, name, message, help, notes, span = _items(entry)
     first, second, third, fourth = map(_number, _items(span))
-    texts = tuple(map(_text, _items(notes)))
-    return Remark(_text(code), _text(name), _text(message), _text(help), texts, (first, second, third, fourth))
+    return Remark(_text(code), _text(name), _text(message), _text(help), _texts(notes), (first, second, third, fourth))
 
 
 def _signature(entry: object) -> Signature:
@@ -143,6 +139,10 @@ def _number(value: object) -> int:
     if not isinstance(value, int):
         raise TypeError("number expected")
     return value
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(_text, _items(value)))
 
 
 def _text(value: object) -> str:

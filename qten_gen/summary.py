@@ -30,7 +30,7 @@ def _errors(outcome: Outcome) -> str:
     if outcome.crashes:
         parts.append(count(len(outcome.crashes), "internal error"))
     if outcome.failures:
-        parts.append(f"{count(len(outcome.failures), 'file')} failed")
+        parts.append(f"{count(len(outcome.failures), 'path')} failed")
     return ", ".join(parts)
 
 

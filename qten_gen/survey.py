@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from . import manifest
-from .files import Source, Stat, Tree, outputs_of, source_of
+from .files import Source, Stat, Tree, outputs_of, shown, source_of
 from .groups import groups, scan
 from .manifest import Fresh, Manifest, Seen, Signature
 from .marker import is_ours
@@ -55,7 +55,7 @@ def survey(tree: Tree, cache: str) -> Survey:
     names = _names(tree.sources, cache)
     now = time.time_ns()
     seen: dict[str, Seen] = {}
-    failures = []
+    failures = [Failure(shown(folder), f"cannot read it: {reason}") for folder, reason in tree.closed.items()]
     for path, source in tree.sources.items():
         try:
             seen[path] = _look(path, source, known.seen.get(names[path]), now)

@@ -19,6 +19,7 @@ from ..model import (
     SubmoduleDecl,
     Value,
     VirtualDecl,
+    declares,
     fingerprint,
 )
 from ..read.dimensions import to_python
@@ -82,11 +83,6 @@ def view(declaration: ModuleDecl) -> ModuleView:
         registered=tuple(_registered(own)),
         virtuals=tuple(_virtual(field, declaration) for field in own if isinstance(field, VirtualDecl)),
     )
-
-
-def declares(declaration: ModuleDecl, field: ModuleField) -> bool:
-    """Whether the class itself declares the field."""
-    return field.owner.startswith(f"{declaration.module}.") and field.owner.rpartition(".")[2] == declaration.name
 
 
 def _parameters(config: list[ConfigDecl]) -> tuple[str, ...]:

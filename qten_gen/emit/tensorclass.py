@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint, storage
+from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, fingerprint, storage
 from . import layout, spelling
 
 _BUILTINS = ("isinstance", "len", "property", "type")
@@ -102,7 +102,7 @@ def _field(field: FieldDecl, declaration: TensorClassDecl, builtin: dict[str, st
         storage=at,
         type=spelling.field_type(field),
         doc=layout.docstring(spelling.field_doc(field), 8),
-        own=_declares(declaration, field),
+        own=declares(declaration, field),
         fits=_fits(field, builtin, n),
         fit=_conversion(field, field.name, "batch_size", "device"),
         set=_or_none(field, "value")(_conversion(field, "value", "self._batch_size", "self._device") or "value"),
@@ -117,11 +117,6 @@ def _field(field: FieldDecl, declaration: TensorClassDecl, builtin: dict[str, st
         item=f'"{field.name}": {optional(f"{mine}._to_dict()") if nested else mine}',
         static=not carried,
     )
-
-
-def _declares(declaration: TensorClassDecl, field: FieldDecl) -> bool:
-    """Whether the class itself declares the field, so that its property stands in its own generated class."""
-    return field.owner.startswith(f"{declaration.module}.") and field.owner.rpartition(".")[2] == declaration.name
 
 
 def _or_none(field: FieldDecl, name: str) -> Callable[[str], str]:

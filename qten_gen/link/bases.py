@@ -107,6 +107,8 @@ class Ancestry:
         head = rest.partition(".")[0]
         if head in target.names or "__getattr__" in target.names or target.has_star_import:
             return None
+        if target.is_package and head != rest:
+            return None  # a module of the package, which nobody had a reason to read
         close = get_close_matches(head, sorted(target.names), 1)
         help = f"did you mean {close[0]}?" if close else "define it there, or import it from where it is defined"
         return Finding(f"{target.module} has no {head}", base.place, help)

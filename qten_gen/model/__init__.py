@@ -24,6 +24,7 @@ from .declarations import RegistrationDecl as RegistrationDecl
 from .declarations import SubmoduleDecl as SubmoduleDecl
 from .declarations import TensorClassDecl as TensorClassDecl
 from .declarations import VirtualDecl as VirtualDecl
+from .declarations import declares as declares
 from .dimensions import Binary as Binary
 from .dimensions import Dim as Dim
 from .dimensions import DimError as DimError

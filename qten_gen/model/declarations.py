@@ -204,6 +204,12 @@ class ModuleDecl:
 Declaration = TensorClassDecl | ModuleDecl
 
 
+def declares(declaration: Declaration, field: FieldDecl | ModuleField) -> bool:
+    """Whether a class declares a field itself, rather than inheriting it."""
+    module, _, name = field.owner.rpartition(".")
+    return name == declaration.name and module.startswith(declaration.module)
+
+
 @dataclass(frozen=True, slots=True)
 class FileDecl:
     """All declarations of one source file, ready for rules and emitters."""

@@ -23,8 +23,9 @@ Statement = tuple[cst.CSTNode, Place]
 
 def class_source(node: cst.ClassDef, place: Place, scope: Scope) -> ClassSource:
     """What a class statement says, before anybody knows whether it declares."""
-    scope = replace(scope, type_parameters={name: f"{node.name.value}.{name}" for name, _ in _parameters(node)})
     body = list(_statements(node.body, place / "body"))
+    inner = [name for name, _ in _parameters(node)] + [n.name.value for n, _ in body if isinstance(n, cst.ClassDef)]
+    scope = replace(scope, inner={name: f"{node.name.value}.{name}" for name in inner})
     fields = dict(_fields(body, scope))
     methods = tuple(_methods(body, scope))
     return ClassSource(

@@ -13,14 +13,14 @@ _OWN = "qten_gen"
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The top-level names of a file. `type_parameters` are those of the class that is being read, as `Class.T`."""
+    """The top-level names of a file. `inner` are type parameters and nested classes of the class that is read, as `Class.T`."""
 
     module: str
     is_package: bool
     imports: dict[str, ImportedName]
     bound: frozenset[str]
     classes: frozenset[str]
-    type_parameters: dict[str, str] = field(default_factory=dict)
+    inner: dict[str, str] = field(default_factory=dict)
 
     def resolve(self, dotted: str) -> str:
         """Qualified name of what a dotted name refers to; a name that nothing binds is returned as it is.
@@ -33,8 +33,8 @@ class Scope:
         return f"{resolved}.{rest}" if rest else resolved
 
     def _resolve_head(self, head: str) -> str:
-        if head in self.type_parameters:
-            return f"{self.module}.{self.type_parameters[head]}"
+        if head in self.inner:
+            return f"{self.module}.{self.inner[head]}"
         if head in self.imports and head not in self.classes:
             return self._resolve_import(self.imports[head])
         if head in self.bound:

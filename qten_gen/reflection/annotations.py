@@ -132,7 +132,12 @@ class AnnotationWalk:
         return self._from_object(found)
 
     def _qualified(self, name: str) -> str:
-        return self._statement.import_of(name) or f"{self._statement.module}.{name}"
+        """What a name that cannot be looked up will mean; one that nothing binds stays as it is, for a rule to report."""
+        statement = self._statement
+        imported = statement.import_of(name)
+        if imported is None and (name == statement.name or statement.defines(name)):
+            return f"{statement.module}.{name}"
+        return imported or name
 
     def _from_unresolved(self, qualified: str) -> TypeExpr:
         own = qualified == f"{self._statement.module}.{self._statement.name}"

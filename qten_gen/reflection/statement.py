@@ -13,9 +13,9 @@ class ClassStatement:
     """What is known of a class before it is made.
 
     `resolve` looks a name up where the statement stands and raises NameError. `parents` are the declared classes among
-    the new class's ancestors in MRO order, each with its qualified name. Names that cannot be looked up yet (a class
-    further down, an import under TYPE_CHECKING) are qualified by `import_of` and asked about with
-    `is_declared_elsewhere`.
+    the new class's ancestors in MRO order, each with its qualified name. Names that cannot be looked up yet are those
+    that an import under TYPE_CHECKING gives (`import_of`) or that the file defines further down (`defines`);
+    `is_declared_elsewhere` tells whether such a name is a TensorClass.
     """
 
     name: str
@@ -29,6 +29,7 @@ class ClassStatement:
     resolve: Callable[[str], object]
     is_declaration: Callable[[object], bool]
     import_of: Callable[[str], str | None]
+    defines: Callable[[str], bool]
     is_declared_elsewhere: Callable[[str], bool]
     classes: dict[str, type]
     """The TensorClasses that annotations turned out to name, by qualified name; filled while they are read."""

@@ -17,6 +17,7 @@ from ..model import (
     Place,
     SourceFile,
     TensorClassDecl,
+    declares,
 )
 
 
@@ -69,7 +70,7 @@ class Subject:
         declaration = self.declaration
         if not isinstance(declaration, TensorClassDecl):
             return ()
-        return tuple(f for f in declaration.fields if is_own(f, declaration))
+        return tuple(f for f in declaration.fields if declares(declaration, f))
 
     @property
     def module_fields(self) -> tuple[ModuleField, ...]:
@@ -77,7 +78,7 @@ class Subject:
         declaration = self.declaration
         if not isinstance(declaration, ModuleDecl):
             return ()
-        return tuple(f for f in declaration.fields if is_own(f, declaration))
+        return tuple(f for f in declaration.fields if declares(declaration, f))
 
     @property
     def fields(self) -> tuple[FieldDecl | ModuleField, ...]:
@@ -92,12 +93,6 @@ class Subject:
         """What stands on the right of a field."""
         source = self.field_source(name)
         return NOWHERE if source is None else source.place / "value"
-
-
-def is_own(field: FieldDecl | ModuleField, declaration: Declaration) -> bool:
-    """Whether the declaration itself declares the field, rather than a parent."""
-    module, _, name = field.owner.rpartition(".")
-    return name == declaration.name and module.startswith(declaration.module)
 
 
 def name_of(field: FieldSource) -> Place:

@@ -6,6 +6,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from linecache import getlines
 from types import FrameType
@@ -63,14 +64,20 @@ class Scope:
 
     def import_of(self, name: str) -> str | None:
         """The qualified name that an import statement of the file gives to `name`, those under TYPE_CHECKING included."""
-        imports = _imports(tuple(getlines(self.filename, self._frame.f_globals)))
-        found = imports.get(name)
+        found = _names(self._lines()).imports.get(name)
         if found is None or not found.startswith("."):
             return found
         package = self._frame.f_globals.get("__package__") or ""
         level = len(found) - len(found.lstrip("."))
         parts = str(package).split(".")
         return ".".join([*parts[: len(parts) - level + 1], found.lstrip(".")])
+
+    def defines(self, name: str) -> bool:
+        """Whether the file binds a name at its top level, further down perhaps."""
+        return name in _names(self._lines()).defined
+
+    def _lines(self) -> tuple[str, ...]:
+        return tuple(getlines(self.filename, self._frame.f_globals))
 
     def _layers(self) -> Iterator[Mapping[str, object]]:
         yield {str(variable): variable for variable in self._type_parameters()}
@@ -86,18 +93,39 @@ class Scope:
         return found if isinstance(found, tuple) else ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What the text of a file binds: imports anywhere in it with what they stand for, and other names at its top level."""
+
+    imports: Mapping[str, str]
+    defined: frozenset[str]
+
+
 @lru_cache(maxsize=64)
-def _imports(lines: tuple[str, ...]) -> dict[str, str]:
-    """What each name imported anywhere in a file stands for; relative imports keep their dots."""
+def _names(lines: tuple[str, ...]) -> _Names:
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError:
-        return {}
-    found: dict[str, str] = {}
+        return _Names({}, frozenset())
+    imports: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             home = "." * node.level + (f"{node.module}." if node.module else "")
-            found.update({alias.asname or alias.name: home + alias.name for alias in node.names})
+            imports.update({alias.asname or alias.name: home + alias.name for alias in node.names})
         elif isinstance(node, ast.Import):
-            found.update({alias.asname: alias.name for alias in node.names if alias.asname})
-    return found
+            imports.update({alias.asname: alias.name for alias in node.names if alias.asname})
+    return _Names(imports, frozenset(_defined(tree.body)))
+
+
+def _defined(body: list[ast.stmt]) -> Iterator[str]:
+    """The names that classes and assignments bind, those in top-level if and try statements included."""
+    for node in body:
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=targets):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.If() | ast.Try():
+                yield from _defined([*node.body, *node.orelse])

@@ -88,7 +88,13 @@ def find_part(name: str, qualname: str, module: str) -> tuple[GeneratedPart | No
     return GeneratedPart(found, (joined,)), ""
 
 
-def build(declaration: Declaration, scope: Scope, part: GeneratedPart | None, reason: str) -> GeneratedPart:
+def build(
+    declaration: Declaration,
+    parents: tuple[tuple[str, Declaration], ...],
+    scope: Scope,
+    part: GeneratedPart | None,
+    reason: str,
+) -> GeneratedPart:
     """Render the class in memory, because nothing fresh was generated.
 
     Raises:
@@ -99,7 +105,7 @@ def build(declaration: Declaration, scope: Scope, part: GeneratedPart | None, re
     if official and not reason:
         reason = f"{declaration.name} changed after {official[0].__name__} was generated"
     _allow(declaration.name, scope, reason, official)
-    text: str = import_module("qten_gen.in_memory").render(declaration)
+    text: str = import_module("qten_gen.in_memory").render(declaration, dict(parents))
     module = loading.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     filename = f"<qten-gen {declaration.module}.{declaration.name} {module.__name__.rpartition('#')[2]}>"
     line_cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)

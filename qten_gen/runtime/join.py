@@ -52,14 +52,11 @@ class DeclarationMeta(ABCMeta):
         if part is None or not freshness.is_fresh(part, declaration, everything):
             statement = dataclasses.replace(statement, is_declared_elsewhere=freshness.nested_in_source)
             declaration = mcls._read(statement)
-            part = freshness.build(declaration, scope, part, reason)
+            part = freshness.build(declaration, statement.parents, scope, part, reason)
         for name_of_field in (*values.defaults, *values.specifiers, *values.bare):
             del namespace[name_of_field]
         mcls._prepare(namespace, declaration)
-        try:
-            cls = super().__new__(mcls, name, _bases_with(part.cls, bases), namespace)
-        except TypeError as error:
-            raise _explained(error, name, bases) from None
+        cls = super().__new__(mcls, name, _bases_with(part.cls, bases), namespace)
         cls._declaration = declaration
         cls._defaults, cls._specifiers = everything.defaults, everything.specifiers
         cls._complete()
@@ -153,6 +150,7 @@ def _statement(
         is_declaration=lambda value: isinstance(value, TensorClassMeta) and hasattr(value, "_declaration"),
         classes={},
         import_of=scope.import_of,
+        defines=scope.defines,
         is_declared_elsewhere=freshness.known_nested(part, module),
     )
     return statement
@@ -169,16 +167,22 @@ def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> f
 def _parents(bases: tuple[type, ...]) -> tuple[tuple[str, Declaration], ...]:
     """The declared ancestors of a class that is not made yet, in the order of its MRO."""
     declared = [base for base in bases if isinstance(base, DeclarationMeta)]
-    if len(declared) == 1:
-        ancestors = declared[0].__mro__
-    else:
-        # A throwaway class has the order that Python gives; made by a call, it declares nothing.
-        ancestors = types.new_class("order", tuple(base for base in bases if base is not object)).__mro__[1:]
+    ancestors = declared[0].__mro__ if len(declared) == 1 else _order(bases)
     return tuple(
         (f"{ancestor.__module__}.{ancestor.__qualname__}", cast("Declaration", vars(ancestor)["_declaration"]))
         for ancestor in ancestors
         if "_declaration" in vars(ancestor)
     )
+
+
+def _order(bases: tuple[type, ...]) -> tuple[type, ...]:
+    """The MRO that a class with these bases will have, itself left out."""
+    try:
+        # Made by a call, the class declares nothing.
+        return types.new_class("order", bases).__mro__[1:]
+    except TypeError:
+        # The bases cannot be combined, which a rule says in better words.
+        return tuple(dict.fromkeys(ancestor for base in bases for ancestor in base.__mro__))
 
 
 def _values(statement: ClassStatement, declaration: Declaration) -> Values:
@@ -228,16 +232,3 @@ def _publish(cls: DeclarationMeta, part: GeneratedPart, statement: ClassStatemen
         name = qualified.rpartition(".")[2]
         met = next((found for key, found in statement.classes.items() if key.rpartition(".")[2] == name), None)
         loading.bind(vars(part.modules[0]), name, met, qualified)
-
-
-def _explained(error: TypeError, name: str, bases: tuple[type, ...]) -> TypeError:
-    """A layout conflict in the words of declarations; any other error as it is."""
-    if "lay-out conflict" not in str(error):
-        return error
-    from ..diagnostics import DeclarationError
-
-    parents = " and ".join(base.__name__ for base in bases if isinstance(base, DeclarationMeta))
-    return DeclarationError(
-        f"{name} combines {parents}, which both keep fields in slots. Declare all but one of them with open=True, "
-        f"for example: class {bases[-1].__name__}(TensorClass, open=True)"
-    )

@@ -7,7 +7,6 @@ buffer, else an empty buffer registered for the purpose. So a virtual tensor fol
 from __future__ import annotations
 
 from itertools import chain
-from operator import is_
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -26,21 +25,13 @@ CACHE = "_derived"
 class _Entry(NamedTuple):
     """A cached value with what it was computed from."""
 
+    owner: type[Module]
+    key: tuple[object, ...]
+    """Dtype, device, grad mode, the identities of the sources, and the versions of those that are tensors."""
     sources: list[object]
-    """Config values, parameters and buffers, compared by identity."""
-    facts: list[object]
-    """Dtype, device, grad mode and the tensors' versions, compared by value."""
+    """Config values, parameters and buffers, held so that their identities stay theirs."""
     value: Tensor
     version: int
-
-    def holds(self, sources: list[object], facts: list[object]) -> bool:
-        """Whether nothing that the value was computed from has changed, nor the value itself."""
-        return (
-            self.facts == facts
-            and len(self.sources) == len(sources)
-            and all(map(is_, self.sources, sources))
-            and self.value._version == self.version
-        )
 
 
 def virtual(module: Module, owner: type[Module], name: str) -> Tensor:
@@ -57,26 +48,27 @@ def virtual(module: Module, owner: type[Module], name: str) -> Tensor:
 def cached_virtual(module: Module, owner: type[Module], name: str) -> Tensor:
     """`virtual`, kept until the anchor's dtype or device, a config field, or one of the module's own tensors changes.
 
-    In-place changes through `.data` are not seen, nor are those in submodules. Nothing is kept while a graph is traced, under a
-    dispatch mode or a functorch transform, nor where the value takes part in autograd.
+    Not seen are changes through `.data`, in submodules, and inside a list or dict that is a config field. Nothing is kept while
+    a graph is traced, under a dispatch mode or a functorch transform, nor where the value takes part in autograd.
     """
     dtype, device = anchor(module)
     if not _may_cache():
         return _compute(module, owner, name, dtype, device)
-    tensors = [t for t in (*module._parameters.values(), *module._buffers.values()) if t is not None]
+    state = vars(module)
+    tensors = [*module._parameters.values(), *module._buffers.values()]
+    sources = [*map(state.get, module._config), *tensors]
     try:
-        facts = [dtype, device, torch.is_grad_enabled(), *[t._version for t in tensors]]
+        versions = [tensor._version for tensor in tensors if tensor is not None]
     except RuntimeError:  # tensors of inference mode have no versions
         return _compute(module, owner, name, dtype, device)
-    state = vars(module)
-    sources = [*map(state.get, type(module)._config), *tensors]
-    cache: dict[tuple[type[Module], str], _Entry] = state.setdefault(CACHE, {})
-    entry = cache.get((owner, name))
-    if entry is not None and entry.holds(sources, facts):
+    key = (dtype, device, torch.is_grad_enabled(), *map(id, sources), *versions)
+    cache: dict[str, _Entry] = state.setdefault(CACHE, {})
+    entry = cache.get(name)
+    if entry is not None and entry.owner is owner and entry.key == key and entry.value._version == entry.version:
         return entry.value
     value = _compute(module, owner, name, dtype, device)
     if type(value) is Tensor and not value.requires_grad and not value.is_inference():
-        cache[owner, name] = _Entry(sources, facts, value, value._version)
+        cache[name] = _Entry(owner, key, sources, value, value._version)
     return value
 
 

@@ -53,6 +53,15 @@ def unexpected_digest(digest: object) -> object:
     return guarded
 
 
+def test_the_second_run_needs_no_generator_already(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("src/base.py", BATCH)
+    qten_gen.write("src/plain.py", "class Mixin(dict): ...\n")
+    qten_gen.write("src/sub.py", "import plain, base\n\nclass Sub(base.Batch, plain.Mixin):\n    y: str\n")
+    qten_gen("src")
+    monkeypatch.setattr("qten_gen.plan.plan", unexpected)
+    assert qten_gen("src").summary == "4 files up to date"
+
+
 def test_touched_files_need_no_generator(settled: Command) -> None:
     for name in ("model.py", "plain.py", "model_qten.py"):
         os.utime(f"src/{name}")

@@ -38,6 +38,31 @@ def test_a_file_that_only_uses_a_declaration_does_not_matter() -> None:
     assert found(a=DECLARES, train="from a import Batch\nprint(Batch)\n") == [["a.py"]]
 
 
+@pytest.mark.parametrize(
+    "alias",
+    [
+        "Tokens = Int[Tensor, 'b s']",
+        "Tokens = Tensor",
+        "Tokens: TypeAlias = a.Batch | None",
+        "T = TypeVar('T', bound=X)",
+        "type A = B",
+    ],
+)
+def test_a_file_that_defines_type_aliases_matters_to_what_imports_it(alias: str) -> None:
+    files = {"a": f"from kinds import *\n{DECLARES}", "kinds": "from deep import *\n", "deep": f"{alias}\n"}
+    assert found(**files) == [["a.py", "deep.py", "kinds.py"]]
+
+
+@pytest.mark.parametrize("text", ["MAX = 3\n", "name = 'x'\n", "def f(): ...\n", "values = [1]\n", "x = f(1)\n"])
+def test_a_file_without_aliases_does_not_matter(text: str) -> None:
+    assert found(a=f"from plain import x\n{DECLARES}", plain=text) == [["a.py"]]
+
+
+def test_a_file_that_a_base_is_imported_from_matters() -> None:
+    files = {"a": f"import mixins as m\n{DECLARES}class C(m.Mixin, Batch): ...\n", "mixins": "def f(): ...\n"}
+    assert found(**files) == [["a.py", "mixins.py"]]
+
+
 def test_a_handler_in_another_file_matters() -> None:
     assert found(a=DECLARES, h="import a\n@a.Net.register(a.Batch)\ndef _(net, batch): ...\n") == [["a.py", "h.py"]]
 
@@ -86,9 +111,3 @@ def test_bytes_that_are_no_text_are_no_trouble() -> None:
 def test_a_file_that_has_outputs_matters_whatever_it_says() -> None:
     origin = Origin("", "a")
     assert groups({"a.py": origin}, {"a.py": scan(b"x = (", origin)}, ["a.py"]) == [("a.py",)]
-
-
-def test_what_a_file_with_outputs_imports_matters() -> None:
-    origins = {"a.py": Origin("", "a"), "b.py": Origin("", "b")}
-    scans = {"a.py": scan(b"from b import Batch\n", origins["a.py"]), "b.py": scan(b"x = 1\n", origins["b.py"])}
-    assert groups(origins, scans, ["a.py"]) == [("a.py", "b.py")]

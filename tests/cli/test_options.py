@@ -85,7 +85,9 @@ def test_an_interruption_ends_the_run_without_a_traceback(qten_gen: Command, mon
     assert (result.status, result.out, result.err) == (130, "", "interrupted\n")
 
 
-def test_an_interruption_while_a_module_is_loading_is_one_too(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_while_a_module_is_loading_is_one_too(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Name:
         def __set_name__(self, owner: type, name: str) -> None:
             raise KeyboardInterrupt

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from qten_gen import survey
 from qten_gen.files import discover, outputs_of, source_of
 
 from .command import BATCH, Command
@@ -133,11 +134,35 @@ def test_a_declaring_file_that_no_import_can_name_is_an_error(qten_gen: Command,
     assert "unimportable-file" in result.out
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_cannot_be_read_is_named(qten_gen: Command) -> None:
-    qten_gen.write("src/model.py", BATCH).chmod(0)
+def test_a_file_that_cannot_be_read_is_named_and_its_outputs_stay(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+
+    def refuse(path: str) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(survey, "source_bytes", refuse)
     result = qten_gen("src")
     assert (result.status, result.err) == (2, "error: src/model.py: cannot read it: Permission denied\n")
+    assert qten_gen.exists("src/model_qten.py")
+
+
+def test_a_folder_that_cannot_be_listed_is_named(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen.write("src/closed/model.py", BATCH)
+    scandir = os.scandir
+
+    def refuse(folder: str) -> object:
+        if folder.endswith("closed"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    result = qten_gen("src")
+    assert (result.status, result.err) == (2, "error: src/closed: cannot read it: Permission denied\n")
+    assert result.summary == "1 path failed; 2 files written"
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,19 @@ def test_a_class_that_derives_from_a_changed_one_is_written_again(qten_gen: Comm
     assert "y: " in qten_gen.read("src/sub_qten.py")
 
 
+def test_a_field_annotated_with_an_alias_of_another_file_follows_it(qten_gen: Command) -> None:
+    qten_gen.write("src/kinds.py", "from torch import Tensor\n\nTokens = Tensor\n")
+    qten_gen.write(
+        "src/model.py",
+        BATCH.replace("x: Tensor", "x: Tokens").replace("torch", "kinds").replace("Tensor\n", "Tokens\n", 1),
+    )
+    assert qten_gen("src").summary == "2 files written"
+    assert "_tensors = ('x',)" in qten_gen.read("src/model_qten.py").replace('"', "'")
+    qten_gen.write("src/kinds.py", "Tokens = str\n")
+    assert qten_gen("src").status == 0
+    assert "_tensors = ('x',)" not in qten_gen.read("src/model_qten.py").replace('"', "'")
+
+
 def test_an_edited_method_body_changes_no_output(qten_gen: Command) -> None:
     method = "\n    def twice(self) -> Tensor:\n        return self.x * 2\n"
     qten_gen.write("src/model.py", BATCH + method)
@@ -212,7 +225,7 @@ def test_a_file_that_cannot_be_written_is_named_and_the_others_are_written(
     result = qten_gen("src")
     assert result.status == 2
     assert result.err == "error: src/model_qten.py: cannot write it: Permission denied\n"
-    assert result.summary == "1 file failed; 1 file written"
+    assert result.summary == "1 path failed; 1 file written"
     assert sorted(os.listdir("src")) == [".qten_cache", "model.py", "model_qten.pyi"]
 
 

@@ -47,9 +47,9 @@ def test_the_generated_module_may_be_imported_first(project: Any) -> None:
 
 
 def test_a_package_keeps_its_classes_in_a_file_called_qten(project: Any) -> None:
-    project.write(shop__=BATCH)
+    project.write(parcel__=BATCH)
     project.generate()
-    assert project.load("shop._qten").Batch is project.load("shop").Batch
+    assert project.load("parcel._qten").Batch is project.load("parcel").Batch
 
 
 def test_an_unknown_name_of_a_generated_module_is_an_attribute_error(project: Any) -> None:

@@ -3,6 +3,8 @@
 from textwrap import dedent
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from qten_gen.diagnostics import Diagnostic
 from qten_gen.model import ImportedName, SourceFile
@@ -200,3 +202,40 @@ def test_registrations_keep_all_parameters_of_the_handler() -> None:
     assert registration.handler == "read"
     assert registration.signature.parameters == "net: Net, text: str, *, strict: bool = ..."
     assert registration.signature.result == "int"
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    found, diagnostics = read(data, "shop/model.py", "shop.model")
+
+    assert found.path == "shop/model.py"
+    assert all(item.line > 0 and item.column > 0 for item in diagnostics)
+
+
+WORDS = [
+    "class A(B):\n    ",
+    "x: ",
+    "Tensor",
+    "[",
+    "]",
+    "(",
+    ")",
+    '"',
+    " | ",
+    "=",
+    "param",
+    "@",
+    "def f(self): ",
+    "...",
+    "\n",
+    "\t",
+    "é",
+    "*",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=30).map("".join))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    found, diagnostics = read(text.encode(), "shop/model.py", "shop.model")
+
+    assert not diagnostics or found == SourceFile("shop/model.py", "shop.model")

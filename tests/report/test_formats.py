@@ -1,6 +1,8 @@
 """Diagnostics as text, in each format."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +51,15 @@ def test_full_shows_the_line_the_place_help_and_notes() -> None:
         "help: did you mean dim?\n"
         "note: the config fields are dim\n"
     )
+
+
+def test_full_reads_the_lines_from_the_disk_if_nobody_gives_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes("# -*- coding: latin-1 -*-\r\nx = 'ü'\r\n".encode("latin-1"))
+
+    text = report("full", [replace(at(2, 1, 2), path=str(path))])
+
+    assert text.splitlines()[2:] == ["2 | x = 'ü'", "  | ^"]
 
 
 def test_full_separates_diagnostics_by_an_empty_line() -> None:

@@ -201,6 +201,10 @@ def test_a_mutable_default_is_replaced_by_a_factory(default: str, factory: str) 
     assert (item.code, item.help) == ("QG206", f"write field(default_factory={factory})")
 
 
+def test_a_nested_class_is_a_known_type() -> None:
+    assert codes("class Batch(TensorClass):\n    class Kind: ...\n    kind: Kind\n") == []
+
+
 def test_an_unknown_name_inside_a_type_is_marked_by_itself() -> None:
     (item,) = found("class Batch(TensorClass):\n    x: dict[str, Tensr]\n")
 

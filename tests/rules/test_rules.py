@@ -8,6 +8,7 @@ from qten_gen.link import link
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 from qten_gen.rules.cases import case
+from qten_gen.rules.documentation import documentation
 
 # What these rules report is no Python file: the place of an output, the settings, the name of a file.
 OTHER_INPUT = {"QG003", "QG004", "QG005"}
@@ -65,3 +66,11 @@ def test_every_finding_says_how_to_mend_it(rule: rules.Rule) -> None:
 
     # The words of a syntax error are the interpreter's, and those of a malformed expression name the remedy themselves.
     assert found.help or rule.KIND.code in ("QG001", "QG301")
+
+
+def test_the_page_of_rules_describes_every_rule() -> None:
+    page = documentation()
+
+    for rule in rules.RULES:
+        assert f"\n## {rule.KIND.code} {rule.KIND.name}\n" in page
+        assert (rule.__doc__ or "").strip() in page

@@ -1,0 +1,71 @@
+"""A class statement that breaks a rule is refused in memory with the words of the command."""
+
+import pytest
+from torch import Tensor, nn
+
+from qten_gen import DeclarationError, Module, TensorClass, buffer, param
+
+
+class State(TensorClass):
+    """A parent with a field."""
+
+    state: Tensor
+
+
+def test_an_unknown_flag_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(DeclarationError, match="QG104 \\[unknown-flag\\]: .*frozn(.|\n)*frozen"):
+
+        class Batch(TensorClass, frozn=True):  # type: ignore[call-arg]  # the mistake under test
+            tokens: Tensor
+
+
+def test_all_findings_are_told_at_once() -> None:
+    with pytest.raises(DeclarationError) as caught:
+
+        class Scale(Module):
+            dim: int
+            weight: nn.Parameter = param("dmi", initializer=nn.init.ones_)
+            offset: Tensor = buffer("dim")
+
+    assert [finding.code for finding in caught.value.findings] == ["QG302", "QG303"]
+    assert "did you mean 'dim'" in str(caught.value) or "dim" in caught.value.findings[0].help
+
+
+def test_a_malformed_dimension_names_the_field() -> None:
+    with pytest.raises(DeclarationError, match=r"Scale\.weight: '3\*\*dim'"):
+
+        class Scale(Module):
+            dim: int
+            weight: nn.Parameter = param("3**dim", initializer=nn.init.ones_)
+
+
+def test_a_frozen_child_of_a_mutable_class_is_refused() -> None:
+    with pytest.raises(DeclarationError, match="QG106"):
+
+        class Frozen(State, frozen=True):  # type: ignore[misc]  # the mistake under test
+            pass
+
+
+def test_two_parents_with_slots_are_refused() -> None:
+    class Reward(TensorClass):
+        reward: Tensor
+
+    with pytest.raises(DeclarationError, match="QG107(.|\n)*open=True"):
+
+        class Step(Reward, State):
+            pass
+
+
+def test_a_name_that_nothing_defines_is_refused() -> None:
+    with pytest.raises(DeclarationError, match="QG207 \\[unknown-type\\]: (.|\n)*Piont"):
+
+        class Batch(TensorClass):
+            point: "Piont"  # type: ignore[name-defined]  # noqa: F821  # the mistake under test
+
+
+def test_what_is_not_there_yet_is_an_attribute_error() -> None:
+    import torch
+
+    state = State(torch.ones(2), batch_size=2)
+    with pytest.raises(AttributeError, match="memmap"):
+        _ = state.memmap  # type: ignore[attr-defined]  # the mistake under test
