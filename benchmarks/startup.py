@@ -59,14 +59,15 @@ def rows(folder: Path, files: int, rounds: int) -> list[Row]:
     command = str(Path(sys.executable).with_name("qten-gen"))
     subprocess.run([command, "package"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     python = [sys.executable, "-c"]
+    torch = "import torch"
     comparisons = [
-        ("qten-gen --version", [command, "--version"], [*python, "pass"], 40),
-        (f"qten-gen, {files} unchanged files", [command, "package"], [*python, "pass"], 60),
-        ("import of the runtime", [*python, f"import torch; {RUNTIME}"], [*python, "import torch"], 40),
+        ("qten-gen --version", [command, "--version"], [*python, "pass"], 40, rounds),
+        (f"qten-gen, {files} unchanged files", [command, "package"], [*python, "pass"], 60, rounds),
+        ("import of the runtime", [*python, f"{torch}; {RUNTIME}"], [*python, torch], 40, max(3, rounds // 3)),
     ]
     return [
-        Row(name, interleaved({"this": process(this, folder), "bare": process(bare, folder)}, rounds), f"{limit} ms")
-        for name, this, bare, limit in comparisons
+        Row(name, interleaved({"this": process(this, folder), "bare": process(bare, folder)}, turns), f"{limit} ms")
+        for name, this, bare, limit, turns in comparisons
     ]
 
 

@@ -23,8 +23,10 @@ _FROM = re.compile(r"\bfrom\s+([.\w][.\w \t]*?)\s*(?:\\\r?\n\s*)?\bimport\b\s*(\
 _IMPORT = re.compile(r"(?:^|[;:])[ \t]*import\s+((?:\\\r?\n|[^\n;])+)", re.MULTILINE)
 _CLASS = re.compile(r"^[ \t]*class\s+\w+\s*(?:\[[^\n]*\])?\s*\(([^)]*)", re.MULTILINE)
 _REGISTER = re.compile(r"\.\s*register\s*\(")
+# At the top level a name of any spelling; indented, under `if TYPE_CHECKING:`, one that is spelt as types are.
 _ALIAS = re.compile(
-    r"^(?:type\s+\w+|\w+\s*(?::[^=\n]*)?=\s*(?:[^\W\d][\w.]*\s*(?:$|[\[|])|(?:\w+\.)?(?:TypeVar|NewType|TypeAliasType|Optional|Union)\b))",
+    r"^(?:[ \t]*type\s+\w+|(?:\w+|[ \t]+[A-Z]\w*)\s*(?::[^=\n]*)?="
+    r"\s*(?:[^\W\d][\w.]*\s*(?:$|[\[|])|(?:\w+\.)?(?:TypeVar|NewType|TypeAliasType)\b))",
     re.MULTILINE,
 )
 _NAME = re.compile(r"[.\w]+")

@@ -36,6 +36,10 @@ class Batch(TensorClass):
 
 def check(subject: Subject) -> Iterator[Finding]:
     if subject.source is None or subject.file is None:
+        for declared in subject.fields:
+            for name, type in _unknown(declared.type):
+                message = f"{declared.name} is annotated with {name}, which nothing defines"
+                yield Finding(message, type.place, "define or import it before the class")
         return
     for field in subject.source.fields:
         if field.annotation is None:

@@ -108,6 +108,7 @@ def build(
     text: str = import_module("qten_gen.in_memory").render(declaration, dict(parents))
     module = loading.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     filename = f"<qten-gen {declaration.module}.{declaration.name} {module.__name__.rpartition('#')[2]}>"
+    module.__file__ = filename
     line_cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec", dont_inherit=True), vars(module))
     built = vars(module)[f"_{declaration.name}"]

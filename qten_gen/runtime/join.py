@@ -127,6 +127,14 @@ class ModuleMeta(DeclarationMeta):
         declaration: Declaration = import_module("qten_gen.reflection").read_module(statement)
         return declaration
 
+    def _complete(cls) -> None:
+        """Virtual tensors move to the declaration: `super()` in their functions must reach the parent's, not their own."""
+        part = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
+        for name, value in list(vars(part).items()):
+            if isinstance(cls._specifiers.get(name), Virtual):
+                type.__setattr__(cls, name, value)
+                delattr(part, name)
+
 
 def _statement(
     name: str,

@@ -46,6 +46,7 @@ def test_a_file_that_only_uses_a_declaration_does_not_matter() -> None:
         "Tokens: TypeAlias = a.Batch | None",
         "T = TypeVar('T', bound=X)",
         "type A = B",
+        "if TYPE_CHECKING:\n    A = B[int]",
     ],
 )
 def test_a_file_that_defines_type_aliases_matters_to_what_imports_it(alias: str) -> None:

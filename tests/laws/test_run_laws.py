@@ -18,7 +18,7 @@ from qten_gen.apply import changes
 from qten_gen.cli import main
 from qten_gen.files import is_output, outputs_of
 
-law = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+law = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 HEAD = "from torch import Tensor\nfrom qten_gen import TensorClass, field\n\n"
 FIELDS = ("x: Tensor", "y: Tensor | None", "label: str", "count: int", "deep: 'Tensor'")

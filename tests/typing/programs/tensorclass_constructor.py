@@ -14,9 +14,9 @@ assert_type(Batch(x, point, None, "test", tags=[], batch_size=[2], device="cpu")
 assert_type(Batch(tokens=x, point=point, batch_size=(2,), device=torch.device("cpu")), Batch)
 assert_type(Labelled(x, point, labels=x, batch_size=torch.Size([2])), Labelled)
 assert_type(FixedChild(x, "name", x, batch_size=None), FixedChild)
-assert_type(Pair(x, 3), Pair[int])
+assert_type(Pair(x, b"s"), Pair[bytes])
 assert_type(Pair(x, "s").extra, str)
-assert_type(Pair[int](x, 3).left, Tensor)
+assert_type(Pair[str](x, "s").left, Tensor)
 
 Point()  # E
 Point("x")  # E
@@ -29,4 +29,4 @@ Batch(x, x)  # E
 Batch(x, point, source=3)  # E
 Batch(x, point, None, "test", [])  # E
 Fixed(x, nam="")  # E
-Pair[int](x, "s")  # E
+Pair[str](x, x)  # E

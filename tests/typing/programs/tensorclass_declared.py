@@ -7,7 +7,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass, field
 
-T = TypeVar("T")
+T = TypeVar("T", bound=str | bytes)
 
 
 class Point(TensorClass):
