@@ -167,7 +167,7 @@ def _show_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
         for change in outcome.changes:
             out.write(f"{'removed' if change.new is None else 'written'}: {change.path}\n")
     for path in outcome.held:
-        out.write(f"held back: {path}, which derives from a class of a file with errors\n")
+        out.write(f"held back: {path}, which depends on a file with errors\n")
 
 
 def _is_interruption(error: BaseException | None) -> bool:

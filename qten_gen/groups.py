@@ -66,15 +66,15 @@ def scan(data: bytes, origin: Origin) -> Scan:
     """Look through the bytes of a file."""
     code = _COMMENT.sub("", data.decode("utf-8", "replace"))
     package = origin.module if origin.is_package else origin.module.rpartition(".")[0]
-    imports = [*_from_imports(code, package), *_plain_imports(code)]
+    found = [*_from_imports(code, package), *_plain_imports(code)]
     lists = _CLASS.findall(code)
     heads = {"*", *(name for bases in lists for name in _HEAD.findall(bases))}
     return Scan(
         mentions=b"qten_gen" in data,
         derives=bool(lists) or _REGISTER.search(code) is not None,
         aliases=_ALIAS.search(code) is not None,
-        imports=_modules(imports),
-        bases=_modules(item for item in imports if lists and item.bound in heads),
+        imports=_modules(found),
+        bases=_modules(item for item in found if lists and item.bound in heads),
     )
 
 
@@ -114,6 +114,12 @@ def _absolute(name: str, package: str) -> str:
     return ".".join([*parts[: max(0, len(parts) - level + 1)], *filter(None, [name[level:]])])
 
 
+def imports(origins: Mapping[str, Origin], scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:
+    """For each file, the files that it imports."""
+    known = _Modules.of(origins)
+    return {path: known.find(origins[path], scan.imports) for path, scan in scans.items()}
+
+
 def groups(
     origins: Mapping[str, Origin], scans: Mapping[str, Scan], generated: Collection[str] = ()
 ) -> list[tuple[str, ...]]:
@@ -122,7 +128,7 @@ def groups(
     Both mappings have the same keys; `generated` are the paths of files that have outputs.
     """
     known = _Modules.of(origins)
-    imported = {path: known.find(origins[path], scan.imports) for path, scan in scans.items()}
+    imported = imports(origins, scans)
     mattering = _mattering(scans, imported, known, origins, generated)
     parent = {path: path for path in mattering}
 

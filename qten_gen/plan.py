@@ -17,7 +17,7 @@ from typing import ParamSpec, TypeVar
 from . import rules
 from .diagnostics import FOREIGN_OUTPUT, UNIMPORTABLE_FILE, Diagnostic, diagnostic, ordered
 from .files import outputs_of, source_of
-from .groups import Origin, groups, scan
+from .groups import Origin, groups, imports, scan
 from .link import link
 from .marker import is_ours, read_marker
 from .model import FileDecl, SourceFile
@@ -43,7 +43,7 @@ class Plan:
     """The texts that outputs should have, None where an output has to go, and what there is to say.
 
     Outputs of a file with errors are not in it, and neither are those of `held` files: these have no error themselves, but
-    derive from classes of a file that has.
+    depend on a file that has.
     """
 
     outputs: dict[str, str | None] = field(default_factory=dict)
@@ -66,10 +66,10 @@ def plan(
     known = origins if origins is not None else derived_origins(sources)
     wanted = frozenset(sources if targets is None else targets)
     scans = {path: scan(data, known[path]) for path, data in sources.items()}
-    generated = {source_of(path) for path in existing}
+    imported = imports({path: known[path] for path in sources}, scans)
     parts = [
-        _plan_group({path: sources[path] for path in group}, known, existing, wanted)
-        for group in groups({path: known[path] for path in sources}, scans, generated)
+        _plan_group({path: sources[path] for path in group}, known, imported, existing, wanted)
+        for group in groups({path: known[path] for path in sources}, scans, {source_of(path) for path in existing})
         if not wanted.isdisjoint(group)
     ]
     kept = {path for part in parts for path in part.settled}
@@ -111,11 +111,16 @@ class _Part:
 
 
 def _plan_group(
-    sources: Mapping[str, bytes], origins: Mapping[str, Origin], existing: Mapping[str, bytes], wanted: frozenset[str]
+    sources: Mapping[str, bytes],
+    origins: Mapping[str, Origin],
+    imported: Mapping[str, Collection[str]],
+    existing: Mapping[str, bytes],
+    wanted: frozenset[str],
 ) -> _Part:
     """Read, link, check and render the files of one group."""
     crashes: list[Crash] = []
     files, found = _read(sources, origins, crashes)
+    unread = {item.path for item in found if item.is_error} | {crash.path for crash in crashes}
     linked, inconsistent = _linked(files, crashes)
     declared = {path: file for path, file in linked.items() if file.declarations}
     found += inconsistent + _checked(linked, crashes)
@@ -124,7 +129,7 @@ def _plan_group(
     diagnostics = ordered(found if located is None else located)
 
     broken = {item.path for item in diagnostics if item.is_error} | {crash.path for crash in crashes}
-    holders = _holders(declared.values(), broken)
+    holders = _holders(_parents(declared.values(), imported, unread), broken)
     held = sorted(path for path in holders if path in wanted and path not in broken)
     outputs: dict[str, str | None] = {}
     for path in sorted(wanted & declared.keys() - broken - holders.keys()):
@@ -221,25 +226,33 @@ def _obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]
         )
 
 
-def _holders(files: Iterable[FileDecl], broken: Collection[str]) -> dict[str, set[str]]:
-    """For each file that derives from a class of a broken file, over any number of steps, those broken files."""
-    listed = list(files)
-    homes = {f"{file.source.module}.{item.name}": file.source.path for file in listed for item in file.declarations}
-    parents = {
-        file.source.path: {homes[base.name] for item in file.declarations for base in item.bases if base.name in homes}
-        for file in listed
-    }
+def _holders(parents: Mapping[str, Collection[str]], broken: Collection[str]) -> dict[str, set[str]]:
+    """For each file that depends on broken files, over any number of steps, those files."""
     holders: dict[str, set[str]] = {}
     for path in parents:
         seen, waiting = {path}, [path]
         while waiting:
-            for parent in parents.get(waiting.pop(), set()) - seen:
+            for parent in set(parents.get(waiting.pop(), ())) - seen:
                 seen.add(parent)
                 waiting.append(parent)
         behind = (seen - {path}) & set(broken)
         if behind:
             holders[path] = behind
     return holders
+
+
+def _parents(
+    files: Collection[FileDecl], imported: Mapping[str, Collection[str]], unread: Collection[str]
+) -> dict[str, set[str]]:
+    """For each file, those that it depends on: where a parent of a class is declared, and what it imports and nobody could read."""
+    homes = {f"{file.source.module}.{item.name}": file.source.path for file in files for item in file.declarations}
+    return {
+        file.source.path: {
+            *(homes[base.name] for item in file.declarations for base in item.bases if base.name in homes),
+            *(path for path in imported[file.source.path] if path in unread),
+        }
+        for file in files
+    }
 
 
 def _rendered(file: FileDecl) -> dict[str, str]:

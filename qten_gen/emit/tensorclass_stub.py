@@ -46,6 +46,8 @@ class TensorClassStubView:
     as_dict: tuple[str, ...]
     chosen: tuple[str, ...]
     given: tuple[str, ...]
+    update: str
+    """Suffix of the TypedDict that `update` takes."""
     changed: tuple[str, ...]
     frozen: bool
 
@@ -63,7 +65,8 @@ class _Types:
 
 def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, Declaration]) -> TensorClassStubView:
     """The view of one declaration; `related` has the classes of its nested fields and its bases."""
-    types = {field.name: _types(field, names) for field in declaration.fields}
+    types = {field.name: _types(field, names, related) for field in declaration.fields}
+    update = _update(declaration)
     quoted = [f'"{name}"' for name in types]
     literals = [f"_t.Literal[{name}]" for name in quoted]
     parameters, generic, arguments = _type_parameters(declaration, names)
@@ -86,7 +89,8 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
         chosen=tuple(f"{name}: {found.read}" for name, found in types.items()),
         given=tuple(_given(field, types[field.name]) for field in declaration.fields),
-        changed=tuple(f"{name}: {found.changed}" for name, found in types.items()),
+        update=update,
+        changed=tuple(f"{name}: {found.changed}" for name, found in types.items()) if update == "Update" else (),
         frozen=declaration.frozen,
     )
 
@@ -108,7 +112,15 @@ def _type_parameters(declaration: Declaration, names: StubNames) -> tuple[str, s
     return "", f", _t.Generic{arguments}" if arguments else "", arguments
 
 
-def _types(field: FieldDecl, names: StubNames) -> _Types:
+def _update(declaration: Declaration | None) -> str:
+    """`update` takes what `select` gives, unless fields are written as another type than they are read."""
+    exact = isinstance(declaration, TensorClassDecl) and all(
+        field.kind in (FieldKind.TENSOR, FieldKind.STATIC) for field in declaration.fields
+    )
+    return "Fields" if exact else "Update"
+
+
+def _types(field: FieldDecl, names: StubNames, related: Mapping[str, Declaration]) -> _Types:
     written = names.type(field.type)
     if field.kind is FieldKind.NUMBER:
         number = "_torch.Tensor | None" if field.optional else "_torch.Tensor"
@@ -120,7 +132,8 @@ def _types(field: FieldDecl, names: StubNames) -> _Types:
     nested = _nested(field)
     arguments = names.text(nested.text[nested.text.index("[") :].rstrip("'\"")) if "[" in nested.text else ""
     generated, dumped, loaded, changed = (
-        f"{names.generated(nested.name, suffix)}{arguments}" for suffix in ("", "Dict", "Input", "Update")
+        f"{names.generated(nested.name, suffix)}{arguments}"
+        for suffix in ("", "Dict", "Input", _update(related.get(nested.name)))
     )
     return _Types(f"{generated}{none}", written, f"{dumped}{none}", f"{written} | {loaded}", f"{written} | {changed}")
 
@@ -161,7 +174,7 @@ def _keys(
 ) -> Iterator[Key]:
     """The literal keys: names of fields, and tuples of names that lead through nested fields."""
     for field in declaration.fields:
-        steps, found = (*path, field.name), _types(field, names)
+        steps, found = (*path, field.name), _types(field, names, related)
         yield Key(_literal(steps), found.read, found.written)
         inner = related.get(_nested(field).name) if field.kind is FieldKind.NESTED else None
         if isinstance(inner, TensorClassDecl) and len(steps) < _DEPTH and not field.optional:

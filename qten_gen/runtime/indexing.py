@@ -146,7 +146,7 @@ def _resolved(self: TensorClass, index: Index) -> tuple[_Plain | tuple[_Plain, .
             return index, batch_size[1:]
         if type(index) is slice:
             size, *rest = batch_size
-            return index, Size((len(range(*index.indices(size))), *rest))
+            return index, Size((_slice_length(index, size), *rest))
         if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0:
             return index, Size((*index.shape, *batch_size[1:]))
     plain = _plain(self, index)
@@ -229,7 +229,7 @@ def _indexed_size(batch_size: Size, index: _Plain | tuple[_Plain, ...]) -> Size:
             continue
         size = next(rest)
         if isinstance(item, slice):
-            sizes.append(len(range(*item.indices(size))))
+            sizes.append(_slice_length(item, size))
         elif isinstance(item, Tensor) and item.dim() > 0:
             shapes.append(item.shape)
             places.append(len(sizes))
@@ -241,6 +241,20 @@ def _indexed_size(batch_size: Size, index: _Plain | tuple[_Plain, ...]) -> Size:
         at = places[0] if adjacent else 0
         sizes[at:at] = _broadcast(shapes)
     return Size(sizes)
+
+
+def _slice_length(index: slice, size: int) -> int:
+    """How many positions of a dimension a slice takes. Unlike `slice.indices` it leaves a symbolic size symbolic."""
+    start, stop, step = index.start or 0, size if index.stop is None else index.stop, index.step or 1
+    if start < 0:
+        start = max(start + size, 0)
+    if stop < 0:
+        stop += size
+    elif stop > size:
+        stop = size
+    if step < 0 or index.step == 0:
+        raise ValueError(f"the step of a slice has to be positive, got {index.step}")
+    return 0 if stop <= start else -((start - stop) // step)
 
 
 def _broadcast(shapes: Sequence[Size]) -> Size:

@@ -89,8 +89,6 @@ class TensorClassMeta(DeclarationMeta):
     """Metaclass of TensorClass."""
 
     _flags: frozenset[str] = frozenset()
-    __dataclass_fields__: dict[str, dataclasses.Field[object]]
-    __match_args__: tuple[str, ...]
 
     @staticmethod
     def _read(statement: ClassStatement) -> Declaration:
@@ -112,7 +110,8 @@ class TensorClassMeta(DeclarationMeta):
         declaration = cast("TensorClassDecl", cls._declaration)
         cls._flags = declaration.flags
         annotations = {f.name: f.type.text for f in declaration.fields}
-        cls.__dataclass_fields__ = protocols.dataclass_fields(annotations, cls._defaults)
+        # Not declared on the metaclass: checkers make both for the classes themselves.
+        type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))
         positional = tuple(f.name for f in declaration.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
         pytree.register(cls)

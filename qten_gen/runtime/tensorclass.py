@@ -68,6 +68,9 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
         batch_size: BatchSizeField = field(default=cast(Any, ()), kw_only=True)
         device: DeviceField = field(default=cast(Any, None), kw_only=True)
 
+        # For the `super().__init__(...)` of a class with its own constructor; others get one made of their fields.
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
         def __init_subclass__(
             cls,
             *,

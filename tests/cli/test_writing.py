@@ -170,6 +170,23 @@ def test_an_error_keeps_the_good_output_of_before(qten_gen: Command, text: str) 
     assert qten_gen.read("src/model_qten.py") == before
 
 
+def test_a_file_that_needs_one_that_cannot_be_read_is_held_back(qten_gen: Command) -> None:
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen.write(
+        "src/outer.py",
+        BATCH.replace("Batch", "Outer")
+        .replace("x: Tensor", "inner: model.Batch\n")
+        .replace("\nclass", "import model\n\nclass"),
+    )
+    qten_gen.write("src/sub.py", "from model import Batch\n\nclass Sub(Batch):\n    more: str\n")
+    qten_gen("src")
+    before = {name: qten_gen.read(f"src/{name}_qten.py") for name in ("model", "outer", "sub")}
+    qten_gen.write("src/model.py", BATCH + "    y: (\n")
+    result = qten_gen("src")
+    assert (result.status, result.summary) == (1, "1 error in 1 file, 2 files held back; nothing written")
+    assert {name: qten_gen.read(f"src/{name}_qten.py") for name in before} == before
+
+
 def test_a_base_that_is_gone_is_an_error_and_keeps_the_output_of_before(qten_gen: Command) -> None:
     qten_gen.write("src/model.py", BATCH)
     qten_gen.write("src/sub.py", "from model import Batch\n\nclass Sub(Batch):\n    more: str\n")

@@ -146,7 +146,7 @@ def test_the_result_has_the_device_and_the_static_values() -> None:
 @pytest.mark.parametrize("index", [(0, 0), (slice(None), 1), (None, 0, 0), torch.ones(4, 2, dtype=torch.bool)], ids=str)
 def test_an_index_beyond_the_batch_dimensions_is_refused(index: Any) -> None:
     with pytest.raises(
-        IndexError, match="Batch has 1 batch dimension, .* a field's own dimensions are indexed on the field"
+        IndexError, match=r"Batch has 1 batch dimension, .* a field's own dimensions are indexed on the field"
     ):
         batch(4)[index]
 
@@ -160,6 +160,12 @@ def test_an_index_of_an_object_without_batch_dimensions_is_refused() -> None:
 def test_an_index_out_of_range_is_refused(index: Any) -> None:
     with pytest.raises(IndexError, match="out of range for a batch dimension of size 4"):
         batch(4)[index]
+
+
+@pytest.mark.parametrize("step", [0, -1])
+def test_a_slice_goes_forward(step: int) -> None:
+    with pytest.raises(ValueError, match=f"the step of a slice has to be positive, got {step}"):
+        batch(4)[::step]
 
 
 def test_a_mask_of_another_shape_is_refused() -> None:

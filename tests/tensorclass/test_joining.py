@@ -14,6 +14,10 @@ from qten_gen import TensorClass
 from .declared import Batch, Flat, Point, assert_applied, assert_sound, batch, flat, point, tensors
 
 
+split: Any = Tensor.split
+"""Untyped in torch."""
+
+
 def joined(result: TensorClass, items: list[Batch], function: Any, dim: int) -> None:
     """`result` is what `function` makes of each tensor of the items."""
     paths = tensors(items[0])
@@ -115,10 +119,10 @@ def test_joining_asks_for_one_class_in_nested_fields() -> None:
 def test_split_cuts_every_tensor(size: Any, dim: int) -> None:
     value = batch(5, 5)
     pieces = value.split(size, dim)
-    whole = torch.empty(5, 5).split(size, dim)
+    whole = split(torch.empty(5, 5), size, dim)
     assert len(pieces) == len(whole)
     for at, (piece, like) in enumerate(zip(pieces, whole, strict=True)):
-        assert_applied(piece, value, lambda tensor, at=at: tensor.split(size, dim % 2)[at], tuple(like.shape))  # type: ignore[misc]
+        assert_applied(piece, value, lambda tensor, at=at: split(tensor, size, dim % 2)[at], tuple(like.shape))  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 3, 4, 7])
@@ -132,7 +136,7 @@ def test_chunk_cuts_as_torch_does(chunks: int) -> None:
 
 def test_an_empty_batch_is_cut_as_torch_does() -> None:
     assert [piece.batch_size for piece in batch(0).chunk(3)] == [piece.shape for piece in torch.empty(0).chunk(3)]
-    assert [piece.batch_size for piece in batch(0).split(2)] == [piece.shape for piece in torch.empty(0).split(2)]
+    assert [piece.batch_size for piece in batch(0).split(2)] == [piece.shape for piece in split(torch.empty(0), 2)]
     assert batch(0).unbind() == ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from typing import Any, Generic, TypeVar
 
@@ -48,10 +49,10 @@ class Pair(TensorClass, Generic[T]):
 class Shadowing(TensorClass, shadow=True):
     """Fields called like methods."""
 
-    split: Tensor
-    to: Tensor
-    items: Tensor
-    reshape: str = ""
+    split: Tensor  # type: ignore[assignment] # this is what `shadow` is for
+    to: Tensor  # type: ignore[assignment] # the same
+    items: Tensor  # type: ignore[assignment] # the same
+    reshape: str = ""  # type: ignore[assignment] # the same
 
 
 class Open(TensorClass, open=True):
@@ -64,7 +65,7 @@ def fixed() -> Fixed:
 
 def test_a_frozen_object_refuses_every_write() -> None:
     value: Any = fixed()
-    writes = [
+    writes: list[Callable[[], object]] = [
         lambda: setattr(value, "x", torch.ones(4)),
         lambda: setattr(value, "name", "b"),
         lambda: setattr(value, "inner", None),
@@ -130,7 +131,8 @@ def test_with_nocast_a_number_stays_a_number() -> None:
 
 def test_with_autocast_values_become_what_the_annotation_says() -> None:
     given: Any = {"x": [1.0, 2.0], "number": torch.tensor(3.7), "rate": 2, "name": 4}
-    value = Cast(**given, point={"position": torch.zeros(2), "weight": torch.ones(2)}, batch_size=2)
+    given["point"] = {"position": torch.zeros(2), "weight": torch.ones(2)}
+    value = Cast(**given, batch_size=2)
     assert torch.equal(value.x, torch.tensor([1.0, 2.0]))
     assert (value.number, value.rate, value.name) == (3, 2.0, "4")
     assert type(value.rate) is float
