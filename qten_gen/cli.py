@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 DONE, FOUND, MISUSE, INTERNAL, INTERRUPTED = 0, 1, 2, 101, 130
 """Exit statuses: all is well; errors, or stale outputs; wrong use; a fault of ours; interrupted."""
 
-ISSUES = "https://github.com/qten/qten-gen/issues"
 
 
 def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None) -> int:
@@ -194,7 +193,7 @@ def _report_fault(tracebacks: Iterable[str], err: TextIO) -> None:
         err.write(f"{text.rstrip()}\n\n")
     err.write(
         "error: this is a bug in qten-gen, not in your code. Nothing was written for the file concerned.\n"
-        f"Please report it with the text above: {ISSUES}\n"
+        "Please report it to its maintainers, with the text above and the source file.\n"
         f"qten-gen {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
     )
 

@@ -179,21 +179,27 @@ def _mattering(
     generated: Collection[str],
 ) -> set[str]:
     """The files that matter, by the four rules of this module's docstring."""
-    importers: dict[str, list[str]] = {}
-    for path, targets in imported.items():
-        for target in targets:
-            importers.setdefault(target, []).append(path)
+    importers = importers_of(imported)
     mentioning = {path for path, scan in scans.items() if scan.mentions}
-    deriving = {path for path in _closure(mentioning, importers) if scans[path].derives}
-    leading = _closure(mentioning | {path for path, scan in scans.items() if scan.aliases}, importers)
+    deriving = {path for path in closure(mentioning, importers) if scans[path].derives}
+    leading = closure(mentioning | {path for path, scan in scans.items() if scan.aliases}, importers)
     needed = {
         path: [*(target for target in targets if target in leading), *known.find(origins[path], scans[path].bases)]
         for path, targets in imported.items()
     }
-    return _closure(mentioning | deriving | (scans.keys() & set(generated)), needed)
+    return closure(mentioning | deriving | (scans.keys() & set(generated)), needed)
 
 
-def _closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
+def importers_of(imported: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """For each file that is imported, the files that import it."""
+    importers: dict[str, list[str]] = {}
+    for path, targets in imported.items():
+        for target in targets:
+            importers.setdefault(target, []).append(path)
+    return importers
+
+
+def closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
     """Everything that can be reached from `start`."""
     seen = set(start)
     waiting = list(seen)

@@ -15,15 +15,26 @@ from keyword import iskeyword
 from typing import ParamSpec, TypeVar
 
 from . import rules
-from .diagnostics import FOREIGN_OUTPUT, UNIMPORTABLE_FILE, Diagnostic, diagnostic, ordered
+from .diagnostics import (
+    FOREIGN_OUTPUT,
+    SYNTAX_ERROR,
+    UNDECODABLE_FILE,
+    UNIMPORTABLE_FILE,
+    Diagnostic,
+    diagnostic,
+    ordered,
+)
 from .files import outputs_of, source_of
-from .groups import Origin, groups, imports, scan
+from .groups import Origin, closure, groups, importers_of, imports, scan
 from .link import link
 from .marker import is_ours, read_marker
 from .model import FileDecl, SourceFile
 from .read.module import read
 from .read.positions import locate
 from .render import render
+
+_UNREAD = (SYNTAX_ERROR.code, UNDECODABLE_FILE.code)
+"""After one of these nothing is known of what a file declares."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -120,23 +131,27 @@ def _plan_group(
     """Read, link, check and render the files of one group."""
     crashes: list[Crash] = []
     files, found = _read(sources, origins, crashes)
-    unread = {item.path for item in found if item.is_error} | {crash.path for crash in crashes}
+    unread = {item.path for item in found if item.code in _UNREAD} | {crash.path for crash in crashes}
     linked, inconsistent = _linked(files, crashes)
     declared = {path: file for path, file in linked.items() if file.declarations}
-    found += inconsistent + _checked(linked, crashes)
+    # What is missing in a file because another could not be read is no fault of that file, and proves nothing.
+    doubtful = closure(unread, importers_of(imported)) - unread
+    said = inconsistent + _checked(linked, crashes)
+    found += [item for item in said if item.path not in doubtful]
     found += [item for path in sorted(wanted & declared.keys()) for item in _obstacles(path, existing)]
     located = _attempt(crashes, min(sources), "locating", locate, found, sources)
     diagnostics = ordered(found if located is None else located)
 
     broken = {item.path for item in diagnostics if item.is_error} | {crash.path for crash in crashes}
-    holders = _holders(_parents(declared.values(), imported, unread), broken)
-    held = sorted(path for path in holders if path in wanted and path not in broken)
+    holders = _holders(_parents(linked.values(), imported, unread | doubtful), broken)
+    generating = declared.keys() | {item.path for item in said} | {source_of(path) for path in existing}
+    held = sorted(path for path in wanted & holders.keys() & generating if path not in broken)
     outputs: dict[str, str | None] = {}
     for path in sorted(wanted & declared.keys() - broken - holders.keys()):
         outputs.update(_attempt(crashes, path, "rendering", _rendered, declared[path]) or {})
     relevant = wanted | {holder for path in held for holder in holders[path]}
     shown = tuple(item for item in diagnostics if item.path in relevant)
-    return _Part(Plan(outputs, shown, tuple(held), tuple(crashes)), frozenset(declared) | broken)
+    return _Part(Plan(outputs, shown, tuple(held), tuple(crashes)), frozenset({*declared, *broken, *holders}))
 
 
 def _attempt(
@@ -242,16 +257,17 @@ def _holders(parents: Mapping[str, Collection[str]], broken: Collection[str]) ->
 
 
 def _parents(
-    files: Collection[FileDecl], imported: Mapping[str, Collection[str]], unread: Collection[str]
+    files: Iterable[FileDecl], imported: Mapping[str, Collection[str]], doubtful: Collection[str]
 ) -> dict[str, set[str]]:
-    """For each file, those that it depends on: where a parent of a class is declared, and what it imports and nobody could read."""
-    homes = {f"{file.source.module}.{item.name}": file.source.path for file in files for item in file.declarations}
+    """For each file, those that it depends on: where parents of its classes are declared, and doubtful ones that it imports."""
+    listed = list(files)
+    homes = {f"{file.source.module}.{item.name}": file.source.path for file in listed for item in file.declarations}
     return {
         file.source.path: {
             *(homes[base.name] for item in file.declarations for base in item.bases if base.name in homes),
-            *(path for path in imported[file.source.path] if path in unread),
+            *(path for path in imported[file.source.path] if path in doubtful),
         }
-        for file in files
+        for file in listed
     }
 
 

@@ -24,6 +24,10 @@ from pathlib import Path
 
 import pytest
 
+import qten_gen
+from qten_gen.config import KEYS
+from qten_gen.model import FLAGS
+
 REPOSITORY = Path(__file__).parents[1]
 PAGES = ["README.md", *sorted(str(page.relative_to(REPOSITORY)) for page in (REPOSITORY / "docs").glob("*.md"))]
 
@@ -157,3 +161,24 @@ def test_every_link_into_the_repository_leads_somewhere() -> None:
         if not (REPOSITORY / page).parent.joinpath(target).exists()
     ]
     assert broken == []
+
+
+def words(page: str) -> set[str]:
+    """Everything on a page that could be a name or an option."""
+    return set(re.findall(r"[\w-]+", (REPOSITORY / page).read_text(encoding="utf-8")))
+
+
+def test_every_public_name_and_every_flag_has_its_place_in_the_guide() -> None:
+    assert {*qten_gen.__all__, *FLAGS} - words("docs/declarations.md") == set()
+
+
+def test_every_option_and_every_setting_has_its_place_on_the_page_of_the_command() -> None:
+    options = set(re.findall(r"--[a-z-]+", run("qten-gen --help", REPOSITORY)))
+    assert {*options, *KEYS} - words("docs/command.md") == set()
+
+
+def test_every_part_of_the_package_has_its_place_in_the_architecture() -> None:
+    parts = {
+        path.stem for path in (REPOSITORY / "qten_gen").iterdir() if path.suffix == ".py" or any(path.glob("*.py"))
+    }
+    assert {part for part in parts if not part.startswith("_")} - words("docs/architecture.md") == set()

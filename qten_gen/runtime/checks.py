@@ -88,6 +88,8 @@ def named(value: object) -> str:
     kind = type(value).__name__
     if value is None:
         return "None"
+    if isinstance(value, Tensor):
+        return f"a Tensor of dtype {value.dtype} and shape {list(value.shape)}"
     if isinstance(value, (int, float, complex, str)) and len(repr(value)) < 30:
         return f"{kind} {value!r}"
     return f"a {kind}"

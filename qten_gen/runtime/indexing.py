@@ -15,7 +15,7 @@ import torch
 from torch import Size, Tensor
 
 from . import joining
-from .checks import refuse_if_frozen, refuse_other_static
+from .checks import named, refuse_if_frozen, refuse_other_static
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -182,27 +182,39 @@ def _plain(self: TensorClass, index: Index) -> _Plain | tuple[_Plain, ...]:
 
 
 def _item(self: TensorClass, item: IndexItem) -> _Plain | EllipsisType:
-    """One part of an index, with a sequence made a tensor."""
+    """One part of an index, with a sequence or an array made a tensor."""
     if item is None or isinstance(item, (slice, EllipsisType)):
         return item
+    if isinstance(item, (list, range)) or getattr(item, "ndim", 0) > 0:
+        item = _index_tensor(self, item)
     if isinstance(item, Tensor):
-        if item.dtype is torch.bool or not (item.is_floating_point() or item.is_complex()):
+        if item.dtype in _INDEX_DTYPES or (item.dtype is torch.bool and item.dim() > 0):
             return item
-        raise TypeError(f"{type(self).__name__} is indexed with integer or bool tensors, got {item.dtype}")
-    if isinstance(item, (list, range)):
-        values = list(item)
-        return torch.tensor(values) if values else torch.empty(0, dtype=torch.long)
+        raise TypeError(f"{type(self).__name__} is indexed with long, int or bool tensors, got {named(item)}")
     if isinstance(item, str):
         raise TypeError(
             f"{type(self).__name__} is indexed along its batch dimensions; "
             f"read a field as an attribute or with .get({item!r})"
         )
-    if isinstance(item, bool) or not hasattr(item, "__index__"):
+    if isinstance(item, bool) or not isinstance(item, SupportsIndex):
         raise TypeError(
             f"{type(self).__name__} is indexed with int, slice, None, ..., a Tensor, a list or range of int or bool, "
-            f"or a tuple of those, got {type(item).__name__}"
+            f"or a tuple of those, got {named(item)}"
         )
-    return operator.index(cast(SupportsIndex, item))
+    return operator.index(item)
+
+
+_INDEX_DTYPES = (torch.long, torch.int)
+
+
+def _index_tensor(self: TensorClass, item: object) -> Tensor:
+    """The tensor of a list, a range or an array of indexes."""
+    values = list(item) if isinstance(item, range) else item
+    try:
+        made = torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {item!r}") from error
+    return made if made.numel() else made.long()
 
 
 def _dimensions(item: _Plain | EllipsisType) -> int:

@@ -179,11 +179,12 @@ def test_a_file_that_needs_one_that_cannot_be_read_is_held_back(qten_gen: Comman
         .replace("\nclass", "import model\n\nclass"),
     )
     qten_gen.write("src/sub.py", "from model import Batch\n\nclass Sub(Batch):\n    more: str\n")
+    qten_gen.write("src/deep.py", "from sub import Sub\n\nclass Deep(Sub):\n    most: str\n")
     qten_gen("src")
-    before = {name: qten_gen.read(f"src/{name}_qten.py") for name in ("model", "outer", "sub")}
+    before = {name: qten_gen.read(f"src/{name}_qten.py") for name in ("model", "outer", "sub", "deep")}
     qten_gen.write("src/model.py", BATCH + "    y: (\n")
     result = qten_gen("src")
-    assert (result.status, result.summary) == (1, "1 error in 1 file, 2 files held back; nothing written")
+    assert (result.status, result.summary) == (1, "1 error in 1 file, 3 files held back; nothing written")
     assert {name: qten_gen.read(f"src/{name}_qten.py") for name in before} == before
 
 

@@ -61,7 +61,9 @@ def test_a_shape_has_to_start_with_the_batch_size() -> None:
 
 def test_a_value_of_another_class_is_refused_in_a_nested_field() -> None:
     wrong: Any = torch.rand(4)
-    with pytest.raises(TypeError, match=r"^Batch\.point: expected Point, got a Tensor$"):
+    with pytest.raises(
+        TypeError, match=r"^Batch\.point: expected Point, got a Tensor of dtype torch\.float32 and shape \[4\]$"
+    ):
         Batch(torch.rand(4), wrong, batch_size=4)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import EllipsisType
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -114,6 +115,14 @@ def test_every_form_of_index(index: Any) -> None:
     assert_applied(value[index], value, lambda tensor: tensor[plain], tuple(torch.empty(4)[plain].shape))
 
 
+def test_an_array_selects_like_a_tensor() -> None:
+    value, rows, mask = batch(4), np.array([2, 0]), np.array([True, False, True, False])
+    untyped: Any = value
+    assert_applied(untyped[rows], value, lambda tensor: tensor[[2, 0]], (2,))
+    assert_applied(untyped[mask], value, lambda tensor: tensor[[0, 2]], (2,))
+    assert_applied(untyped[rows[0]], value, lambda tensor: tensor[2], ())
+
+
 def test_an_empty_list_selects_nothing() -> None:
     assert batch(4)[[]].batch_size == (0,)
 
@@ -179,7 +188,11 @@ def test_a_name_is_no_index() -> None:
         batch(4)[wrong]
 
 
-@pytest.mark.parametrize("index", [1.5, True, {1}, torch.ones(2), object()], ids=str)
+@pytest.mark.parametrize(
+    "index",
+    [1.5, True, {1}, torch.ones(2), torch.tensor(True), torch.ones(4, dtype=torch.uint8), ["a"], [1.5], object()],
+    ids=str,
+)
 def test_another_type_of_index_is_refused(index: Any) -> None:
     with pytest.raises(TypeError, match="Batch is indexed with"):
         batch(4)[index]

@@ -13,7 +13,6 @@ from qten_gen import TensorClass
 
 from .declared import Batch, Flat, Point, assert_applied, assert_sound, batch, flat, point, tensors
 
-
 split: Any = Tensor.split
 """Untyped in torch."""
 

@@ -102,9 +102,8 @@ def test_a_number_becomes_a_tensor() -> None:
     value: Any = Default(3, rate=0.5)
     assert torch.equal(value.number, torch.tensor(3))
     assert torch.equal(value.rate, torch.tensor(0.5))
-    value.number = 4
+    value.set("number", 4).rate = None
     assert torch.equal(value.number, torch.tensor(4))
-    value.rate = None
     assert value.rate is None
 
 

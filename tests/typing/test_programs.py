@@ -39,7 +39,7 @@ def disagreements(checker: str, reported: dict[Line, str]) -> list[str]:
         *(
             f"{name}:{number}: {message}"
             for (name, number), message in sorted(reported.items())
-            if (name, number) not in wanted
+            if (name, number) not in wanted and (PROGRAMS / name).exists()
         ),
     ]
 

@@ -1,0 +1,33 @@
+"""The example that a stranger runs first."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture(scope="module")
+def output() -> str:
+    """What the training of the digit classifier prints, run on the generated files alone."""
+    command = [sys.executable, "-W", "error", "-m", "digits.train"]
+    environment = {**os.environ, "QTEN_GEN_JIT": "off"}
+    return subprocess.run(command, cwd=EXAMPLES, env=environment, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.xdist_group("example")
+def test_the_loss_falls(output: str) -> None:
+    losses = [float(loss) for loss in re.findall(r"loss (\d+\.\d+)", output)]
+    assert len(losses) == 10
+    assert losses[-1] < 0.1 * losses[0]
+
+
+@pytest.mark.xdist_group("example")
+def test_digits_that_were_held_out_are_read(output: str) -> None:
+    accuracy = re.search(r"held-out accuracy (\d+\.\d)%", output)
+    assert accuracy is not None
+    assert float(accuracy[1]) > 90
