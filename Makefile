@@ -33,8 +33,9 @@ demo: $(INSTALLED)
 	@echo "Generated from examples/digits/model.py:"
 	@ls examples/digits/*_qten.py examples/digits/*_qten.pyi
 
+# One thread for each of the workers: they share the cores.
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

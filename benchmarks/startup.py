@@ -7,6 +7,7 @@ runtime against `import torch`.
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -36,8 +37,11 @@ def process(arguments: Sequence[str], folder: Path) -> Callable[[], float]:
     Raises `CalledProcessError` with the first run where the command fails.
     """
 
+    # With compiled modules, as an installed package has them, whatever the surroundings say.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
     def run() -> None:
-        subprocess.run(arguments, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(arguments, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
 
     run()
     return lambda: time_call(run)

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import FrozenInstanceError
 from difflib import get_close_matches
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Final, TypeGuard, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 
-from .contents import contents, new_like, tensor_and_nested
+from .contents import new_like, tensor_and_nested
 
 if TYPE_CHECKING:
     from .fields import Default
@@ -71,11 +71,18 @@ def device(value: torch.device | str | int) -> torch.device:
 
 
 def default(self: TensorClass, name: str) -> object:
-    """The default of a field for one instance: a factory is called, a tensor cloned."""
+    """The default of a field for one instance: a factory is called; a tensor or an object with tensors is cloned."""
     found: Default = type(self)._defaults[name]
     if found.is_factory:
         return cast("object", found.value())  # type: ignore[operator] # a factory is callable
-    return found.value.clone() if isinstance(found.value, Tensor) else found.value
+    if isinstance(found.value, Tensor):
+        return found.value.clone()
+    return found.value._map(Tensor.clone) if is_nested(found.value) else found.value
+
+
+def is_nested(value: object) -> TypeGuard[TensorClass]:
+    """Whether a value is a TensorClass; told by its storage, because the class itself imports this module."""
+    return hasattr(value, "_batch_size")
 
 
 def label(self: TensorClass, name: str) -> str:
@@ -217,58 +224,6 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     names = list(known)
     close = get_close_matches(name, names, n=1)
     return f"; did you mean {close[0]!r}?" if close else f"; the fields are: {', '.join(names) or 'none'}"
-
-
-@runtime_checkable
-class SupportsAll(Protocol):
-    """The result of comparing two arrays."""
-
-    def all(self) -> object: ...
-
-
-def equal(left: object, right: object) -> bool:
-    """Whether two static values are the same, arrays included."""
-    if left is right:
-        return True
-    try:
-        same: object = left == right
-        return bool(same.all() if isinstance(same, SupportsAll) else same)
-    except (RuntimeError, ValueError, TypeError):
-        return False
-
-
-def refuse_other_static(self: TensorClass, other: TensorClass) -> None:
-    """Compare the static fields of two objects, nested ones included.
-
-    Raises:
-        ValueError: two values differ; both are named.
-    """
-    mine, theirs = contents(self), contents(other)
-    for name in self._static:
-        same(self, name, [mine[name], theirs[name]])
-    for name in self._nested:
-        left, right = mine[name], theirs[name]
-        if left is not None and right is not None and type(left) is type(right):
-            refuse_other_static(cast("TensorClass", left), cast("TensorClass", right))
-
-
-S = TypeVar("S")
-
-
-def same(self: TensorClass, name: str, values: Sequence[S]) -> S:
-    """The one value that a static field has in all of `values`.
-
-    Raises:
-        ValueError: two values differ; both are named.
-    """
-    first = values[0]
-    for value in values:
-        if value is not first and not equal(first, value):
-            raise ValueError(
-                f"{label(self, name)} is the same for a whole batch, but differs between the objects: "
-                f"{first!r} and {value!r}"
-            )
-    return first
 
 
 def get_batch_size(self: TensorClass) -> Size:

@@ -10,7 +10,6 @@ from .checks import device as device
 from .checks import frozen as frozen
 from .checks import nested as nested
 from .checks import number as number
-from .checks import same as same
 from .checks import tensor as tensor
 from .generated_module import Module as Module
 from .generated_module import bound as bound
@@ -28,6 +27,7 @@ from .joining import put_optional as put_optional
 from .joining import zip_nested as zip_nested
 from .joining import zip_optional as zip_optional
 from .loading import declared as declared
+from .static import same as same
 
 __all__ = [
     "DEFAULT",

@@ -15,7 +15,9 @@ import torch
 from torch import Size, Tensor
 
 from . import joining
-from .checks import named, refuse_if_frozen, refuse_other_static
+from .checks import named, refuse_if_frozen
+from .mismatch import explain
+from .static import refuse_unlike
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -53,7 +55,7 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
     """Write into the items that `index` selects, in place.
 
     `value` is an object of the same class with the batch size and the static fields of those items, a number, or a tensor that
-    broadcasts over their batch size.
+    broadcasts over their batch size. Where torch refuses one field, the fields before it are written already.
 
     Raises:
         ValueError: the batch sizes do not fit, or a static field differs.
@@ -61,27 +63,34 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
     """
     refuse_if_frozen(self, "assign to an item of")
     plain, size = _resolved(self, index)
-    if isinstance(value, Tensor):
-        events = len(self._batch_size)
+    if type(value) is type(self):
+        _put(self, index, plain, cast(T, value), size)
+    elif isinstance(value, Tensor):
+        n = len(self._batch_size)
         for leaf in self._leaves():
-            leaf[plain] = over_batch(value, size, leaf.dim() - events)
+            leaf[plain] = over_batch(value, size, leaf.dim() - n)
     elif isinstance(value, (int, float, complex)):
         for leaf in self._leaves():
             leaf[plain] = value
     else:
-        if type(value) is not type(self) or value._batch_size != size:
-            raise _unfit(self, index, value, size)
-        if self._static or self._nested:
-            refuse_other_static(self, value)
+        items, wrong = f"{type(self).__name__}[{_shown(index)}]", type(value).__name__
+        raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}")
+
+
+def _put(self: T, index: Index, plain: _Plain | tuple[_Plain, ...], value: T, size: Size) -> None:
+    """Write an object of the same class into the items of an index, which have the batch size `size`."""
+    if value._batch_size != size:
+        raise ValueError(
+            f"{type(self).__name__}[{_shown(index)}] has batch size {list(size)}, "
+            f"the value has {list(value._batch_size)}"
+        )
+    if self._static or self._nested or len(self._leaves()) != len(value._leaves()):
+        refuse_unlike(self, value)
+    try:
         self._index_put(plain, value)
-
-
-def _unfit(self: T, index: Index, value: T, size: Size) -> Exception:
-    """The error of assigning an object of another class or batch size to items."""
-    items = f"{type(self).__name__}[{_shown(index)}]"
-    if type(value) is not type(self):
-        return TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {type(value).__name__}")
-    return ValueError(f"{items} has batch size {list(size)}, the value has {list(value._batch_size)}")
+    except RuntimeError as error:
+        explain(f"{type(self).__name__}[{_shown(index)}]", [self[index], value], error)
+        raise
 
 
 def over_batch(value: Tensor, batch_size: Size, events: int) -> Tensor:

@@ -9,6 +9,7 @@ import torch
 from torch import Size, Tensor
 
 from .checks import label
+from .mismatch import explain
 from .shapes import dimension
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def stack(items: Sequence[T], dim: int = 0) -> T:
     if not -n - 1 <= dim <= n:
         raise IndexError(f"stack: dimension {dim} is out of range for {n} batch dimensions")
     at = dim if dim >= 0 else dim + n + 1
-    return first._join(torch.stack, items, at, Size((*size[:at], len(items), *size[at:])))
+    return _joined("stack", torch.stack, items, at, Size((*size[:at], len(items), *size[at:])))
 
 
 def cat(items: Sequence[T], dim: int = 0) -> T:
@@ -61,7 +62,15 @@ def cat(items: Sequence[T], dim: int = 0) -> T:
                 f"got {list(size)} and {list(other)}"
             )
     length = sum(item._batch_size[at] for item in items)
-    return first._join(torch.cat, items, at, Size((*size[:at], length, *size[at + 1 :])))
+    return _joined("cat", torch.cat, items, at, Size((*size[:at], length, *size[at + 1 :])))
+
+
+def _joined(action: str, fn: Join, items: Sequence[T], dim: int, batch_size: Size) -> T:
+    try:
+        return items[0]._join(fn, items, dim, batch_size)
+    except RuntimeError as error:
+        explain(action, items, error)
+        raise
 
 
 def split(self: T, split_size: int | Sequence[int], dim: int = 0) -> tuple[T, ...]:
@@ -124,13 +133,13 @@ def _items(items: Iterable[T], action: str) -> Sequence[T]:
 
 def join_optional(self: TensorClass, name: str, fn: Join, values: list[Tensor | None], dim: int) -> Tensor | None:
     """Join an optional tensor field, which is None in all objects or in none."""
-    given = _all_or_none(self, name, values)
+    given = all_or_none(self, name, values)
     return None if given is None else fn(given, dim)
 
 
 def join_nested(self: TensorClass, name: str, fn: Join, values: list[T | None], dim: int, batch_size: Size) -> T | None:
     """Join a nested field, whose values are of one class; None in all objects or in none."""
-    given = _all_or_none(self, name, values)
+    given = all_or_none(self, name, values)
     if given is None:
         return None
     first = given[0]
@@ -144,7 +153,7 @@ def zip_optional(
     self: TensorClass, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: Tensor | None, right: Tensor | None
 ) -> Tensor | None:
     """Apply `fn` to an optional tensor field of two objects, which is None in both or in neither."""
-    given = _all_or_none(self, name, [left, right])
+    given = all_or_none(self, name, [left, right])
     return None if given is None else fn(given[0], given[1])
 
 
@@ -153,7 +162,7 @@ def zip_nested(
 ) -> T | None:
     """Apply `fn` to the tensors of a nested field of two objects; None in both or in neither."""
     if left is None or right is None:
-        _all_or_none(self, name, [left, right])
+        all_or_none(self, name, [left, right])
         return None
     if type(left) is not type(right):
         raise _different(self, name, left, right)
@@ -162,7 +171,7 @@ def zip_nested(
 
 def put_optional(self: TensorClass, name: str, target: Tensor | None, index: object, value: Tensor | None) -> None:
     """Write items of an optional tensor field, which is None in both objects or in neither."""
-    given = _all_or_none(self, name, [target, value])
+    given = all_or_none(self, name, [target, value])
     if given is not None:
         given[0][index] = given[1]  # type: ignore[index] # `index` was made by the runtime
 
@@ -170,7 +179,7 @@ def put_optional(self: TensorClass, name: str, target: Tensor | None, index: obj
 def put_nested(self: TensorClass, name: str, target: T | None, index: object, value: T | None) -> None:
     """Write items of a nested field; None in both objects or in neither."""
     if target is None or value is None:
-        _all_or_none(self, name, [target, value])
+        all_or_none(self, name, [target, value])
         return
     if type(target) is not type(value):
         raise _different(self, name, target, value)
@@ -201,7 +210,12 @@ def part_nested(
 V = TypeVar("V")
 
 
-def _all_or_none(self: TensorClass, name: str, values: list[V | None]) -> list[V] | None:
+def all_or_none(self: TensorClass, name: str, values: list[V | None]) -> list[V] | None:
+    """The values of an optional field in several objects, or None where it is None in all of them.
+
+    Raises:
+        TypeError: it is None in some of them.
+    """
     missing = sum(value is None for value in values)
     if missing == 0:
         return cast("list[V]", values)

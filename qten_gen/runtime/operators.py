@@ -10,12 +10,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Number
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Size, Tensor
 
 from .indexing import over_batch
+from .mismatch import explain
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -115,11 +117,19 @@ def _binary(function: Function) -> Callable[[T, object], T]:
                 raise ValueError(
                     f"expected two {type(self).__name__} of one batch size, got {list(size)} and {list(other._batch_size)}"
                 )
-            return self._zip(function, other)
+            try:
+                return self._zip(function, other)
+            except RuntimeError as error:
+                explain(function.__name__, [self, other], error)
+                raise
         if isinstance(other, (int, float, complex)) or (isinstance(other, Tensor) and other.dim() == 0):
             return self._map_with(function, other, size, self._device)
         if isinstance(other, Tensor):
             return self._map_with(_over_batch, (function, other, size), size, self._device)
+        if isinstance(
+            other, Number
+        ):  # those of NumPy; the usual ones went before, without the cost of an abstract class
+            return self._map_with(function, other, size, self._device)
         return NotImplemented  # type: ignore[no-any-return] # for Python to try the other operand
 
     return method

@@ -171,6 +171,9 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     __deepcopy__ = conversion.deep_copy
     __replace__ = access.replace
 
+    __array_ufunc__: ClassVar[None] = None
+    """Tells NumPy to leave operators between its numbers and an object to the object."""
+
     def __bool__(self) -> bool:
         raise TypeError(f"a {type(self).__name__} has no truth value; ask its tensors")
 

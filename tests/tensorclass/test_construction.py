@@ -142,6 +142,17 @@ def test_a_tensor_default_is_cloned_for_each_object() -> None:
     assert shared == 0
 
 
+def test_a_nested_default_is_cloned_for_each_object() -> None:
+    shared = point()
+
+    class Placed(TensorClass):
+        point: Point = shared
+
+    first, second = Placed(), Placed()
+    first.point.weight.fill_(7)
+    assert second.point.weight == shared.weight != 7
+
+
 def test_a_default_is_checked_like_any_value() -> None:
     with pytest.raises(ValueError, match=r"^Point\.weight: expected a shape that starts with \[4\], got \[\]$"):
         Point(torch.rand(4), batch_size=4)

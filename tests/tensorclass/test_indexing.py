@@ -234,6 +234,12 @@ def test_assignment_asks_for_the_batch_size_of_the_items() -> None:
         value[:2] = value[0]
 
 
+def test_assignment_names_the_field_whose_shapes_do_not_fit() -> None:
+    value = flat(4)
+    with pytest.raises(ValueError, match=r"Flat\[:2\]: Flat\.x: expected one shape .*, got \[3\] and \[5\]"):
+        value[:2] = flat(2).replace(x=torch.rand(2, 5))
+
+
 def test_assignment_asks_for_the_same_class() -> None:
     value: Any = batch(4)
     for wrong in (point(4), "text", None):
@@ -249,10 +255,12 @@ def test_assignment_asks_for_the_same_static_values_and_writes_nothing_otherwise
     assert_applied(value, before, lambda tensor: tensor)
 
 
-def test_assignment_asks_for_none_in_the_same_fields() -> None:
+def test_assignment_asks_for_none_in_the_same_fields_and_writes_nothing_otherwise() -> None:
     value = batch(4)
+    before = value.clone()
     with pytest.raises(TypeError, match=r"Batch\.mask: expected a value in every object or in none"):
         value[:1] = batch(1).replace(mask=None)
+    assert_applied(value, before, lambda tensor: tensor)
 
 
 def test_a_class_without_tensors_is_indexed_too() -> None:

@@ -79,6 +79,18 @@ def test_joining_asks_for_batch_sizes_that_fit() -> None:
         Flat.stack([flat(2)], 2)
 
 
+def test_joining_names_the_field_whose_shapes_do_not_fit() -> None:
+    other = flat(2).replace(x=torch.rand(2, 4))
+    for join in (Flat.stack, Flat.cat):
+        with pytest.raises(
+            ValueError, match=r"Flat\.x: expected one shape beyond the batch size .*, got \[3\] and \[4\]"
+        ):
+            join([flat(2), other])
+    far = batch(2).replace(point=point(2).to("meta"))
+    with pytest.raises(ValueError, match=r"stack: Point\.position: expected one device .*, got cpu and meta"):
+        Batch.stack([batch(2), far])
+
+
 def test_joining_asks_for_equal_static_values() -> None:
     with pytest.raises(ValueError, match=r"Batch\.source .* differs between the objects: 'test' and 'other'"):
         Batch.stack([batch(2), batch(2).replace(source="other")])

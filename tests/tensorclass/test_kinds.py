@@ -152,6 +152,21 @@ def test_with_autocast_what_cannot_be_converted_is_refused() -> None:
         maker({}, point(2), batch_size=2)
 
 
+def test_flags_in_brackets_are_those_of_keywords() -> None:
+    class Bracket(TensorClass["nocast", "frozen"]):  # type: ignore[type-arg, name-defined] # mypy reads the flags as types
+        number: int
+
+    class Child(Bracket["shadow"], frozen=True):  # type: ignore[type-arg, name-defined, misc] # the same
+        x: Tensor
+
+    value: Any = Bracket(3)
+    assert value.number == 3
+    assert Bracket._flags == {"nocast", "frozen"}
+    assert Child._flags == {"nocast", "frozen", "shadow"}
+    with pytest.raises(FrozenInstanceError):
+        value.number = 4
+
+
 def test_a_generic_class_is_one_class() -> None:
     value = Pair[str](torch.zeros(2), "a", batch_size=2)
     assert type(value) is Pair

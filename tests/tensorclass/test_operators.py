@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -50,6 +51,18 @@ def test_a_number_is_combined_with_every_tensor(function: Binary, number: Any) -
     value = flat(4)
     assert_applied(function(value, number), value, lambda tensor: function(tensor, number))
     assert_applied(function(number, value), value, lambda tensor: function(number, tensor))
+
+
+@pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
+def test_numbers_of_numpy_are_numbers(function: Binary) -> None:
+    value, number = flat(4), np.float32(2)
+    assert_applied(function(value, number), value, lambda tensor: function(tensor, 2.0))
+    assert_applied(function(number, value), value, lambda tensor: function(2.0, tensor))
+
+
+def test_an_array_is_refused() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        operator.mul(np.ones(4), cast(Any, flat(4)))
 
 
 @pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
@@ -99,6 +112,11 @@ def test_a_field_that_is_none_in_one_object_only_is_refused() -> None:
 def test_objects_of_different_batch_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match=r"expected two Flat of one batch size, got \[4\] and \[3\]"):
         flat(4) + flat(3)
+
+
+def test_the_field_whose_shapes_do_not_fit_is_named() -> None:
+    with pytest.raises(ValueError, match=r"add: Flat\.x: expected one shape .*, got \[3\] and \[4\]"):
+        flat(2) + flat(2).replace(x=torch.rand(2, 4))
 
 
 def test_objects_of_different_classes_are_refused() -> None:

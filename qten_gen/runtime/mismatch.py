@@ -1,0 +1,52 @@
+"""Which field is at fault when torch cannot combine the tensors of several objects. Looked for only after torch has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from torch import Tensor
+
+from .checks import label
+from .contents import contents
+
+if TYPE_CHECKING:
+    from .tensorclass import TensorClass
+
+
+def explain(action: str, objects: Sequence[TensorClass], error: RuntimeError) -> None:
+    """Raise an error that names the field, from torch's; return where no difference is found.
+
+    Raises:
+        ValueError: a shape beyond the batch size, or a device, is not the same in all objects.
+    """
+    found = _difference(objects, len(objects[0]._batch_size))
+    if found is not None:
+        raise ValueError(f"{action}: {found}") from error
+
+
+def _difference(objects: Sequence[TensorClass], n: int) -> str | None:
+    """The first tensor whose shape beyond `n` batch dimensions, or whose device, is not the same in all objects."""
+    first = objects[0]
+    for name, value in contents(first).items():
+        others: list[Any] = [contents(other)[name] for other in objects[1:]]
+        if isinstance(value, Tensor):
+            between = _between(value, others, n)
+            found = between and f"{label(first, name)}: {between}"
+        elif name in first._nested and value is not None:
+            found = _difference([cast("TensorClass", value), *others], n)
+        else:
+            found = None
+        if found is not None:
+            return found
+    return None
+
+
+def _between(value: Tensor, others: list[Tensor], n: int) -> str | None:
+    for other in others:
+        if other.shape[n:] != value.shape[n:]:
+            shapes = f"{list(value.shape[n:])} and {list(other.shape[n:])}"
+            return f"expected one shape beyond the batch size in all objects, got {shapes}"
+        if other.device != value.device:
+            return f"expected one device in all objects, got {value.device} and {other.device}"
+    return None

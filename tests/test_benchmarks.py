@@ -1,0 +1,53 @@
+"""The benchmarks compare like with like, and their tables read well. Nothing is timed here."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.handwritten import Handwritten
+from benchmarks.tensorclass import OPERATIONS, Generated, result
+from benchmarks.timing import Row, interleaved, spell, table
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_generated_class_gives_what_the_hand_written_one_gives(operation: str) -> None:
+    assert result(OPERATIONS[operation], Generated) == result(OPERATIONS[operation], Handwritten)
+
+
+def test_an_operation_that_gives_something_else_is_noticed() -> None:
+    class Wrong(Handwritten):
+        __slots__ = ()
+
+        def clone(self) -> Handwritten:
+            return self.apply(lambda tensor: tensor + 1)
+
+    assert result(OPERATIONS["clone"], Wrong) != result(OPERATIONS["clone"], Handwritten)
+
+
+def test_columns_are_measured_in_turns_and_the_minimum_counts() -> None:
+    order: list[str] = []
+    times = {"a": iter([3.0, 1.0, 2.0]), "b": iter([6.0, 5.0, 4.0])}
+
+    def measurement(name: str) -> float:
+        order.append(name)
+        return next(times[name])
+
+    best = interleaved({"a": lambda: measurement("a"), "b": lambda: measurement("b")}, rounds=3)
+    assert best == {"a": 1.0, "b": 4.0}
+    assert order == ["a", "b", "b", "a", "a", "b"]
+
+
+def test_a_table_has_times_relations_and_limits() -> None:
+    rows = [Row("construct", {"this": 1.1e-6, "hand": 1e-6}, "1.05"), Row("get", {"this": 35e-9, "hand": 70e-9})]
+    assert table(rows, lambda this, hand: f"{this / hand:.2f}", "/").splitlines() == [
+        "             this   hand  / hand  limit",
+        "construct  1.1 us   1 us    1.10   1.05",
+        "get         35 ns  70 ns    0.50",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(3.5e-8, "35 ns"), (2.084e-6, "2.08 us"), (0.0124, "12.4 ms"), (2, "2 s")]
+)
+def test_a_duration_is_spelled_in_the_unit_that_fits(seconds: float, text: str) -> None:
+    assert spell(seconds) == text
