@@ -1,6 +1,6 @@
 """What the command and the import cost on top of what anybody pays.
 
-Whole processes: `qten-gen --version` and a run over an unchanged tree against a bare interpreter, `import qten_gen` with its
+`qten-gen --version` and a run over an unchanged tree, as whole processes, against a bare interpreter; `import qten_gen` with its
 runtime against `import torch`.
 """
 
@@ -11,7 +11,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from .timing import Row, interleaved, table, time_call, write_json
@@ -28,23 +29,23 @@ class Batch{number}(TensorClass):
     source: str = "train"
 """
 
-RUNTIME = "from qten_gen import Module, TensorClass, buffer, field, param, submodule, virtual"
+IMPORTS = """\
+from time import perf_counter
+started = perf_counter()
+import torch
+between = perf_counter()
+from qten_gen import Module, TensorClass, buffer, field, param, submodule, virtual
+print(between - started, perf_counter() - between)
+"""
 
 
-def process(arguments: Sequence[str], folder: Path) -> Callable[[], float]:
-    """A measurement of one run of a command in `folder`.
+def run(arguments: Sequence[str], folder: Path) -> str:
+    """What a command prints that is run in `folder`, with compiled modules, as an installed package has them.
 
-    Raises `CalledProcessError` with the first run where the command fails.
+    Raises `CalledProcessError` where the command fails.
     """
-
-    # With compiled modules, as an installed package has them, whatever the surroundings say.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-
-    def run() -> None:
-        subprocess.run(arguments, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
-
-    run()
-    return lambda: time_call(run)
+    return subprocess.run(arguments, cwd=folder, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def write_tree(folder: Path, files: int) -> None:
@@ -57,21 +58,32 @@ def write_tree(folder: Path, files: int) -> None:
         (package / f"model{number}.py").write_text(DECLARATION.format(number=number), encoding="utf-8")
 
 
+def compare_processes(name: str, command: Sequence[str], folder: Path, rounds: int, limit: str) -> Row:
+    """A command against an interpreter that does nothing."""
+    columns = {"this": command, "bare": [sys.executable, "-c", "pass"]}
+    run(command, folder)
+    measurements = {column: partial(time_call, partial(run, line, folder)) for column, line in columns.items()}
+    return Row(name, interleaved(measurements, rounds), limit)
+
+
+def compare_imports(folder: Path, rounds: int) -> Row:
+    """Torch and the runtime against torch alone, in one process: torch's own time varies by more than the runtime takes."""
+    program = [sys.executable, "-c", IMPORTS]
+    run(program, folder)
+    times = [[float(seconds) for seconds in run(program, folder).split()] for _ in range(rounds)]
+    torch, runtime = (min(column) for column in zip(*times, strict=True))
+    return Row("import of the runtime", {"this": torch + runtime, "bare": torch}, "40 ms")
+
+
 def rows(folder: Path, files: int, rounds: int) -> list[Row]:
     """All comparisons. The tree in `folder` is generated before anything is timed."""
     write_tree(folder, files)
     command = str(Path(sys.executable).with_name("qten-gen"))
-    subprocess.run([command, "package"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    python = [sys.executable, "-c"]
-    torch = "import torch"
-    comparisons = [
-        ("qten-gen --version", [command, "--version"], [*python, "pass"], 40, rounds),
-        (f"qten-gen, {files} unchanged files", [command, "package"], [*python, "pass"], 60, rounds),
-        ("import of the runtime", [*python, f"{torch}; {RUNTIME}"], [*python, torch], 40, max(3, rounds // 3)),
-    ]
+    run([command, "package"], folder)
     return [
-        Row(name, interleaved({"this": process(this, folder), "bare": process(bare, folder)}, turns), f"{limit} ms")
-        for name, this, bare, limit, turns in comparisons
+        compare_processes("qten-gen --version", [command, "--version"], folder, rounds, "40 ms"),
+        compare_processes(f"qten-gen, {files} unchanged files", [command, "package"], folder, rounds, "60 ms"),
+        compare_imports(folder, max(3, rounds // 3)),
     ]
 
 

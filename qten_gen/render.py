@@ -21,6 +21,7 @@ _STUB_IMPORTS = {
     "_torch.": "import torch as _torch",
     "_BatchSize": "from qten_gen.runtime.checks import BatchSize as _BatchSize",
     "_DeviceLike": "from qten_gen.runtime.checks import DeviceLike as _DeviceLike",
+    "_Default)": "from qten_gen_typing import Default as _Default",
     "_Slot[": "from qten_gen_typing import Slot as _Slot",
 }
 """What the stub templates mention, and the import that it takes."""

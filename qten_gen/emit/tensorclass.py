@@ -156,7 +156,7 @@ def _conversion(field: FieldDecl, value: str, batch_size: str, device: str) -> s
 
 def _map_with(mine: str, nested: bool) -> str:
     if nested:
-        return f"{mine}._map_with(fn, argument, batch_size + {mine}._batch_size[n:], device)"
+        return f"{mine}._map_with(fn, argument, batch_size + {mine}._batch_size[n:], device or {mine}._device)"
     return f"fn({mine}, argument)"
 
 

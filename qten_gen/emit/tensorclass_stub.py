@@ -17,11 +17,15 @@ _DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A literal key of `get` and `set`: its type, and what is read and written under it."""
+    """A literal key of `get` and `set`: its type, and what is read and written under it.
+
+    `through_none` says that a nested field on the way may be None, where `get` gives its default.
+    """
 
     literal: str
     read: str
     written: str
+    through_none: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +174,19 @@ def _slots(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> Iterato
 
 
 def _keys(
-    declaration: TensorClassDecl, names: StubNames, related: Mapping[str, Declaration], path: tuple[str, ...]
+    declaration: TensorClassDecl,
+    names: StubNames,
+    related: Mapping[str, Declaration],
+    path: tuple[str, ...],
+    through_none: bool = False,
 ) -> Iterator[Key]:
     """The literal keys: names of fields, and tuples of names that lead through nested fields."""
     for field in declaration.fields:
         steps, found = (*path, field.name), _types(field, names, related)
-        yield Key(_literal(steps), found.read, found.written)
+        yield Key(_literal(steps), found.read, found.written, through_none)
         inner = related.get(_nested(field).name) if field.kind is FieldKind.NESTED else None
-        if isinstance(inner, TensorClassDecl) and len(steps) < _DEPTH and not field.optional:
-            yield from _keys(inner, names, related, steps)
+        if isinstance(inner, TensorClassDecl) and inner.name != declaration.name and len(steps) < _DEPTH:
+            yield from _keys(inner, names, related, steps, through_none or field.optional)
 
 
 def _literal(steps: tuple[str, ...]) -> str:

@@ -1,7 +1,8 @@
-"""A field and a method have the same name.
+"""A field and a method have the same name, or a method has the name of something that generated code needs.
 
 A class has one attribute of a name. The method would hide the field, or, in a child, the field would hide what code written for
-the parent calls.
+the parent calls. Methods called `_map` or `_join` would take the place of generated ones, and `_tokens` that of the storage of a
+field `tokens`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..diagnostics import Finding, Kind
-from ..model import VirtualDecl
+from ..model import PRIVATE_NAMES, TensorClassDecl, VirtualDecl, storage
 from .subject import Subject
 
 KIND = Kind("QG204", "colliding-name")
@@ -48,6 +49,11 @@ def check(subject: Subject) -> Iterator[Finding]:
         if method.name in fields:
             message = f"{method.name} is a field of {declaration.name} and a method of it"
             yield Finding(message, method.place / "name", "rename one of them")
+    private = PRIVATE_NAMES | {storage(name) for name in fields} | {"batch_size"}
+    for method in declaration.methods:
+        if isinstance(declaration, TensorClassDecl) and method.name in private:
+            message = f"{method.name} is a name that generated code uses"
+            yield Finding(message, method.place / "name", "rename the method")
     own = {field.name: field for field in subject.fields}
     for parent in subject.project.ancestors(declaration):
         for method in parent.methods:

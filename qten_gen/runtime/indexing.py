@@ -64,7 +64,8 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
     refuse_if_frozen(self, "assign to an item of")
     plain, size = _resolved(self, index)
     if type(value) is type(self):
-        _put(self, index, plain, cast(T, value), size)
+        # pyright does not narrow here, mypy does
+        _put(self, index, plain, cast(T, value), size)  # type: ignore[redundant-cast]
     elif isinstance(value, Tensor):
         n = len(self._batch_size)
         for leaf in self._leaves():

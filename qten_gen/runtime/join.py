@@ -58,6 +58,9 @@ class DeclarationMeta(ABCMeta):
         mcls._prepare(namespace, declaration)
         cls = super().__new__(mcls, name, _bases_with(part.cls, bases), namespace)
         cls._declaration = declaration
+        if "__init__" in vars(part.cls):
+            # A TypeError for a wrong argument shows it: `Batch.__init__() missing ...`.
+            vars(part.cls)["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
         cls._defaults, cls._specifiers = everything.defaults, everything.specifiers
         cls._complete()
         _publish(cls, part, statement)
@@ -89,6 +92,22 @@ class TensorClassMeta(DeclarationMeta):
     """Metaclass of TensorClass."""
 
     _flags: frozenset[str] = frozenset()
+
+    if TYPE_CHECKING:
+        # Checkers hold the keywords of a class statement against this.
+        def __new__(
+            mcls,
+            name: str,
+            bases: tuple[type, ...],
+            namespace: dict[str, object],
+            *,
+            autocast: bool = False,
+            frozen: bool = False,
+            nocast: bool = False,
+            open: bool = False,
+            shadow: bool = False,
+            tensor_only: bool = False,
+        ) -> TensorClassMeta: ...
 
     @staticmethod
     def _read(statement: ClassStatement) -> Declaration:

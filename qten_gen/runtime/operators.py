@@ -126,9 +126,8 @@ def _binary(function: Function) -> Callable[[T, object], T]:
             return self._map_with(function, other, size, self._device)
         if isinstance(other, Tensor):
             return self._map_with(_over_batch, (function, other, size), size, self._device)
-        if isinstance(
-            other, Number
-        ):  # those of NumPy; the usual ones went before, without the cost of an abstract class
+        # NumPy's numbers; the usual ones went before, without the cost of an abstract class.
+        if isinstance(other, Number):
             return self._map_with(function, other, size, self._device)
         return NotImplemented  # type: ignore[no-any-return] # for Python to try the other operand
 

@@ -70,17 +70,6 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
 
         # For the `super().__init__(...)` of a class with its own constructor; others get one made of their fields.
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-
-        def __init_subclass__(
-            cls,
-            *,
-            autocast: bool = False,
-            frozen: bool = False,
-            nocast: bool = False,
-            open: bool = False,
-            shadow: bool = False,
-            tensor_only: bool = False,
-        ) -> None: ...
     else:
         batch_size = property(
             checks.get_batch_size,

@@ -5,6 +5,7 @@ import torch
 
 Get = TypeVar("Get", covariant=True)
 Set = TypeVar("Set", contravariant=True)
+Default = TypeVar("Default")
 
 class Slot(Generic[Get, Set]):
     """A field that is read as one type and written as another: `inner: Slot[Inner, _decl.Inner]`."""

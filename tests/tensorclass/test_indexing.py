@@ -190,7 +190,7 @@ def test_a_name_is_no_index() -> None:
 
 @pytest.mark.parametrize(
     "index",
-    [1.5, True, {1}, torch.ones(2), torch.tensor(True), torch.ones(4, dtype=torch.uint8), ["a"], [1.5], object()],
+    [1.5, True, {1}, torch.ones(2), torch.tensor(True), torch.ones(4, dtype=torch.uint8), ["a"], [1.5], object],
     ids=str,
 )
 def test_another_type_of_index_is_refused(index: Any) -> None:

@@ -36,13 +36,6 @@ def test_to_a_device_from_none_is_a_new_object_with_the_same_tensors() -> None:
     assert moved.tokens is value.tokens
 
 
-def test_a_nested_object_keeps_its_own_device() -> None:
-    value = batch(4)
-    value.point = value.point.to("cpu")
-    for result in (value[0], value.reshape(2, 2), value.clone(), value.split(2)[0], value == value):
-        assert (result.device, result.point.device) == (None, torch.device("cpu"))
-
-
 @pytest.mark.parametrize(
     ("args", "named"),
     [
@@ -165,3 +158,10 @@ def test_apply_keeps_the_device_true() -> None:
     value = flat(4).to("cpu")
     assert value.apply(torch.neg).device == torch.device("cpu")
     assert value.apply(lambda tensor: tensor.to("meta"), device="meta").x.device.type == "meta"
+
+
+def test_a_nested_object_keeps_its_own_device() -> None:
+    value = batch(4)
+    value.point = value.point.to("cpu")
+    for result in (value[0], value.reshape(2, 2), value.clone(), value.split(2)[0], value == value):
+        assert (result.device, result.point.device) == (None, torch.device("cpu"))
