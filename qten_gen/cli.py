@@ -21,7 +21,6 @@ DONE, FOUND, MISUSE, INTERNAL, INTERRUPTED = 0, 1, 2, 101, 130
 """Exit statuses: all is well; errors, or stale outputs; wrong use; a fault of ours; interrupted."""
 
 
-
 def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None) -> int:
     """Run the command and return its exit status. Nothing is raised, whatever happens."""
     arguments = list(sys.argv[1:] if argv is None else argv)

@@ -9,6 +9,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from .files import shown
+from .suggestions import did_you_mean
+
 OUTPUT_FORMATS = ("full", "concise", "json", "github")
 
 KEYS = ("exclude", "output-format", "src")
@@ -32,7 +35,9 @@ class ConfigError(Exception):
 
 
 def _unknown(place: str, problem: str) -> ConfigError:
-    return ConfigError(f"{place}: error QG004 [unknown-setting]: {problem}")
+    from .diagnostics import UNKNOWN_SETTING
+
+    return ConfigError(f"{place}: error {UNKNOWN_SETTING.code} [{UNKNOWN_SETTING.name}]: {problem}")
 
 
 def load(start: str, shown_as: str | None = None) -> Config:
@@ -49,16 +54,10 @@ def load(start: str, shown_as: str | None = None) -> Config:
         nearest = nearest or folder
         data = _bytes(path)
         if b"qten-gen" in data:
-            config = parse(data, folder, shown_as or _shown(path))
+            config = parse(data, folder, shown_as or shown(path))
             if config is not None:
                 return config
     return Config(root=nearest)
-
-
-def _shown(path: str) -> str:
-    from .files import shown
-
-    return shown(path)
 
 
 def _upwards(start: str) -> Iterable[str]:
@@ -78,7 +77,7 @@ def _bytes(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read()
     except OSError as error:
-        raise ConfigError(f"{_shown(path)}: error: cannot read it: {error.strerror}") from None
+        raise ConfigError(f"{shown(path)}: error: cannot read it: {error.strerror}") from None
 
 
 def parse(data: bytes, root: str, path: str) -> Config | None:
@@ -103,7 +102,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
     place = _Places(path, text)
     for key in section:
         if key not in KEYS:
-            raise _unknown(place.of(key), f"unknown key {key!r} in [tool.qten-gen]; {_suggestion(key, KEYS)}")
+            raise _unknown(place.of(key), f"unknown key {key!r} in [tool.qten-gen]; {_advice(key, KEYS)}")
     return Config(
         root=root,
         path=path,
@@ -157,8 +156,12 @@ def _choice(section: dict[str, object], key: str, choices: tuple[str, ...], plac
     if not isinstance(value, str):
         raise _unknown(place.of(key), f"{key} has to be a string, not {_kind(value)}")
     if value not in choices:
-        raise _unknown(place.of(key), f"{key} cannot be {value!r}; {_suggestion(value, choices)}")
+        raise _unknown(place.of(key), f"{key} cannot be {value!r}; {_advice(value, choices)}")
     return value
+
+
+def _advice(word: str, choices: tuple[str, ...]) -> str:
+    return did_you_mean(word.lower(), choices, f"known are {', '.join(choices)}")
 
 
 def _kind(value: object) -> str:
@@ -167,10 +170,3 @@ def _kind(value: object) -> str:
     if isinstance(value, list) and not all(isinstance(item, str) for item in value):
         return f"a list with {_kind(next(item for item in value if not isinstance(item, str)))}"
     return names.get(type(value), "a date or time")
-
-
-def _suggestion(word: str, choices: tuple[str, ...]) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(word.lower(), choices, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known are {', '.join(choices)}"

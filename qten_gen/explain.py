@@ -6,12 +6,12 @@ The text is the rule's own: its docstring and its tested examples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from textwrap import indent
 from typing import TextIO
 
 from .rules import RULES, Rule
 from .rules.cases import case
+from .suggestions import nearest
 
 
 def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
@@ -45,5 +45,5 @@ def page(rule: Rule) -> str:
 
 def _suggestion(word: str) -> str:
     codes, names = [rule.KIND.code for rule in RULES], [rule.KIND.name for rule in RULES]
-    close = get_close_matches(word.upper(), codes, 1, 0.7) or get_close_matches(word.lower(), names, 1)
-    return f"did you mean {close[0]}?" if close else "qten-gen explain lists all"
+    close = nearest(word.upper(), codes, 0.7) or nearest(word.lower(), names)
+    return f"did you mean {close}?" if close else "qten-gen explain lists all"

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from .groups import Origin
+from .suggestions import nearest
 
 EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
 """Folders that are never entered, besides those whose name starts with a dot and virtual environments of any name."""
@@ -138,15 +139,13 @@ def _usable(path: str) -> os.stat_result:
 
 def _nearby(path: str) -> str:
     """`; did you mean ...?` where the folder holds something of nearly that name."""
-    import difflib
-
     folder, name = os.path.split(path)
     try:
         names = [name for name in os.listdir(folder or ".") if not is_output(name)]
     except OSError:
         return ""
-    close = difflib.get_close_matches(name, names, n=1)
-    return f"; did you mean {os.path.join(folder, close[0])}?" if close else ""
+    close = nearest(name, names)
+    return f"; did you mean {os.path.join(folder, close)}?" if close else ""
 
 
 class _Matcher(NamedTuple):

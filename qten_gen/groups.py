@@ -18,6 +18,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from .module_names import absolute
+
 _COMMENT = re.compile(r"#[^\n]*")
 _FROM = re.compile(r"\bfrom\s+([.\w][.\w \t]*?)\s*(?:\\\r?\n\s*)?\bimport\b\s*(\([^)]*\)|(?:\\\r?\n|[^\n;])*)")
 _IMPORT = re.compile(r"(?:^|[;:])[ \t]*import\s+((?:\\\r?\n|[^\n;])+)", re.MULTILINE)
@@ -65,8 +67,7 @@ class _Import(NamedTuple):
 def scan(data: bytes, origin: Origin) -> Scan:
     """Look through the bytes of a file."""
     code = _COMMENT.sub("", data.decode("utf-8", "replace"))
-    package = origin.module if origin.is_package else origin.module.rpartition(".")[0]
-    found = [*_from_imports(code, package), *_plain_imports(code)]
+    found = [*_from_imports(code, origin), *_plain_imports(code)]
     lists = _CLASS.findall(code)
     heads = {"*", *(name for bases in lists for name in _HEAD.findall(bases))}
     return Scan(
@@ -82,10 +83,10 @@ def _modules(imports: Iterable[_Import]) -> tuple[str, ...]:
     return tuple(sorted({module for item in imports for module in item.modules if module}))
 
 
-def _from_imports(code: str, package: str) -> Iterator[_Import]:
+def _from_imports(code: str, origin: Origin) -> Iterator[_Import]:
     """`from a.b import c` imports `a.b`, and `a.b.c` where that is a module."""
     for match in _FROM.finditer(code):
-        base = _absolute("".join(match[1].split()), package)
+        base = absolute("".join(match[1].split()), origin.module, origin.is_package)
         for clause in match[2].strip("() \t").split(","):
             names = _NAME.findall(clause)
             if names:
@@ -103,15 +104,6 @@ def _plain_imports(code: str) -> Iterator[_Import]:
                 parts = names[0].split(".")
                 bound = parts[0] if len(names) == 1 else names[-1]
                 yield _Import(bound, tuple(".".join(parts[:end]) for end in range(1, len(parts) + 1)))
-
-
-def _absolute(name: str, package: str) -> str:
-    """A module name as an import statement spells it, made absolute; empty where it leads out of everything."""
-    level = len(name) - len(name.lstrip("."))
-    if level == 0:
-        return name
-    parts = package.split(".") if package else []
-    return ".".join([*parts[: max(0, len(parts) - level + 1)], *filter(None, [name[level:]])])
 
 
 def imports(origins: Mapping[str, Origin], scans: Mapping[str, Scan]) -> dict[str, tuple[str, ...]]:

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Literal, NamedTuple, NoReturn, TextIO
 
 from .config import OUTPUT_FORMATS
+from .suggestions import nearest
 
 _DESCRIPTION = """\
 Write typed Python for the TensorClass and Module declarations below the given
@@ -125,8 +126,5 @@ def _parser() -> _Parser:
 
 
 def _suggestion(option: str, parser: argparse.ArgumentParser) -> str:
-    import difflib
-
-    known = re.findall(r"--[a-z-]+", parser.format_help())
-    close = difflib.get_close_matches(option.partition("=")[0], known, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    close = nearest(option.partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help()))
+    return f"; did you mean {close}?" if close else ""

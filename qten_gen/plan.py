@@ -261,7 +261,7 @@ def _parents(
 ) -> dict[str, set[str]]:
     """For each file, those that it depends on: where parents of its classes are declared, and doubtful ones that it imports."""
     listed = list(files)
-    homes = {f"{file.source.module}.{item.name}": file.source.path for file in listed for item in file.declarations}
+    homes = {item.qualified: file.source.path for file in listed for item in file.declarations}
     return {
         file.source.path: {
             *(homes[base.name] for item in file.declarations for base in item.bases if base.name in homes),

@@ -12,7 +12,8 @@ from .emit import module as emit_module
 from .emit import module_stub, tensorclass_stub
 from .emit import tensorclass as emit_tensorclass
 from .emit.stub_names import StubNames
-from .model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
+from .marker import with_marker
+from .model import FORMAT, Declaration, FileDecl, ModuleDecl, TensorClassDecl
 
 _FOLDERS = (Path(__file__).parent / "_templates", Path(__file__).parent.parent / "templates")
 """Where the templates are: in a wheel, and in a checkout."""
@@ -31,8 +32,8 @@ def render(file: FileDecl) -> dict[str, str]:
     """The generated texts of a source file by suffix, `"py"` and `"pyi"`, markers included."""
     name = emit_file.source_name(file)
     return {
-        "py": emit_file.with_marker(name, _python(file)),
-        "pyi": emit_file.with_marker(name, _stub(file)),
+        "py": with_marker(name, FORMAT, _python(file)),
+        "pyi": with_marker(name, FORMAT, _stub(file)),
     }
 
 

@@ -29,7 +29,7 @@ def stacked(head: str, items: Sequence[str], tail: str, indent: int) -> str:
 def names(items: Sequence[str], indent: int, head: str) -> str:
     """A tuple of strings as Python text: `_fields = ("tokens", "mask")`."""
     quoted = [quoted_string(item) for item in items]
-    return f"{head}({quoted[0]},)" if len(quoted) == 1 else bracketed(f"{head}(", quoted, ")", indent)
+    return f"{head}{in_parentheses(quoted)}" if len(quoted) == 1 else bracketed(f"{head}(", quoted, ")", indent)
 
 
 def mapping(items: Sequence[tuple[str, str]], indent: int, head: str) -> str:
@@ -39,8 +39,25 @@ def mapping(items: Sequence[tuple[str, str]], indent: int, head: str) -> str:
 
 def quoted_string(text: str) -> str:
     """A string literal in double quotes where that needs no escapes."""
-    written = repr(text)
-    return f'"{written[1:-1]}"' if written[0] == "'" and '"' not in written else written
+    return double_quoted(repr(text))
+
+
+def double_quoted(literal: str) -> str:
+    """The canonical text of a literal, a string in double quotes where that needs no escapes.
+
+    >>> double_quoted("'train'"), double_quoted("0.001")
+    ('"train"', '0.001')
+    """
+    return f'"{literal[1:-1]}"' if literal[:1] == "'" and '"' not in literal else literal
+
+
+def in_parentheses(items: Sequence[str]) -> str:
+    """A tuple as Python text, on one line.
+
+    >>> in_parentheses(["dim"]), in_parentheses(["3", "dim"])
+    ('(dim,)', '(3, dim)')
+    """
+    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
 
 
 def docstring(text: str, indent: int) -> str:

@@ -22,8 +22,8 @@ from ..model import (
     declares,
     fingerprint,
 )
-from ..read.dimensions import to_python
 from . import layout, spelling
+from .dimensions import to_python
 
 _REFERENCE = "_reference"
 """Name of the empty buffer that tells virtual tensors the dtype and device where no parameter or buffer can."""

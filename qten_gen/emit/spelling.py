@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
+
 from ..model import BufferDecl, ConfigDecl, Dim, FieldDecl, FieldKind, ParameterDecl, TypeExpr, Value
-from ..read.dimensions import to_python
+from .dimensions import to_python
+from .layout import double_quoted, in_parentheses
 
 _DTYPE_WORDS = {"Float": "floating", "Int": "integer", "Bool": "boolean", "Complex": "complex", "Num": "numeric"}
 
@@ -22,8 +25,11 @@ def field_type(field: FieldDecl) -> str:
 
 def static_type(type: TypeExpr) -> str:
     """An annotation as it was written, out of its quotes."""
-    text = type.text
-    return text[1:-1] if text[:1] in "'\"" and text[:1] == text[-1:] else text
+    try:
+        found: object = literal_eval(type.text)
+    except (ValueError, SyntaxError):
+        return type.text
+    return found if isinstance(found, str) else type.text
 
 
 def field_doc(field: FieldDecl) -> str:
@@ -59,14 +65,12 @@ def nested_reference(field: FieldDecl, module: str) -> str:
 
 def shape(dims: tuple[Dim, ...]) -> str:
     """A shape as Python text over constructor arguments: `(3 * dim, dim)`."""
-    written = [to_python(dim) for dim in dims]
-    return f"({written[0]},)" if len(written) == 1 else f"({', '.join(written)})"
+    return in_parentheses([to_python(dim) for dim in dims])
 
 
 def shape_in_words(field: ParameterDecl | BufferDecl) -> str:
     """A shape as the declaration writes it: `(3*dim, dim)`."""
-    written = [to_python(dim).replace(" ", "") for dim in field.dims]
-    return f"({written[0]},)" if len(written) == 1 else f"({', '.join(written)})"
+    return in_parentheses([to_python(dim).replace(" ", "") for dim in field.dims])
 
 
 def torch_name(name: str) -> str:
@@ -81,13 +85,8 @@ def torch_name(name: str) -> str:
 def value(value: Value, owner: str, key: str) -> str:
     """A value as generated code writes it, or the lookup of the object that the declaration gave."""
     if value.literal is not None:
-        return literal(value.literal)
+        return double_quoted(value.literal)
     return torch_name(value.torch_name) if value.torch_name else f'_q.bound({owner}, "{key}")'
-
-
-def literal(text: str) -> str:
-    """A literal in its canonical text, strings in double quotes where that needs no escapes."""
-    return f'"{text[1:-1]}"' if text[:1] == "'" and '"' not in text else text
 
 
 def parameter(field: FieldDecl | ConfigDecl, type: str) -> str:
@@ -98,7 +97,7 @@ def parameter(field: FieldDecl | ConfigDecl, type: str) -> str:
     written = None if default.factory else default.value.written
     if written is None:
         return f"{field.name}: {type} = _q.DEFAULT"
-    return f"{field.name}: {type} = {literal(written) if default.value.literal else torch_name(written)}"
+    return f"{field.name}: {type} = {double_quoted(written) if default.value.literal else torch_name(written)}"
 
 
 def default_is_looked_up(field: FieldDecl | ConfigDecl) -> bool:

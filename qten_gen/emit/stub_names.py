@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 
 from ..model import FileDecl, SourceFile, TypeExpr
+from ..module_names import absolute
+from . import spelling
 
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
@@ -29,9 +31,7 @@ class StubNames:
 
     def type(self, type: TypeExpr, module: str = "") -> str:
         """An annotation as the stub writes it; `module` is where it stands, this file if empty."""
-        text = type.text
-        unquoted = text[1:-1] if text[:1] in "'\"" and text[:1] == text[-1:] else text
-        return self.rewritten(unquoted, type.names, module)
+        return self.rewritten(spelling.static_type(type), type.names, module)
 
     def text(self, text: str) -> str:
         """`rewritten` for a text that has no strings, where every word may be a name."""
@@ -64,7 +64,7 @@ class StubNames:
             return f"{self._import(f'_{leaf}', f'import {source.module}')}.{name}"
         home = imported.module
         if home.startswith(".") and source.module != self._file.source.module:
-            home = _absolute(home, source)
+            home = absolute(home, source.module, source.is_package)
         if imported.name is None:
             return self._import(name, f"import {home}")
         return self._import(name, f"from {home} import {imported.name}")
@@ -91,11 +91,3 @@ class StubNames:
         if parent == folder:
             return f".{leaf}" if folder else leaf
         return f"{parent}.{leaf}" if parent else leaf
-
-
-def _absolute(relative: str, source: SourceFile) -> str:
-    """A relative import's module, seen from its file, in full."""
-    level = len(relative) - len(relative.lstrip("."))
-    parts = source.module.split(".")
-    package = parts[: len(parts) - level + source.is_package]
-    return ".".join([*package, *([relative.lstrip(".")] if relative.lstrip(".") else [])])

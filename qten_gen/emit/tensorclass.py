@@ -203,9 +203,7 @@ def _contents(carried: list[str], static: list[str]) -> str:
 
 def _tuple(names: list[str], indent: int) -> str:
     items = [f"self.{name}" for name in names]
-    if len(items) == 1:
-        return f"({items[0]},)"
-    return layout.bracketed("(", items, ")", indent) if indent else f"({', '.join(items)})"
+    return layout.bracketed("(", items, ")", indent) if indent and len(items) > 1 else layout.in_parentheses(items)
 
 
 def _unpack(fields: list[StoredField], source: str) -> str:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from enum import Enum
 
 from ..diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic, Finding, in_file
-from ..model import ClassSource, SourceFile, TypeExpr
+from ..model import ClassSource, SourceFile, TypeExpr, language
+from ..suggestions import did_you_mean
 from .names import Names
 
 
 class Root(Enum):
     """The class that makes its subclasses declarations."""
 
-    TENSORCLASS = "qten_gen.TensorClass"
-    MODULE = "qten_gen.Module"
+    TENSORCLASS = language.TENSORCLASS
+    MODULE = language.MODULE
 
 
 ROOTS = {root.value: root for root in Root}
@@ -97,8 +97,7 @@ class Ancestry:
         if resolved and "." not in resolved:
             if file.has_star_import and not any(field.specifier for field in cls.fields):
                 return None
-            close = get_close_matches(resolved, sorted(file.names), 1)
-            help = f"did you mean {close[0]}?" if close else "import it by name, or define it in this file"
+            help = did_you_mean(resolved, sorted(file.names), "import it by name, or define it in this file")
             return Finding(f"nothing in this file defines the base {resolved}", base.place, help)
         located = self._names.locate(resolved)
         if located is None:
@@ -109,8 +108,7 @@ class Ancestry:
             return None
         if target.is_package and head != rest:
             return None  # a module of the package, which nobody had a reason to read
-        close = get_close_matches(head, sorted(target.names), 1)
-        help = f"did you mean {close[0]}?" if close else "define it there, or import it from where it is defined"
+        help = did_you_mean(head, sorted(target.names), "define it there, or import it from where it is defined")
         return Finding(f"{target.module} has no {head}", base.place, help)
 
 

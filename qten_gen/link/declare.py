@@ -17,9 +17,10 @@ from ..model import (
     RegistrationDecl,
     SourceFile,
     TensorClassDecl,
+    language,
 )
 from .bases import ROOTS, Ancestry, Root
-from .fields import VIRTUAL, module_field, tensorclass_field, virtual_field
+from .fields import module_field, tensorclass_field, virtual_field
 from .names import Names
 
 Registrations = Mapping[str, tuple[RegistrationDecl, ...]]
@@ -43,7 +44,7 @@ def declare_all(names: Names, ancestry: Ancestry) -> dict[str, Declaration]:
 
 def related(own: tuple[Declaration, ...], declarations: Mapping[str, Declaration]) -> dict[str, Declaration]:
     """The declarations that those of a file mention, and those that these mention in turn."""
-    found: dict[str, Declaration] = {f"{declaration.module}.{declaration.name}": declaration for declaration in own}
+    found: dict[str, Declaration] = {declaration.qualified: declaration for declaration in own}
     waiting = list(own)
     while waiting:
         for name in _mentioned(waiting.pop()):
@@ -128,7 +129,7 @@ def _module(
 
 def is_virtual(method: MethodSource) -> bool:
     """Whether the function is a virtual tensor."""
-    return VIRTUAL in method.decorators
+    return language.VIRTUAL in method.decorators
 
 
 def _lineage(qualified: str, names: Names, ancestry: Ancestry) -> list[tuple[str, ClassSource]]:

@@ -23,9 +23,8 @@ from ..model import (
     TypeExpr,
     Value,
     VirtualDecl,
+    language,
 )
-
-VIRTUAL = "qten_gen.virtual"
 
 
 def tensorclass_field(
@@ -44,7 +43,7 @@ def module_field(source: FieldSource, type: TypeExpr, owner: str) -> ModuleField
     """
     name, doc, place, call = source.name, source.doc, source.place, source.specifier
     match call:
-        case Specifier("qten_gen.param"):
+        case Specifier(language.PARAM):
             return ParameterDecl(
                 name,
                 dims=_dims(call),
@@ -56,7 +55,7 @@ def module_field(source: FieldSource, type: TypeExpr, owner: str) -> ModuleField
                 owner=owner,
                 place=place,
             )
-        case Specifier("qten_gen.buffer"):
+        case Specifier(language.BUFFER):
             return BufferDecl(
                 name,
                 dims=_dims(call),
@@ -68,7 +67,7 @@ def module_field(source: FieldSource, type: TypeExpr, owner: str) -> ModuleField
                 owner=owner,
                 place=place,
             )
-        case Specifier("qten_gen.submodule"):
+        case Specifier(language.SUBMODULE):
             cls, *arguments = call.arguments or (Argument(None, Value()),)
             constructed = cls.value if isinstance(cls.value, Value) else Value()
             readable = tuple(a for a in arguments if not isinstance(a.value, DimError) and a.keyword != "init")

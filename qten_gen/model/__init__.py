@@ -9,6 +9,7 @@ Two declarations are equal when the same run-time class is generated for them. W
 annotation, docstrings, places) is left out of the comparison.
 """
 
+from . import language as language
 from .declarations import FLAGS as FLAGS
 from .declarations import BaseDecl as BaseDecl
 from .declarations import BufferDecl as BufferDecl

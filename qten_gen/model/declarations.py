@@ -77,11 +77,18 @@ class TensorClassDecl:
     custom_init: bool = False
     """Whether the class defines `__init__` itself."""
     module: str = field(default="", compare=False)
+    qualname: str = field(default="", compare=False)
+    """Name with the classes and functions around it, where there are any."""
     bases: tuple[BaseDecl, ...] = field(default=(), compare=False)
     type_parameters: str = field(default="", compare=False)
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def qualified(self) -> str:
+        """Module and name, which no two declarations of a run share."""
+        return f"{self.module}.{self.qualname or self.name}"
 
     @property
     def frozen(self) -> bool:
@@ -189,6 +196,8 @@ class ModuleDecl:
     inherited_reset: bool = False
     """Whether a parent does, so that the generated one has to call it."""
     module: str = field(default="", compare=False)
+    qualname: str = field(default="", compare=False)
+    """Name with the classes and functions around it, where there are any."""
     bases: tuple[BaseDecl, ...] = field(default=(), compare=False)
     type_parameters: str = field(default="", compare=False)
     forward: Signature | None = field(default=None, compare=False)
@@ -200,14 +209,18 @@ class ModuleDecl:
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 
+    @property
+    def qualified(self) -> str:
+        """Module and name, which no two declarations of a run share."""
+        return f"{self.module}.{self.qualname or self.name}"
+
 
 Declaration = TensorClassDecl | ModuleDecl
 
 
 def declares(declaration: Declaration, field: FieldDecl | ModuleField) -> bool:
     """Whether a class declares a field itself, rather than inheriting it."""
-    module, _, name = field.owner.rpartition(".")
-    return name == declaration.name and module.startswith(declaration.module)
+    return field.owner == declaration.qualified
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Dimension expressions: the text of a size, such as `"3*dim"`, as a tree, and the tree as Python.
+"""Dimension expressions: the text of a size, such as `"3*dim"`, as a tree. `emit.dimensions` writes it.
 
 The language is integers, names, `+ - * //`, unary minus and parentheses, with Python's precedence. Whether a name is a config
 field is a rule's question, not the parser's.
@@ -7,7 +7,6 @@ field is a rule's question, not the parser's.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from keyword import iskeyword
 
 from ..model import Binary, Dim, DimError, Name, Negate, Number
@@ -15,8 +14,6 @@ from ..model import Binary, Dim, DimError, Name, Negate, Number
 _TOKEN = re.compile(r"\s*(?:(?P<number>[0-9][0-9_]*)|(?P<name>[^\W\d]\w*)|(?P<operator>//|[-+*()]))")
 _SPACE = re.compile(r"\s*")
 _MAX_DEPTH = 100
-_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "//": 2}
-_UNARY = 3
 
 
 class _Fault(Exception):
@@ -40,33 +37,6 @@ def parse(text: str) -> Dim | DimError:
         return _Parser(text).whole()
     except _Fault as fault:
         return DimError(text, fault.problem, fault.offset)
-
-
-def to_python(dim: Dim, name: Callable[[str], str] = str) -> str:
-    """The expression as Python text, with no more parentheses than needed; `name` spells a config field.
-
-    >>> to_python(parse("(a+b) * 2"), lambda field: f"self.{field}")
-    '(self.a + self.b) * 2'
-    """
-    match dim:
-        case Number(value):
-            return str(value)
-        case Name(field):
-            return name(field)
-        case Negate(operand):
-            return f"-{_inside(operand, _UNARY, name)}"
-        case Binary(operator, left, right):
-            strength = _PRECEDENCE[operator]
-            return f"{_inside(left, strength, name)} {operator} {_inside(right, strength + 1, name)}"
-
-
-def _inside(dim: Dim, at_least: int, name: Callable[[str], str]) -> str:
-    """The text of an operand, in parentheses where it binds more weakly than its surroundings need."""
-    text = to_python(dim, name)
-    match dim:
-        case Binary(operator) if _PRECEDENCE[operator] < at_least:
-            return f"({text})"
-    return text
 
 
 class _Parser:

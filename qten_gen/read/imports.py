@@ -9,10 +9,8 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..model import ImportedName
-
-_LANGUAGE = ("Functional", "Module", "TensorClass", "buffer", "const", "field", "param", "submodule", "virtual")
-"""What `from qten_gen import *` binds."""
+from .. import __all__ as PUBLIC_NAMES
+from ..model import ImportedName, language
 
 
 def dotted(node: cst.BaseExpression) -> str | None:
@@ -29,15 +27,19 @@ def dotted(node: cst.BaseExpression) -> str | None:
 
 def is_star(node: cst.CSTNode) -> bool:
     """Whether the statement is `from module import *`, of a module whose names are not known."""
-    return isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar) and _source(node) != "qten_gen"
+    return (
+        isinstance(node, cst.ImportFrom)
+        and isinstance(node.names, cst.ImportStar)
+        and _source(node) != language.PACKAGE
+    )
 
 
 def imported_names(node: cst.Import | cst.ImportFrom, type_checking: bool) -> Iterator[tuple[str, ImportedName]]:
     """The names that an import statement binds. Of star imports only that of qten_gen is known."""
     source = _source(node) if isinstance(node, cst.ImportFrom) else ""
     if isinstance(node.names, cst.ImportStar):
-        if source == "qten_gen":
-            yield from ((name, ImportedName(source, name, type_checking)) for name in _LANGUAGE)
+        if source == language.PACKAGE:
+            yield from ((name, ImportedName(source, name, type_checking)) for name in PUBLIC_NAMES)
         return
     for alias in node.names:
         name = dotted(alias.name) or ""

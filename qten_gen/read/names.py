@@ -5,10 +5,10 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass, field
 
-from ..model import ImportedName
+from ..model import ImportedName, language
+from ..module_names import absolute
 
 _BUILTINS = frozenset(dir(builtins))
-_OWN = "qten_gen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +45,6 @@ class Scope:
         module = absolute(imported.module, self.module, self.is_package)
         if imported.name is None:
             return module
-        if module.partition(".")[0] == _OWN:
-            return f"{_OWN}.{imported.name}"
+        if module.partition(".")[0] == language.PACKAGE:
+            return f"{language.PACKAGE}.{imported.name}"
         return f"{module}.{imported.name}" if module else imported.name
-
-
-def absolute(module: str, importer: str, is_package: bool) -> str:
-    """A module name as imported by `importer`, without leading dots.
-
-    >>> absolute(".base", "shop.model", is_package=False)
-    'shop.base'
-    >>> absolute("..base", "shop.sub", is_package=True)
-    'shop.base'
-    """
-    name = module.lstrip(".")
-    level = len(module) - len(name)
-    if not level:
-        return name
-    parents = importer.split(".")
-    kept = parents[: max(0, len(parents) - level + is_package)]
-    return ".".join([*kept, *([name] if name else [])])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..model import MethodSource, Place, Signature
+from ..model import MethodSource, Place, Signature, language
 from .annotations import mentioned, one_line, text_of
 from .imports import dotted
 from .names import Scope
-from .values import VIRTUAL, specifier
+from .values import specifier
 
 
 def signature(node: cst.FunctionDef, place: Place, scope: Scope, *, skip_first: bool) -> Signature:
@@ -45,7 +45,7 @@ def method(node: cst.FunctionDef, place: Place, scope: Scope) -> MethodSource:
         where = place / "decorators" / index / "decorator"
         function = expression.func if isinstance(expression, cst.Call) else expression
         decorators.append(scope.resolve(dotted(function) or text_of(function)))
-        if decorators[-1] == VIRTUAL and isinstance(expression, cst.Call):
+        if decorators[-1] == language.VIRTUAL and isinstance(expression, cst.Call):
             call = specifier(expression, where, scope)
     static = "builtins.staticmethod" in decorators
     return MethodSource(

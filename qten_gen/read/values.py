@@ -6,26 +6,19 @@ import ast
 
 import libcst as cst
 
-from ..model import Argument, Place, Specifier, Value
+from ..literals import literal_of
+from ..model import Argument, Place, Specifier, Value, language
 from . import dimensions
 from .annotations import one_line, string_value, text_of
 from .imports import dotted
 from .names import Scope
 
-SPECIFIERS = frozenset({"qten_gen.field", "qten_gen.param", "qten_gen.buffer", "qten_gen.submodule"})
-VIRTUAL = "qten_gen.virtual"
-
 _NOT_DIMENSIONS = frozenset({"initializer", "dtype", "persistent", "requires_grad", "init"})
-_SCALARS = (type(None), bool, int, float, complex, str, bytes)
 
 
 def value(node: cst.BaseExpression, place: Place, scope: Scope) -> Value:
     """A value as the declaration mentions it. `const("zeros")` is the value of its argument."""
-    if (
-        isinstance(node, cst.Call)
-        and scope.resolve(dotted(node.func) or "") == "qten_gen.const"
-        and len(node.args) == 1
-    ):
+    if isinstance(node, cst.Call) and scope.resolve(dotted(node.func) or "") == language.CONST and len(node.args) == 1:
         return value(node.args[0].value, place / "args" / 0 / "value", scope)
     text = one_line(text_of(node))
     name = scope.resolve(dotted(node) or "")
@@ -39,18 +32,9 @@ def literal(text: str) -> str | None:
     ('0.001', "(1, 'a')", None, None)
     """
     try:
-        found = ast.literal_eval(text)
-        canonical = repr(found)
-        ast.literal_eval(canonical)  # the text of an infinite float is no literal
+        return literal_of(ast.literal_eval(text))
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         return None
-    return canonical if _is_constant(found) else None
-
-
-def _is_constant(found: object) -> bool:
-    if isinstance(found, tuple):
-        return all(_is_constant(item) for item in found)
-    return isinstance(found, _SCALARS)
 
 
 def specifier(node: cst.BaseExpression, place: Place, scope: Scope) -> Specifier | None:
@@ -58,7 +42,7 @@ def specifier(node: cst.BaseExpression, place: Place, scope: Scope) -> Specifier
     if not isinstance(node, cst.Call):
         return None
     name = scope.resolve(dotted(node.func) or "")
-    if name not in SPECIFIERS and name != VIRTUAL:
+    if name not in language.SPECIFIERS and name != language.VIRTUAL:
         return None
     arguments = (_argument(name, i, arg, place / "args" / i / "value", scope) for i, arg in enumerate(node.args))
     return Specifier(name, tuple(arguments), place)
@@ -68,8 +52,8 @@ def _argument(specifier: str, position: int, arg: cst.Arg, place: Place, scope: 
     keyword = arg.keyword.value if arg.keyword else None
     if arg.star:
         return Argument(keyword, Value(arg.star + one_line(text_of(arg.value)), place=place), place)
-    is_class = specifier == "qten_gen.submodule" and position == 0 and keyword is None
-    if specifier in ("qten_gen.field", VIRTUAL) or keyword in _NOT_DIMENSIONS or is_class:
+    is_class = specifier == language.SUBMODULE and position == 0 and keyword is None
+    if specifier in (language.FIELD, language.VIRTUAL) or keyword in _NOT_DIMENSIONS or is_class:
         return Argument(keyword, value(arg.value, place, scope), place)
     text = _dimension(arg.value)
     if text is None:

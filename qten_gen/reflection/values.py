@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 
 from ..diagnostics import DeclarationError
+from ..literals import literal_of
 from ..model import Argument, Default, Dim, DimError, Value
 from ..read.dimensions import parse
 
-_LITERALS = (type(None), bool, int, float, complex, str, bytes)
 _TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")
 
 
@@ -27,8 +27,9 @@ def value_of(value: object) -> Value:
     """A value of the model, with the text that generated code may write for it."""
     if specifier(value) == "Const":
         return value_of(vars_of(value, "value"))
-    if _is_literal(value):
-        return Value(text=repr(value), literal=repr(value))
+    literal = literal_of(value)
+    if literal is not None:
+        return Value(text=literal, literal=literal)
     name = _torch_name(value)
     return Value(text=name or repr(value), torch_name=name)
 
@@ -85,17 +86,11 @@ def written_as(value: object, text: str) -> bool:
     True
     """
     if not text.startswith("torch."):
-        return _is_literal(value) and repr(value) == text
+        return literal_of(value) == text
     found: object = sys.modules["torch"]
     for part in text.split(".")[1:]:
         found = getattr(found, part, None)
     return found is value
-
-
-def _is_literal(value: object) -> bool:
-    if type(value) is tuple:
-        return all(_is_literal(item) for item in value)
-    return type(value) in _LITERALS
 
 
 def _dim(given: object, where: str) -> Dim:

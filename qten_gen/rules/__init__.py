@@ -53,9 +53,13 @@ class Rule(Protocol):
     """What every rule file has."""
 
     __doc__: str | None
-    KIND: Kind
-    GOOD: str
-    BAD: str
+
+    @property
+    def KIND(self) -> Kind: ...
+    @property
+    def GOOD(self) -> str: ...
+    @property
+    def BAD(self) -> str: ...
 
 
 class DeclarationRule(Rule, Protocol):

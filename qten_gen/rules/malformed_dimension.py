@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..diagnostics import Finding, Kind
-from ..model import DimError
+from ..model import DimError, language
 from .subject import Subject
 
 KIND = Kind("QG301", "malformed-dimension")
@@ -45,7 +45,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             if isinstance(error, DimError):
                 help = (
                     f"a string that is no dimension is written const({error.text!r})"
-                    if field.specifier and field.specifier.name == "qten_gen.submodule"
+                    if field.specifier and field.specifier.name == language.SUBMODULE
                     else ""
                 )
                 yield Finding(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..diagnostics import Finding, Kind
+from ..model import language
 from .subject import Subject, name_of
 
 KIND = Kind("QG201", "missing-annotation")
@@ -34,10 +35,10 @@ class Scale(Module):
 """
 
 _TYPES = {
-    "qten_gen.param": "nn.Parameter",
-    "qten_gen.buffer": "Tensor",
-    "qten_gen.submodule": "the class of the module",
-    "qten_gen.field": "its type",
+    language.PARAM: "nn.Parameter",
+    language.BUFFER: "Tensor",
+    language.SUBMODULE: "the class of the module",
+    language.FIELD: "its type",
 }
 
 

@@ -67,7 +67,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 def _slotted(declaration: Declaration, project: Project) -> frozenset[str]:
     """The class and its ancestors, as far as they add slots of their own."""
     return frozenset(
-        f"{one.module}.{one.name}"
+        one.qualified
         for one in (declaration, *project.ancestors(declaration))
         if isinstance(one, TensorClassDecl) and one.own and "open" not in one.flags
     )

@@ -7,10 +7,10 @@ arguments are not unpacked.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from ..diagnostics import Finding, Kind
-from ..model import Argument, Specifier, Value
+from ..model import Argument, Specifier, Value, language
+from ..suggestions import did_you_mean
 from .subject import Subject
 
 KIND = Kind("QG305", "specifier-argument")
@@ -37,10 +37,10 @@ class Scale(Module):
 """
 
 _KEYWORDS = {
-    "qten_gen.field": ("default", "default_factory", "kw_only"),
-    "qten_gen.param": ("initializer", "dtype", "requires_grad", "init"),
-    "qten_gen.buffer": ("initializer", "dtype", "persistent", "init"),
-    "qten_gen.virtual": ("cached",),
+    language.FIELD: ("default", "default_factory", "kw_only"),
+    language.PARAM: ("initializer", "dtype", "requires_grad", "init"),
+    language.BUFFER: ("initializer", "dtype", "persistent", "init"),
+    language.VIRTUAL: ("cached",),
 }
 _SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cached", "init"})
 
@@ -82,8 +82,7 @@ def _problem(call: Specifier, called: str, argument: Argument) -> tuple[str, str
             _positional_problem(called, value) if isinstance(value, Value) or called in ("field", "virtual") else None
         )
     if keyword not in known:
-        close = get_close_matches(keyword, known, 1)
-        help = f"did you mean {close[0]}?" if close else f"it takes {', '.join(known)}"
+        help = did_you_mean(keyword, known, f"it takes {', '.join(known)}")
         return f"{called}(...) takes no argument {keyword!r}", help
     if keyword in _SWITCHES and not (isinstance(value, Value) and value.literal in ("True", "False")):
         return f"{keyword} is neither True nor False", f"write {keyword}=True or {keyword}=False"

@@ -30,7 +30,7 @@ class Project:
     @classmethod
     def of(cls, files: Sequence[FileDecl]) -> Project:
         """The project that these files make."""
-        return cls({f"{d.module}.{d.name}": d for file in files for d in file.declarations})
+        return cls({d.qualified: d for file in files for d in file.declarations})
 
     def parents(self, declaration: Declaration) -> Iterator[Declaration]:
         """The declared bases."""
@@ -45,8 +45,8 @@ class Project:
         queue = list(self.parents(declaration))
         while queue:
             parent = queue.pop(0)
-            if found.setdefault(f"{parent.module}.{parent.name}", parent) is parent:
-                queue.extend(p for p in self.parents(parent) if f"{p.module}.{p.name}" not in found)
+            if found.setdefault(parent.qualified, parent) is parent:
+                queue.extend(p for p in self.parents(parent) if p.qualified not in found)
         return tuple(found.values())
 
 

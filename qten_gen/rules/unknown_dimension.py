@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 
 from ..diagnostics import Finding, Kind
 from ..model import (
@@ -23,6 +22,7 @@ from ..model import (
     Value,
     dim_names,
 )
+from ..suggestions import did_you_mean
 from .subject import Subject
 
 KIND = Kind("QG302", "unknown-dimension")
@@ -97,8 +97,7 @@ def _problem(name: str, declared: Mapping[str, ModuleField]) -> tuple[str, str] 
         return None
     if found is not None:
         return f"{name} is no config field", f"a dimension reads constructor arguments only; {known}"
-    close = get_close_matches(name, config, 1)
-    return f"there is no config field {name}", f"did you mean {close[0]}?" if close else known
+    return f"there is no config field {name}", did_you_mean(name, config, known)
 
 
 def _span(name: str, text: str) -> tuple[int, int] | None:

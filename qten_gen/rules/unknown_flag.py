@@ -7,10 +7,10 @@ A Module has none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from ..diagnostics import Finding, Kind
-from ..model import FLAGS, Place, TensorClassDecl
+from ..model import FLAGS, Place, TensorClassDecl, language
+from ..suggestions import did_you_mean
 from .subject import Subject
 
 KIND = Kind("QG104", "unknown-flag")
@@ -40,8 +40,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if not isinstance(subject.declaration, TensorClassDecl):
             yield Finding(f"a Module has no flags, {flag!r} is none", place, "remove it")
         elif flag not in FLAGS:
-            close = get_close_matches(flag, FLAGS, 1)
-            help = f"did you mean {close[0]!r}?" if close else f"the flags are {', '.join(FLAGS)}"
+            help = did_you_mean(flag, FLAGS, f"the flags are {', '.join(FLAGS)}")
             yield Finding(f"TensorClass has no flag {flag!r}", place, help)
         elif value not in ("True", "False"):
             yield Finding(f"the flag {flag!r} is neither True nor False", place, f"write {flag}=True, or leave it out")
@@ -57,5 +56,5 @@ def _given(subject: Subject) -> Iterator[tuple[str, str | None, Place]]:
         if name != "metaclass":
             yield name, value.literal, value.place.beside("keyword")
     for base in subject.source.bases:
-        if base.name == "qten_gen.TensorClass":
+        if base.name == language.TENSORCLASS:
             yield from ((argument, "True", base.place) for argument in base.args if isinstance(argument, str))

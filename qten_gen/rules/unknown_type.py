@@ -6,10 +6,10 @@ The annotation decides how a field is stored. A name that cannot be followed wou
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from ..diagnostics import Finding, Kind
 from ..model import TypeExpr
+from ..suggestions import did_you_mean
 from .subject import Subject
 
 KIND = Kind("QG207", "unknown-type")
@@ -45,11 +45,10 @@ def check(subject: Subject) -> Iterator[Finding]:
         if field.annotation is None:
             continue
         for name, type in _unknown(field.annotation):
-            close = get_close_matches(name, sorted(subject.file.names), 1)
             if subject.file.has_star_import:
                 help = "import it by name: what a star import brings cannot be known"
             else:
-                help = f"did you mean {close[0]}?" if close else "import it, or define it in this file"
+                help = did_you_mean(name, sorted(subject.file.names), "import it, or define it in this file")
             yield Finding(f"nothing in this file defines {name}", type.place, help)
 
 

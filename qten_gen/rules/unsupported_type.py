@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..classify import is_tensor, members_of
 from ..diagnostics import Finding, Kind
-from ..model import FieldDecl, TensorClassDecl, TypeExpr
+from ..model import FieldDecl, TensorClassDecl, TypeExpr, language
 from .subject import Subject
 
 KIND = Kind("QG208", "unsupported-type")
@@ -54,7 +54,7 @@ def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
         return "is a tensor or something else", "write Tensor: a number given for it becomes a tensor"
     if len(nested) > 1 or (nested and len(nested) < len(present)):
         return "is one of several classes", "give each class a field of its own, with None as default"
-    if any(member.name == "qten_gen.TensorClass" for member in present):
+    if any(member.name == language.TENSORCLASS for member in present):
         return "is any TensorClass", "name the class that is stored"
     if any(member.name == "typing.Self" for member in present):
         return "is Self, which is another class in each child", f"write {subject.declaration.name}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..diagnostics import Finding, Kind
-from ..model import TensorClassDecl
+from ..model import TensorClassDecl, language
 from .subject import Subject
 
 KIND = Kind("QG304", "wrong-specifier")
@@ -35,21 +35,19 @@ class Batch(TensorClass):
                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 """
 
-_VIRTUAL = "qten_gen.virtual"
-
 
 def check(subject: Subject) -> Iterator[Finding]:
     if subject.source is None or not isinstance(subject.declaration, TensorClassDecl):
         return
     name = subject.declaration.name
     for field in subject.source.fields:
-        if field.specifier is not None and field.specifier.name != "qten_gen.field":
+        if field.specifier is not None and field.specifier.name != language.FIELD:
             called = field.specifier.name.rpartition(".")[2]
             help = f"use field(default=...) or field(default_factory=...), or derive {name} from Module"
             yield Finding(
                 f"{called}(...) belongs to a Module, and {name} is a TensorClass", field.specifier.place, help
             )
     for method in subject.source.methods:
-        if _VIRTUAL in method.decorators:
-            place = method.place / "decorators" / method.decorators.index(_VIRTUAL) / "decorator"
+        if language.VIRTUAL in method.decorators:
+            place = method.place / "decorators" / method.decorators.index(language.VIRTUAL) / "decorator"
             yield Finding(f"@virtual belongs to a Module, and {name} is a TensorClass", place, "use @property")

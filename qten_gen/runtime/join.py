@@ -62,7 +62,7 @@ class DeclarationMeta(ABCMeta):
             # A TypeError for a wrong argument shows it: `Batch.__init__() missing ...`.
             vars(part.cls)["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
         cls._defaults, cls._specifiers = everything.defaults, everything.specifiers
-        cls._complete()
+        mcls._complete(cls)  # a field called `complete` hides the method from the class
         _publish(cls, part, statement)
         return cls
 

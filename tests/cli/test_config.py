@@ -19,7 +19,7 @@ def refused(text: str) -> str:
     [
         (
             "[tool.qten-gen]\n\nexlude = []\n",
-            "pyproject.toml:3: error QG004 [unknown-setting]: unknown key 'exlude' in [tool.qten-gen]; did you mean 'exclude'?",
+            "pyproject.toml:3: error QG004 [unknown-setting]: unknown key 'exlude' in [tool.qten-gen]; did you mean exclude?",
         ),
         (
             "[tool.other]\nwatch = 1\n[tool.qten-gen]\nwatch = 1\n",
@@ -29,11 +29,11 @@ def refused(text: str) -> str:
         (
             '[tool."qten-gen"]\noutput_format = "full"\n',
             "pyproject.toml:2: error QG004 [unknown-setting]: unknown key 'output_format' in [tool.qten-gen]; "
-            "did you mean 'output-format'?",
+            "did you mean output-format?",
         ),
         (
             "[tool]\nqten-gen = { exlude = [] }\n",
-            "pyproject.toml:2: error QG004 [unknown-setting]: unknown key 'exlude' in [tool.qten-gen]; did you mean 'exclude'?",
+            "pyproject.toml:2: error QG004 [unknown-setting]: unknown key 'exlude' in [tool.qten-gen]; did you mean exclude?",
         ),
         (
             "[tool.qten-gen]\nsrc = 3\n",
@@ -49,7 +49,7 @@ def refused(text: str) -> str:
         ),
         (
             '[tool.qten-gen]\noutput-format = "jsn"\n',
-            "pyproject.toml:2: error QG004 [unknown-setting]: output-format cannot be 'jsn'; did you mean 'json'?",
+            "pyproject.toml:2: error QG004 [unknown-setting]: output-format cannot be 'jsn'; did you mean json?",
         ),
         (
             "[tool.qten-gen]\noutput-format = []\n",

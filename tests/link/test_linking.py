@@ -19,6 +19,7 @@ from qten_gen.model import (
     SubmoduleDecl,
     TensorClassDecl,
     VirtualDecl,
+    declares,
 )
 from qten_gen.read.module import read
 
@@ -364,3 +365,11 @@ def test_declarations_come_in_the_order_of_the_file() -> None:
 
     assert isinstance(found, FileDecl)
     assert [d.name for d in found.declarations] == ["B", "A"]
+
+
+def test_a_field_of_a_namesake_in_another_module_is_inherited() -> None:
+    text = "from . import model_base\nclass Batch(model_base.Batch):\n    y: Tensor"
+    found, _ = linked(model_base="class Batch(TensorClass):\n    x: Tensor", model=text)
+
+    batch = found["Batch"]
+    assert {field.name: declares(batch, field) for field in batch.fields} == {"x": False, "y": True}

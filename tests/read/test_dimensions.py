@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from qten_gen.emit.dimensions import to_python
 from qten_gen.model import Binary, Dim, DimError, Name, Negate, Number, dim_names
-from qten_gen.read.dimensions import parse, to_python
+from qten_gen.read.dimensions import parse
 
 VALUES = {"dim": 7, "heads": 3, "n": 0}
 

@@ -1,0 +1,29 @@
+"""Which Python values generated code may spell out: the one place where both readers, of text and of objects, learn it."""
+
+from __future__ import annotations
+
+from ast import literal_eval
+
+_SCALARS = (type(None), bool, int, float, complex, str, bytes)
+
+
+def literal_of(value: object) -> str | None:
+    """The canonical text of a value that cannot be changed in place; None where it has no literal.
+
+    >>> literal_of(1e-3), literal_of((1, "a")), literal_of([]), literal_of(float("inf"))
+    ('0.001', "(1, 'a')", None, None)
+    """
+    if not _is_constant(value):
+        return None
+    text = repr(value)
+    try:
+        literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None  # the text of an infinite float is a name
+    return text
+
+
+def _is_constant(value: object) -> bool:
+    if type(value) is tuple:
+        return all(_is_constant(item) for item in value)
+    return type(value) in _SCALARS
