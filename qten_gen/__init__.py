@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .runtime.fields import param as param
     from .runtime.fields import submodule as submodule
     from .runtime.fields import virtual as virtual
+    from .runtime.freshness import NotGeneratedError as NotGeneratedError
     from .runtime.freshness import StaleWarning as StaleWarning
     from .runtime.module import Module as Module
     from .runtime.tensorclass import TensorClass as TensorClass
@@ -26,6 +27,7 @@ _HOMES = {
     "DeclarationError": "diagnostics",
     "Functional": "runtime.dispatch",
     "Module": "runtime.module",
+    "NotGeneratedError": "runtime.freshness",
     "StaleWarning": "runtime.freshness",
     "TensorClass": "runtime.tensorclass",
     "buffer": "runtime.fields",
@@ -40,6 +42,7 @@ __all__ = [
     "DeclarationError",
     "Functional",
     "Module",
+    "NotGeneratedError",
     "StaleWarning",
     "TensorClass",
     "buffer",

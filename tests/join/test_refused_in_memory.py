@@ -15,7 +15,7 @@ class State(TensorClass):
 def test_an_unknown_flag_is_refused_with_a_suggestion() -> None:
     with pytest.raises(DeclarationError, match="QG104 \\[unknown-flag\\]: .*frozn(.|\n)*frozen"):
 
-        class Batch(TensorClass, frozn=True):  # type: ignore[call-arg]  # the mistake under test
+        class Batch(TensorClass, frozn=True):  # pyright: ignore[reportGeneralTypeIssues]  # the mistake under test
             tokens: Tensor
 
 
