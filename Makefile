@@ -51,6 +51,7 @@ bench: $(INSTALLED)
 
 generate: $(INSTALLED)
 	$(BIN)/qten-gen
+	$(BIN)/python -m qten_gen.rules.documentation > docs/rules.md
 
 clean:
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .qten_cache .ruff_cache

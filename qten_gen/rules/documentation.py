@@ -22,3 +22,7 @@ def _section(rule: Rule) -> str:
     bad, good = (f"```{language}\n{text.strip(chr(10))}\n```" for text in (rule.BAD, rule.GOOD))
     text = (rule.__doc__ or "").strip()
     return f"## {kind.code} {kind.name}\n\n*{kind.severity}*. {text}\n\nReported:\n\n{bad}\n\nInstead:\n\n{good}\n"
+
+
+if __name__ == "__main__":
+    print(documentation(), end="")

@@ -1,5 +1,7 @@
 """Every rule, by its own examples."""
 
+from pathlib import Path
+
 import pytest
 
 from qten_gen import rules
@@ -74,3 +76,8 @@ def test_the_page_of_rules_describes_every_rule() -> None:
     for rule in rules.RULES:
         assert f"\n## {rule.KIND.code} {rule.KIND.name}\n" in page
         assert (rule.__doc__ or "").strip() in page
+
+
+def test_the_page_of_the_rules_is_fresh() -> None:
+    page = Path(__file__).parents[2] / "docs" / "rules.md"
+    assert page.read_text(encoding="utf-8") == documentation(), "run: make generate"
