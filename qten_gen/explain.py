@@ -13,22 +13,25 @@ from .rules import RULES, Rule
 from .rules.cases import case
 from .suggestions import nearest
 
+_USAGE = "usage: qten-gen explain [CODE]\n"
+
 
 def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Print the page of a code or name, or the list of all, and return the exit status."""
-    wanted = [argument for argument in arguments if not argument.startswith("-")]
-    if wanted != list(arguments) or len(wanted) > 1:
-        err.write("usage: qten-gen explain [CODE]\n")
-        return 0 if arguments[0] in ("-h", "--help") else 2
-    if not wanted:
-        out.writelines(f"{rule.KIND.code}  {rule.KIND.name}\n" for rule in RULES)
-        return 0
-    word = wanted[0].lower()
-    found = next((rule for rule in RULES if word in (rule.KIND.code.lower(), rule.KIND.name)), None)
-    if found is None:
-        err.write(f"error: no diagnostic is called {wanted[0]}; {_suggestion(wanted[0])}\n")
-        return 2
-    out.write(page(found))
+    match arguments:
+        case ["-h" | "--help"]:
+            out.write(_USAGE)
+        case []:
+            out.writelines(f"{rule.KIND.code}  {rule.KIND.name}\n" for rule in RULES)
+        case [name] if not name.startswith("-"):
+            found = next((rule for rule in RULES if name.lower() in (rule.KIND.code.lower(), rule.KIND.name)), None)
+            if found is None:
+                err.write(f"error: no diagnostic is called {name}; {_suggestion(name)}\n")
+                return 2
+            out.write(page(found))
+        case _:
+            err.write(_USAGE)
+            return 2
     return 0
 
 

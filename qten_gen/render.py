@@ -11,6 +11,7 @@ from .emit import file as emit_file
 from .emit import module as emit_module
 from .emit import module_stub, tensorclass_stub
 from .emit import tensorclass as emit_tensorclass
+from .emit.nested_names import NestedNames, nested_names
 from .emit.stub_names import StubNames
 from .marker import with_marker
 from .model import FORMAT, Declaration, FileDecl, ModuleDecl, TensorClassDecl
@@ -74,7 +75,8 @@ def _stub_class(declaration: Declaration, names: StubNames, file: FileDecl) -> s
 def _set_out(
     declarations: tuple[Declaration, ...], summary: str, head: tuple[str, ...], checking_imports: tuple[str, ...]
 ) -> str:
-    classes = [_class(declaration) for declaration in declarations]
+    names = nested_names(declarations)
+    classes = [_class(declaration, names) for declaration in declarations]
     return _fill(
         "file.py.j2",
         head=head,
@@ -87,10 +89,10 @@ def _set_out(
     )
 
 
-def _class(declaration: Declaration) -> str:
+def _class(declaration: Declaration, names: NestedNames) -> str:
     match declaration:
         case TensorClassDecl():
-            return _fill("tensorclass.py.j2", c=emit_tensorclass.view(declaration))
+            return _fill("tensorclass.py.j2", c=emit_tensorclass.view(declaration, names))
         case ModuleDecl():
             return _fill("module.py.j2", c=emit_module.view(declaration))
 

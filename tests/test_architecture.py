@@ -16,7 +16,7 @@ import pytest
 
 import qten_gen
 from qten_gen.model import PRIVATE_NAMES
-from qten_gen.runtime.join import DeclarationMeta, ModuleMeta, TensorClassMeta
+from qten_gen.runtime.metaclass import DeclarationMeta, ModuleMeta, TensorClassMeta
 
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "qten_gen"
@@ -222,6 +222,6 @@ def test_methods_of_the_metaclasses_are_called_on_them() -> None:
     """A field `complete` is kept in `_complete`, which hides a method of the metaclass from its class, but not from itself."""
     hooks = {name for meta in (DeclarationMeta, TensorClassMeta, ModuleMeta) for name in vars(meta) if name[:2] != "__"}
     methods = {name for name in hooks if callable(getattr(DeclarationMeta, name, None))}
-    text = (PACKAGE / "runtime" / "join.py").read_text(encoding="utf-8")
+    text = (PACKAGE / "runtime" / "metaclass.py").read_text(encoding="utf-8")
     assert methods
     assert [name for name in methods if f"cls.{name}(" in text.replace(f"mcls.{name}(", "")] == []

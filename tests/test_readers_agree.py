@@ -14,6 +14,8 @@ DECLARING = [
     (ROOT / "tests" / "samples", "shop.model"),
     (ROOT / "tests" / "samples", "kinds.tensorclasses"),
     (ROOT / "tests" / "samples", "kinds.modules"),
+    (ROOT / "tests" / "samples", "fleet.parts"),
+    (ROOT / "tests" / "samples", "fleet.trucks"),
     (ROOT / "examples", "digits.model"),
 ]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from ..model import FieldDecl, FieldKind, FileDecl, ImportedName, ModuleDecl, TensorClassDecl
+from ..model import FieldDecl, FieldKind, FileDecl, ImportedName, ModuleDecl, TensorClassDecl, home
 from . import layout
+from .nested_names import beside, nested_names
 
 _PYRIGHT_RULES_PY = (
     "reportArgumentType",
@@ -54,27 +55,48 @@ def checking_imports(file: FileDecl) -> tuple[str, ...]:
     lines = ["from torch import Size, Tensor", "from torch import device as Device"] if TensorClassDecl in kinds else []
     if ModuleDecl in kinds:
         lines.append("from torch import nn" if TensorClassDecl in kinds else "from torch import Tensor, nn")
-    mentioned = {name.partition(".")[0] for name in _mentioned(file)} - {"Tensor", "nn", "Size", "Device"}
     imports = file.source.imports
+    words = {(owner, name.partition(".")[0]) for owner, name in _mentioned(file)}
+    mentioned = {name for owner, name in words if owner == file.source.module} - {"Tensor", "nn", "Size", "Device"}
     lines += [_import(name, imports[name]) for name in sorted(mentioned) if name in imports]
+    lines += sorted(set(_imports_of_others(file, words)))
     local = {name for name in mentioned if name in file.source.names and name not in imports}
     declared = {declaration.name for declaration in file.declarations}
     names = sorted(local | declared)
-    own = f"from {_source_module(file)} import "
-    return (*lines, layout.bracketed(own, names, "", 4) if len(names) < 8 else layout.stacked(f"{own}(", names, ")", 4))
+    return (*lines, _own_import(_source_module(file), names))
 
 
-def _mentioned(file: FileDecl) -> Iterator[str]:
-    """The names that the annotations of a generated module are made of, its own classes and torch's aside."""
+def _own_import(module: str, names: list[str]) -> str:
+    """The import of the source's own names, in parentheses where it takes several lines."""
+    line = f"from {module} import {', '.join(names)}"
+    return line if len(line) + 4 <= layout.WIDTH else layout.stacked(f"from {module} import (", names, ")", 4)
+
+
+def _mentioned(file: FileDecl) -> Iterator[tuple[str, str]]:
+    """The names in the annotations of a generated module, those of TensorClasses and torch aside, with their modules."""
     for declaration in file.declarations:
         for field in declaration.fields:
             match field:
-                case FieldDecl(kind=FieldKind.NESTED, nested=str(nested)):
-                    yield nested
-                case FieldDecl(kind=FieldKind.TENSOR | FieldKind.NUMBER):
+                case FieldDecl(kind=FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED):
                     pass
-                case _ if field.owner.startswith(f"{file.source.module}."):
-                    yield from field.type.names
+                case _:
+                    yield from ((home(field), name) for name in field.type.names)
+
+
+def _imports_of_others(file: FileDecl, words: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Imports for what the annotations of inherited fields mention, and of nested classes, from the files that have them."""
+    for owner, name in words:
+        if name in file.sources[owner].names - file.source.names - {"Tensor", "nn"}:
+            yield _import(name, ImportedName(_from(file, owner), name))
+    for qualified, name in nested_names(file.declarations).items():
+        owner, _, cls = qualified.rpartition(".")
+        if owner != file.source.module:
+            yield _import(name, ImportedName(_from(file, owner), cls))
+
+
+def _from(file: FileDecl, home: str) -> str:
+    """Another source as the generated module imports it."""
+    return beside(home, file.source.module) if "." in file.source.module else home
 
 
 def _import(name: str, imported: ImportedName) -> str:

@@ -69,3 +69,15 @@ def docstring(text: str, indent: int) -> str:
     pad = " " * indent
     rest = [f"{pad}{line}".rstrip() for line in lines[1:]]
     return "\n".join([f'"""{lines[0]}', *rest, f'{pad}"""']) if rest else f'"""{lines[0]}"""'
+
+
+def split(text: str) -> list[str]:
+    """The parts of a text between commas outside brackets."""
+    parts: list[str] = []
+    depth = start = 0
+    for index, character in enumerate(text):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append(text[start:index].strip())
+            start = index + 1
+    return [part for part in [*parts, text[start:].strip()] if part]

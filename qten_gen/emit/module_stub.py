@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..model import ConfigDecl, Declaration, ModuleDecl, RegistrationDecl, Signature, SubmoduleDecl
+from ..model import ConfigDecl, Declaration, ModuleDecl, RegistrationDecl, Signature, SubmoduleDecl, home
 from . import layout
-from .stub_names import StubNames
+from .stub_names import Meanings, StubNames
 from .tensorclass_stub import bases
+from .type_parameters import arguments, bracketed, meanings, type_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class ModuleStubView:
 
     name: str
     doc: str
+    parameters: str
+    """PEP 695 type parameters after the class name."""
     bases: str
     slots: tuple[str, ...]
     init: str
@@ -34,46 +37,58 @@ class ModuleStubView:
 
 def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> ModuleStubView:
     """The view of one declaration; `related` tells which child modules are declared too."""
-    children = tuple(_children(declaration, names, related))
+    variables = meanings(declaration, names, related)
+    children = tuple(_children(declaration, names, related, variables))
     return ModuleStubView(
         name=declaration.name,
         doc=layout.docstring(declaration.doc or f"`{declaration.name}` with exact types.", 4),
+        parameters=type_parameters(declaration, names).pep695,
         bases=bases(declaration, names),
-        slots=tuple(_slots(declaration, children, names)),
-        init=_init(declaration, names),
+        slots=tuple(_slots(declaration, children, names, variables)),
+        init=_init(declaration, names, variables),
         calls=tuple(_calls(declaration, names, related)),
         children=children,
     )
 
 
-def _children(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[Child]:
+def _children(
+    declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration], variables: Mapping[str, Meanings]
+) -> Iterator[Child]:
     for field in declaration.fields:
         if isinstance(field, SubmoduleDecl):
-            declared = isinstance(related.get(field.type.name), ModuleDecl)
-            yield Child(field.name, names.generated(field.type.name) if declared else names.type(field.type))
+            own = variables.get(field.owner, {})
+            written = names.field_type(field, own)
+            if isinstance(related.get(field.type.name), ModuleDecl):
+                given = arguments(field.type.text, names, home(field), own)
+                written = f"{names.generated(field.type.name)}{bracketed(given)}"
+            yield Child(field.name, written)
 
 
-def _slots(declaration: ModuleDecl, children: tuple[Child, ...], names: StubNames) -> Iterator[str]:
+def _slots(
+    declaration: ModuleDecl, children: tuple[Child, ...], names: StubNames, variables: Mapping[str, Meanings]
+) -> Iterator[str]:
     """Submodules that are read as their generated class."""
-    written = {field.name: names.type(field.type) for field in declaration.fields if isinstance(field, SubmoduleDecl)}
+    submodules = [field for field in declaration.fields if isinstance(field, SubmoduleDecl)]
+    written = {field.name: names.field_type(field, variables.get(field.owner, {})) for field in submodules}
     for child in children:
         if child.type != written[child.name]:
             yield f"{child.name}: _Slot[{child.type}, {written[child.name]}] = ..."
 
 
-def _init(declaration: ModuleDecl, names: StubNames) -> str:
+def _init(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> str:
     if declaration.custom_init:
         own = next((method.signature for method in declaration.methods if method.name == "__init__"), None)
         return "" if own is None else _define("__init__", own, names)
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
-    positional = [_parameter(field, names) for field in config if not field.kw_only]
-    keyword = [_parameter(field, names) for field in config if field.kw_only]
+    positional = [_parameter(field, names, variables) for field in config if not field.kw_only]
+    keyword = [_parameter(field, names, variables) for field in config if field.kw_only]
     own_keywords = ["device: _DeviceLike = ...", "dtype: _torch.dtype | None = ..."]
     return layout.bracketed("def __init__(", ["self", *positional, "*", *keyword, *own_keywords], ") -> None: ...", 4)
 
 
-def _parameter(field: ConfigDecl, names: StubNames) -> str:
-    return f"{field.name}: {names.type(field.type)}{'' if field.default is None else ' = ...'}"
+def _parameter(field: ConfigDecl, names: StubNames, variables: Mapping[str, Meanings]) -> str:
+    type = names.field_type(field, variables.get(field.owner, {}))
+    return f"{field.name}: {type}{'' if field.default is None else ' = ...'}"
 
 
 def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:
@@ -104,7 +119,7 @@ def _define(name: str, signature: Signature, names: StubNames, module: str = "")
 
 def _handler_call(handler: RegistrationDecl, names: StubNames) -> str:
     """A handler as a call of its module: the object comes first, by position; the rest is passed on by keyword."""
-    _, obj, *rest = _split(handler.signature.parameters)
+    _, obj, *rest = layout.split(handler.signature.parameters)
     rewritten = [names.rewritten(text, handler.signature.names, handler.module) for text in rest]
     keywords = [text for text in rewritten if text not in ("*", "/")]
     registered = names.type(handler.type, handler.module)
@@ -112,14 +127,3 @@ def _handler_call(handler: RegistrationDecl, names: StubNames) -> str:
     parameters = ["self", f"{name}: {registered}", "/", *(["*", *keywords] if keywords else [])]
     result = names.rewritten(handler.signature.result, handler.signature.names, handler.module) or "object"
     return layout.bracketed("def __call__(", parameters, f") -> {result}: ...", 4)
-
-
-def _split(parameters: str) -> list[str]:
-    """The parameters of a signature, split at the commas outside brackets."""
-    parts, depth, start = [], 0, 0
-    for index, character in enumerate(parameters):
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            parts.append(parameters[start:index].strip())
-            start = index + 1
-    return [part for part in [*parts, parameters[start:].strip()] if part]

@@ -7,17 +7,18 @@ from ast import literal_eval
 from ..model import BufferDecl, ConfigDecl, Dim, FieldDecl, FieldKind, ParameterDecl, TypeExpr, Value
 from .dimensions import to_python
 from .layout import double_quoted, in_parentheses
+from .nested_names import NestedNames, qualified_name
 
 _DTYPE_WORDS = {"Float": "floating", "Int": "integer", "Bool": "boolean", "Complex": "complex", "Num": "numeric"}
 
 
-def field_type(field: FieldDecl) -> str:
+def field_type(field: FieldDecl, names: NestedNames) -> str:
     """The type of a TensorClass field as its property gives it."""
     match field.kind:
         case FieldKind.TENSOR | FieldKind.NUMBER:
             plain = "Tensor"
         case FieldKind.NESTED:
-            plain = str(field.nested)
+            plain = names[qualified_name(field)]
         case FieldKind.STATIC:
             return static_type(field.type)
     return f"{plain} | None" if field.optional else plain
@@ -51,16 +52,6 @@ def _shape_doc(field: FieldDecl) -> str:
             return f"`{field.nested}` whose batch size starts with this one's{none}."
         case FieldKind.STATIC:
             return "The same for the whole batch."
-
-
-def nested_reference(field: FieldDecl, module: str) -> str:
-    """How generated code names the class of a nested field: `Point` in its own file, `.base:Point` beside it."""
-    qualified = next(name for name in _names(field.type) if name.rpartition(".")[2] == field.nested)
-    home, _, name = qualified.rpartition(".")
-    if home == module:
-        return name
-    folder, _, leaf = home.rpartition(".")
-    return f".{leaf}:{name}" if folder == module.rpartition(".")[0] else f"{home}:{name}"
 
 
 def shape(dims: tuple[Dim, ...]) -> str:
@@ -110,7 +101,3 @@ def assumed_default(field: FieldDecl | ConfigDecl) -> tuple[tuple[str, str], ...
     if field.default is None or default_is_looked_up(field):
         return ()
     return ((field.name, str(field.default.value.written)),)
-
-
-def _names(type: TypeExpr) -> tuple[str, ...]:
-    return (type.name, *(name for arg in type.args if isinstance(arg, TypeExpr) for name in _names(arg)))

@@ -8,12 +8,16 @@ there, an inherited `forward`) are read with that file's imports.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from ..model import FileDecl, SourceFile, TypeExpr
+from ..model import FieldDecl, FileDecl, ModuleField, SourceFile, TypeExpr, home
 from ..module_names import absolute
 from . import spelling
 
+Meanings = Mapping[str, str]
+"""What type variables stand for: the text that the stub has in place of each."""
+
+_NOTHING: Meanings = {}
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
@@ -29,25 +33,36 @@ class StubNames:
         """The import statements for everything that was written so far."""
         return sorted(self._imports.values(), key=lambda line: (line.startswith("from ."), line))
 
-    def type(self, type: TypeExpr, module: str = "") -> str:
+    def type(self, type: TypeExpr, module: str = "", variables: Meanings = _NOTHING) -> str:
         """An annotation as the stub writes it; `module` is where it stands, this file if empty."""
-        return self.rewritten(spelling.static_type(type), type.names, module)
+        return self.rewritten(spelling.static_type(type), type.names, module, variables)
 
-    def text(self, text: str) -> str:
+    def field_type(self, field: FieldDecl | ModuleField, variables: Meanings = _NOTHING) -> str:
+        """The annotation of a field as the stub writes it: read in the file of the class that declares the field."""
+        return self.type(field.type, home(field), variables)
+
+    def text(self, text: str, module: str = "", variables: Meanings = _NOTHING) -> str:
         """`rewritten` for a text that has no strings, where every word may be a name."""
-        return self.rewritten(text, _WORD.findall(text))
+        return self.rewritten(text, _WORD.findall(text), module, variables)
 
-    def rewritten(self, text: str, names: Iterable[str], module: str = "") -> str:
+    def variables(self, text: str, module: str) -> list[str]:
+        """The type variables of a file that a text mentions."""
+        known = self._file.sources[module].type_variables
+        return [word for word in _WORD.findall(text) if word in known]
+
+    def rewritten(self, text: str, names: Iterable[str], module: str = "", variables: Meanings = _NOTHING) -> str:
         """A text with its names as the stub has them; imports that it needs are noted."""
         source = self._file.sources[module or self._file.source.module]
         heads = {name.partition(".")[0] for name in names}
-        written = {head: self._written(head, source) for head in sorted(heads)}
+        written = {head: variables.get(head) or self._written(head, source) for head in sorted(heads)}
         return _WORD.sub(lambda word: written.get(word[0], word[0]), text)
 
     def generated(self, qualified: str, suffix: str = "") -> str:
         """The generated class of a declaration, or what stands beside it: by name in this stub, by import from another."""
         home, _, cls = qualified.rpartition(".")
         name = f"{cls}{suffix}"
+        while suffix and name in self._file.sources[home].names:
+            name = f"{name}_"
         if home == self._file.source.module:
             return name
         return self._import(f"_{name}", f"from {self._output_module(home)} import {name}")
@@ -60,11 +75,10 @@ class StubNames:
                 return name
             if source.module == self._file.source.module:
                 return f"_decl.{name}"
-            leaf = source.module.rpartition(".")[2]
-            return f"{self._import(f'_{leaf}', f'import {source.module}')}.{name}"
+            return self._import(f"_{name}", f"from {_seen_from(self._file.source, source.module)} import {name}")
         home = imported.module
         if home.startswith(".") and source.module != self._file.source.module:
-            home = absolute(home, source.module, source.is_package)
+            home = _seen_from(self._file.source, absolute(home, source.module, source.is_package))
         if imported.name is None:
             return self._import(name, f"import {home}")
         return self._import(name, f"from {home} import {imported.name}")
@@ -74,20 +88,28 @@ class StubNames:
         bound = statement.rpartition(" ")[2]
         while True:
             line = statement if name == bound else f"{statement} as {name}"
-            if self._imports.setdefault(name, line) == line and not (name == bound and self._is_own(name)):
+            if not self._is_own(name) and self._imports.setdefault(name, line) == line:
                 return name
-            name = f"_{name}"
+            name = f"{name}_" if name.startswith("_") else f"_{name}"
 
     def _is_own(self, name: str) -> bool:
         """Whether a generated class of this stub has the name."""
         return any(declaration.name == name for declaration in self._file.declarations)
 
     def _output_module(self, home: str) -> str:
-        """The generated module of another source, relative where it is in the same folder."""
-        own = self._file.source
-        folder = own.module if own.is_package else own.module.rpartition(".")[0]
-        is_package = self._file.is_package(home)
-        parent, leaf = (home, "_qten") if is_package else (home.rpartition(".")[0], f"{home.rpartition('.')[2]}_qten")
-        if parent == folder:
-            return f".{leaf}" if folder else leaf
-        return f"{parent}.{leaf}" if parent else leaf
+        """The generated module of another source, as this stub imports it."""
+        folder, _, leaf = home.rpartition(".")
+        outputs = (
+            f"{home}._qten" if self._file.is_package(home) else f"{folder}.{leaf}_qten" if folder else f"{leaf}_qten"
+        )
+        return _seen_from(self._file.source, outputs)
+
+
+def _seen_from(source: SourceFile, module: str) -> str:
+    """A module as a file imports it: relative within one top-level package, whatever folder the run was given."""
+    package = source.module.split(".")[: None if source.is_package else -1]
+    parts = module.split(".")
+    common = next(
+        (i for i, (a, b) in enumerate(zip(package, parts, strict=False)) if a != b), min(len(package), len(parts))
+    )
+    return f"{'.' * (len(package) - common + 1)}{'.'.join(parts[common:])}" if common else module

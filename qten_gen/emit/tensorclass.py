@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, fingerprint, storage
 from . import layout, spelling
+from .nested_names import NestedNames, nested_fields, qualified_name, reference
 
 _BUILTINS = ("isinstance", "len", "property", "type")
 
@@ -62,26 +63,26 @@ class TensorClassView:
     """How the text writes `len`, `type`, `isinstance` and `property`, which a field may be called."""
 
 
-def view(declaration: TensorClassDecl) -> TensorClassView:
-    """The view of one declaration."""
+def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
+    """The view of one declaration; `names` has the globals of the generated module that hold the classes of nested fields."""
     taken = {field.name for field in declaration.fields}
     builtin = {name: f"_builtins.{name}" if name in taken else name for name in _BUILTINS}
     n = next(name for name in ("n", "dims", "batch_dims", "n_") if name not in taken)
-    fields = tuple(_field(field, declaration, builtin, n) for field in declaration.fields)
+    fields = tuple(_field(field, declaration, names, builtin, n) for field in declaration.fields)
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
     always = [f.leaf for f in carried if not f.leaf_if]
     return TensorClassView(
         name=declaration.name,
-        doc=layout.docstring(_class_doc(declaration), 4),
-        attributes=_attributes(declaration),
-        parameters=_parameters(declaration),
+        doc=layout.docstring(_class_doc(declaration, names), 4),
+        attributes=_attributes(declaration, names),
+        parameters=_parameters(declaration, names),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
         fields=fields,
         n=n,
         frozen=declaration.frozen,
         post_init=declaration.post_init,
         has_tensors=bool(carried),
-        has_nested=any(f.kind is FieldKind.NESTED for f in declaration.fields),
+        has_nested=any(nested_fields(declaration)),
         leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
         leaves_if=tuple(f for f in carried if f.leaf_if),
         contents=_contents([f.storage for f in carried], [f.storage for f in static]),
@@ -91,23 +92,27 @@ def view(declaration: TensorClassDecl) -> TensorClassView:
     )
 
 
-def _field(field: FieldDecl, declaration: TensorClassDecl, builtin: dict[str, str], n: str) -> StoredField:
+def _field(
+    field: FieldDecl, declaration: TensorClassDecl, names: NestedNames, builtin: dict[str, str], n: str
+) -> StoredField:
     at = storage(field.name)
     mine = f"self.{at}"
     carried = field.kind is not FieldKind.STATIC
-    nested = field.kind is FieldKind.NESTED
+    nested = names[qualified_name(field)] if field.kind is FieldKind.NESTED else ""
     optional = _or_none(field, mine)
     return StoredField(
         name=field.name,
         storage=at,
-        type=spelling.field_type(field),
+        type=spelling.field_type(field, names),
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
-        fits=_fits(field, builtin, n),
-        fit=_conversion(field, field.name, "batch_size", "device"),
-        set=_or_none(field, "value")(_conversion(field, "value", "self._batch_size", "self._device") or "value"),
+        fits=_fits(field, nested, builtin, n),
+        fit=_conversion(field, nested, field.name, "batch_size", "device"),
+        set=_or_none(field, "value")(
+            _conversion(field, nested, "value", "self._batch_size", "self._device") or "value"
+        ),
         map=optional(f"{mine}._map(fn)" if nested else f"fn({mine})") if carried else mine,
-        map_with=optional(_map_with(mine, nested)) if carried else mine,
+        map_with=optional(_map_with(mine, bool(nested))) if carried else mine,
         zip=_call(field, "zip", f"fn, {mine}, other.{at}", f"fn({mine}, other.{at})") if carried else mine,
         put=_call(field, "put", f"{mine}, index, value.{at}", "") if carried else "",
         join=_join(field, at),
@@ -125,7 +130,7 @@ def _or_none(field: FieldDecl, name: str) -> Callable[[str], str]:
     return lambda expression: f"{guard}{expression}"
 
 
-def _fits(field: FieldDecl, builtin: dict[str, str], n: str) -> str:
+def _fits(field: FieldDecl, nested: str, builtin: dict[str, str], n: str) -> str:
     """The condition under which the constructor hands a value to the runtime for conversion or refusal."""
     name = field.name
     match field.kind:
@@ -133,7 +138,7 @@ def _fits(field: FieldDecl, builtin: dict[str, str], n: str) -> str:
             wrong = f"not {builtin['isinstance']}({name}, _Tensor) or {name}.shape[:{n}] != batch_size or device is not None"
         case FieldKind.NESTED:
             wrong = (
-                f"not {builtin['isinstance']}({name}, {field.nested}) or {name}._batch_size[:{n}] != batch_size "
+                f"not {builtin['isinstance']}({name}, {nested}) or {name}._batch_size[:{n}] != batch_size "
                 "or device is not None"
             )
         case FieldKind.STATIC:
@@ -141,7 +146,7 @@ def _fits(field: FieldDecl, builtin: dict[str, str], n: str) -> str:
     return f"{name} is not None and ({wrong})" if field.optional else wrong
 
 
-def _conversion(field: FieldDecl, value: str, batch_size: str, device: str) -> str:
+def _conversion(field: FieldDecl, nested: str, value: str, batch_size: str, device: str) -> str:
     """The call that converts a value or says what is wrong with it; empty where any value goes."""
     match field.kind:
         case FieldKind.TENSOR:
@@ -149,7 +154,7 @@ def _conversion(field: FieldDecl, value: str, batch_size: str, device: str) -> s
         case FieldKind.NUMBER:
             return f'_q.number(self, "{field.name}", {value}, {batch_size}, {device})'
         case FieldKind.NESTED:
-            return f'_q.nested(self, "{field.name}", {field.nested}, {value}, {batch_size}, {device})'
+            return f'_q.nested(self, "{field.name}", {nested}, {value}, {batch_size}, {device})'
         case FieldKind.STATIC:
             return f'_q.cast(self, "{field.name}", "{field.cast}", {value})' if field.cast else ""
 
@@ -215,45 +220,43 @@ def _unpack(fields: list[StoredField], source: str) -> str:
     return line if len(line) + 8 <= layout.WIDTH else layout.stacked("(", targets, f") = {source}", 8)
 
 
-def _parameters(declaration: TensorClassDecl) -> tuple[str, ...]:
+def _parameters(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:
     positional = [f for f in declaration.fields if not f.kw_only]
     keyword = [f for f in declaration.fields if f.kw_only]
     return (
-        *(spelling.parameter(f, spelling.field_type(f)) for f in positional),
+        *(spelling.parameter(f, spelling.field_type(f, names)) for f in positional),
         "*",
-        *(spelling.parameter(f, spelling.field_type(f)) for f in keyword),
+        *(spelling.parameter(f, spelling.field_type(f, names)) for f in keyword),
         "batch_size: _q.BatchSize = ()",
         "device: _q.DeviceLike = None",
     )
 
 
-def _attributes(declaration: TensorClassDecl) -> tuple[str, ...]:
+def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:
     fields = declaration.fields
-    tensors = [f.name for f in fields if f.kind in (FieldKind.TENSOR, FieldKind.NUMBER)]
-    nested = [(f.name, spelling.nested_reference(f, declaration.module)) for f in fields if f.kind is FieldKind.NESTED]
+    nested = [(f.name, reference(f, declaration.module, names)) for f in nested_fields(declaration)]
     static = [f.name for f in fields if f.kind is FieldKind.STATIC]
     assumed = [pair for f in fields for pair in spelling.assumed_default(f)]
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
         layout.mapping(assumed, 4, "_assumed = "),
         layout.names([f.name for f in fields], 4, "_fields = "),
-        layout.names(tensors, 4, "_tensors = "),
         layout.mapping(nested, 4, "_nested = "),
         layout.names(static, 4, "_static = "),
     )
 
 
-def _class_doc(declaration: TensorClassDecl) -> str:
+def _class_doc(declaration: TensorClassDecl, names: NestedNames) -> str:
     lines = [f"Storage, constructor and primitives of `{declaration.name}`."]
     if declaration.fields:
         lines += ["", "Fields:"]
     for field in declaration.fields:
         static = ", the same for the whole batch" if field.kind is FieldKind.STATIC else ""
-        lines.append(f"    {field.name}: {_documented_type(field)}{static}")
+        lines.append(f"    {field.name}: {_documented_type(field, names)}{static}")
     return "\n".join(lines)
 
 
-def _documented_type(field: FieldDecl) -> str:
+def _documented_type(field: FieldDecl, names: NestedNames) -> str:
     if field.dims is not None:
         return f'{field.dtype}[Tensor, "{field.dims}"]{" | None" if field.optional else ""}'
-    return spelling.field_type(field)
+    return spelling.field_type(field, names)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..classify import members_of
-from ..model import Declaration, FieldDecl, FieldKind, TensorClassDecl, TypeExpr
+from ..model import Declaration, FieldDecl, FieldKind, TensorClassDecl, TypeExpr, home
 from . import layout
-from .stub_names import StubNames
+from .stub_names import Meanings, StubNames
+from .type_parameters import arguments, bind, bracketed, meanings, type_parameters
 
+_TYPED = ("Dict", "Fields", "Input", "Update")
 _DEPTH = 3
 """How many levels of nested keys are spelled out."""
 
@@ -33,6 +34,8 @@ class TensorClassStubView:
     """What the template of a TensorClass stub sets out."""
 
     name: str
+    typed: dict[str, str]
+    """Names of the TypedDicts beside the class, by what they end with."""
     doc: str
     parameters: str
     """PEP 695 type parameters after the class name."""
@@ -69,22 +72,25 @@ class _Types:
 
 def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, Declaration]) -> TensorClassStubView:
     """The view of one declaration; `related` has the classes of its nested fields and its bases."""
-    types = {field.name: _types(field, names, related) for field in declaration.fields}
+    variables = meanings(declaration, names, related)
+    types = {field.name: _types(field, names, related, variables) for field in declaration.fields}
     update = _update(declaration)
     quoted = [f'"{name}"' for name in types]
     literals = [f"_t.Literal[{name}]" for name in quoted]
-    parameters, generic, arguments = _type_parameters(declaration, names)
-    fields_of = f") -> {declaration.name}Fields{arguments}: ..."
+    parameters = type_parameters(declaration, names)
+    typed = {kind: names.generated(f"{declaration.module}.{declaration.name}", kind) for kind in _TYPED}
+    fields_of = f") -> {typed['Fields']}{parameters.arguments}: ..."
     return TensorClassStubView(
         name=declaration.name,
+        typed=typed,
         doc=layout.docstring(declaration.doc or f"`{declaration.name}` with exact types.", 4),
-        parameters=parameters,
-        generic=generic,
-        arguments=arguments,
+        parameters=parameters.pep695,
+        generic=parameters.generic,
+        arguments=parameters.arguments,
         bases=bases(declaration, names),
         init=_init(declaration, types),
         slots=tuple(_slots(declaration, types)),
-        keys=tuple(_keys(declaration, names, related, ())),
+        keys=tuple(_keys(declaration, names, related, variables)),
         replace=_replace(types),
         select=layout.bracketed(
             "def select(self, *keys: ", [f"_t.Literal[{', '.join(quoted)}]" if quoted else "_t.Never"], fields_of, 4
@@ -101,19 +107,14 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
 
 def bases(declaration: Declaration, names: StubNames) -> str:
     """The bases of a generated class in its stub: its declaration, and the generated classes of declared parents."""
-    _, _, arguments = _type_parameters(declaration, names)
-    parents = [names.generated(base.name) for base in declaration.bases if base.declared]
-    return ", ".join([f"_decl.{declaration.name}{arguments}", *parents])
-
-
-def _type_parameters(declaration: Declaration, names: StubNames) -> tuple[str, str, str]:
-    """PEP 695 parameters, the old-style generic base, and the arguments that name the same variables."""
-    if declaration.type_parameters:
-        found = re.findall(r"[\[,]\s*(\**\w+)", declaration.type_parameters)
-        return names.text(declaration.type_parameters), "", f"[{', '.join(found)}]"
-    generic = next((base.text for base in declaration.bases if base.name == "typing.Generic"), "")
-    arguments = names.text(generic[generic.index("[") :]) if "[" in generic else ""
-    return "", f", _t.Generic{arguments}" if arguments else "", arguments
+    parents = [
+        f"{names.generated(base.name)}{bracketed(arguments(base.text, names, declaration.module))}"
+        for base in declaration.bases
+        if base.declared
+    ]
+    frozen = ["frozen=True"] if isinstance(declaration, TensorClassDecl) and declaration.frozen_by_keyword else []
+    own = f"_decl.{declaration.name}{type_parameters(declaration, names).arguments}"
+    return ", ".join([own, *parents, *frozen])
 
 
 def _update(declaration: Declaration | None) -> str:
@@ -124,8 +125,11 @@ def _update(declaration: Declaration | None) -> str:
     return "Fields" if exact else "Update"
 
 
-def _types(field: FieldDecl, names: StubNames, related: Mapping[str, Declaration]) -> _Types:
-    written = names.type(field.type)
+def _types(
+    field: FieldDecl, names: StubNames, related: Mapping[str, Declaration], variables: Mapping[str, Meanings]
+) -> _Types:
+    own = variables.get(field.owner, {})
+    written = names.field_type(field, own)
     if field.kind is FieldKind.NUMBER:
         number = "_torch.Tensor | None" if field.optional else "_torch.Tensor"
         given = f"{written} | _torch.Tensor"
@@ -134,9 +138,9 @@ def _types(field: FieldDecl, names: StubNames, related: Mapping[str, Declaration
         return _Types(written, written, written, written, written)
     none = " | None" if field.optional else ""
     nested = _nested(field)
-    arguments = names.text(nested.text[nested.text.index("[") :].rstrip("'\"")) if "[" in nested.text else ""
+    given = bracketed(arguments(nested.text, names, home(field), own))
     generated, dumped, loaded, changed = (
-        f"{names.generated(nested.name, suffix)}{arguments}"
+        f"{names.generated(nested.name, suffix)}{given}"
         for suffix in ("", "Dict", "Input", _update(related.get(nested.name)))
     )
     return _Types(f"{generated}{none}", written, f"{dumped}{none}", f"{written} | {loaded}", f"{written} | {changed}")
@@ -177,16 +181,20 @@ def _keys(
     declaration: TensorClassDecl,
     names: StubNames,
     related: Mapping[str, Declaration],
-    path: tuple[str, ...],
+    variables: Mapping[str, Meanings],
+    path: tuple[str, ...] = (),
     through_none: bool = False,
 ) -> Iterator[Key]:
     """The literal keys: names of fields, and tuples of names that lead through nested fields."""
     for field in declaration.fields:
-        steps, found = (*path, field.name), _types(field, names, related)
+        steps, found = (*path, field.name), _types(field, names, related, variables)
         yield Key(_literal(steps), found.read, found.written, through_none)
-        inner = related.get(_nested(field).name) if field.kind is FieldKind.NESTED else None
-        if isinstance(inner, TensorClassDecl) and inner.name != declaration.name and len(steps) < _DEPTH:
-            yield from _keys(inner, names, related, steps, through_none or field.optional)
+        nested = _nested(field) if field.kind is FieldKind.NESTED else TypeExpr("")
+        inner = related.get(nested.name)
+        if isinstance(inner, TensorClassDecl) and inner is not declaration and len(steps) < _DEPTH:
+            given = arguments(nested.text, names, home(field), variables.get(field.owner, {}))
+            bound = meanings(inner, names, related, bind(inner, given, names))
+            yield from _keys(inner, names, related, bound, steps, through_none or field.optional)
 
 
 def _literal(steps: tuple[str, ...]) -> str:

@@ -86,6 +86,7 @@ def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Anc
         flags=_all_flags(qualified, names, ancestry),
         post_init=_defines(qualified, "__post_init__", names, ancestry),
         custom_init=_has(cls, "__init__"),
+        frozen_by_keyword=any(name == "frozen" and value.literal == "True" for name, value in cls.keywords),
         module=file.module,
         bases=_bases(cls, names, ancestry),
         type_parameters=cls.type_parameters,

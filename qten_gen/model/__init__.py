@@ -26,6 +26,7 @@ from .declarations import SubmoduleDecl as SubmoduleDecl
 from .declarations import TensorClassDecl as TensorClassDecl
 from .declarations import VirtualDecl as VirtualDecl
 from .declarations import declares as declares
+from .declarations import home as home
 from .dimensions import Binary as Binary
 from .dimensions import Dim as Dim
 from .dimensions import DimError as DimError

@@ -76,6 +76,8 @@ class TensorClassDecl:
     """Whether the class or a parent defines `__post_init__`."""
     custom_init: bool = False
     """Whether the class defines `__init__` itself."""
+    frozen_by_keyword: bool = field(default=False, compare=False)
+    """Whether the class says `frozen=True`, which checkers see; what is in brackets they miss."""
     module: str = field(default="", compare=False)
     qualname: str = field(default="", compare=False)
     """Name with the classes and functions around it, where there are any."""
@@ -221,6 +223,11 @@ Declaration = TensorClassDecl | ModuleDecl
 def declares(declaration: Declaration, field: FieldDecl | ModuleField) -> bool:
     """Whether a class declares a field itself, rather than inheriting it."""
     return field.owner == declaration.qualified
+
+
+def home(field: FieldDecl | ModuleField) -> str:
+    """The module of the class that declares a field, for a class at the top level of its file."""
+    return field.owner.rpartition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ FORMAT = 1
 def fingerprint(declaration: Declaration) -> str:
     """Twelve hex digits that differ when another run-time class would be generated.
 
-    It covers what is compared (see the module's docstring); values that the generated text spells out are checked one by one
+    It covers what is compared (see `qten_gen.model`); values that the generated text spells out are checked one by one
     when the class statement runs.
     """
     return sha256(f"{FORMAT} {structure(declaration)}".encode()).hexdigest()[:12]

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import resolve_name
 from linecache import getlines
 from types import FrameType
 
@@ -67,10 +68,10 @@ class Scope:
         found = _names(self._lines()).imports.get(name)
         if found is None or not found.startswith("."):
             return found
-        package = self._frame.f_globals.get("__package__") or ""
-        level = len(found) - len(found.lstrip("."))
-        parts = str(package).split(".")
-        return ".".join([*parts[: len(parts) - level + 1], found.lstrip(".")])
+        try:
+            return resolve_name(found, str(self._frame.f_globals.get("__package__") or ""))
+        except ImportError:  # it leads out of the package
+            return None
 
     def defines(self, name: str) -> bool:
         """Whether the file binds a name at its top level, further down perhaps."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from . import loading
+
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
 
@@ -36,5 +38,4 @@ def construct(cls: type[T], values: dict[str, object]) -> T:
 
 def nested_class(cls: type[TensorClass], name: str) -> type[TensorClass]:
     """The class of a nested field, as the generated code of the owner knows it."""
-    reference = cls._nested[name].rpartition(".")[2]
-    return cast("type[TensorClass]", cls._map.__globals__[reference])
+    return cast("type[TensorClass]", cls._map.__globals__[loading.bound_name(cls._nested[name])])

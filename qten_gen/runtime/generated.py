@@ -11,13 +11,6 @@ from .checks import frozen as frozen
 from .checks import nested as nested
 from .checks import number as number
 from .checks import tensor as tensor
-from .generated_module import Module as Module
-from .generated_module import bound as bound
-from .generated_module import cached_virtual as cached_virtual
-from .generated_module import registered as registered
-from .generated_module import submodule as submodule
-from .generated_module import unregistered as unregistered
-from .generated_module import virtual as virtual
 from .joining import join_nested as join_nested
 from .joining import join_optional as join_optional
 from .joining import part_nested as part_nested
@@ -27,7 +20,14 @@ from .joining import put_optional as put_optional
 from .joining import zip_nested as zip_nested
 from .joining import zip_optional as zip_optional
 from .loading import declared as declared
+from .module import Module as Module
+from .module_fields import bound as bound
+from .module_fields import registered as registered
+from .module_fields import submodule as submodule
+from .module_fields import unregistered as unregistered
 from .static import same as same
+from .virtual import cached_virtual as cached_virtual
+from .virtual import virtual as virtual
 
 __all__ = [
     "DEFAULT",

@@ -167,14 +167,24 @@ def source_name(module: str) -> str:
     return module.partition("#")[0].removesuffix("_qten").removesuffix(".")
 
 
+def bound_name(reference: str) -> str:
+    """The global that a reference of generated code is bound to.
+
+    >>> bound_name(".base:Point"), bound_name(".base:Point as base_Point")
+    ('Point', 'base_Point')
+    """
+    return reference.rpartition(":")[2].rpartition(" as ")[2]
+
+
 def resolve_reference(reference: str, module: str) -> str:
-    """The qualified name of a reference as generated code writes it: `Point` in the same file, `.base:Point` beside it."""
-    home, _, name = reference.rpartition(":")
+    """The qualified name of a reference as generated code writes it: `Point` in the same file, `.base:Point` beside it.
+
+    >>> resolve_reference(".base:Point", "shop.model"), resolve_reference("other:Point", "shop.model")
+    ('shop.base.Point', 'other.Point')
+    """
+    home, _, name = reference.partition(" as ")[0].rpartition(":")
     if not home:
         return f"{module}.{name}"
-    if not home.startswith("."):
-        return f"{home}.{name}"
-    level = len(home) - len(home.lstrip("."))
-    parts = module.split(".")
-    package = parts[: len(parts) - level + hasattr(sys.modules.get(module), "__path__")]
-    return ".".join([*package, *home.lstrip(".").split("."), name]).replace("..", ".")
+    if home.startswith("."):
+        home = f"{module.rpartition('.')[0]}{home}".lstrip(".")
+    return f"{home}.{name}"

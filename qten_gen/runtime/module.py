@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from .dispatch import Functional
 from .fields import Specifier, field
-from .join import ModuleMeta
+from .metaclass import ModuleMeta
 from .virtual import CACHE
 
 if TYPE_CHECKING:

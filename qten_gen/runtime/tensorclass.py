@@ -9,7 +9,7 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 
 from . import access, checks, conversion, indexing, joining, movement, operators, shapes, torch_functions
 from .fields import field
-from .join import TensorClassMeta
+from .metaclass import TensorClassMeta
 
 if TYPE_CHECKING:
     from typing import Self

@@ -11,7 +11,6 @@ class Primitives:
 
     _batch_size: Size
     _device: torch.device | None
-    _tensors: ClassVar[tuple[str, ...]]
     _nested: ClassVar[dict[str, str]]
     _static: ClassVar[tuple[str, ...]]
 

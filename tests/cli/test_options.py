@@ -150,6 +150,12 @@ def test_explain_without_a_code_lists_all(qten_gen: Command) -> None:
     assert "QG001  syntax-error" in qten_gen("explain").out.splitlines()
 
 
+def test_explain_says_how_it_is_called(qten_gen: Command) -> None:
+    asked, refused = qten_gen("explain", "--help"), qten_gen("explain", "QG001", "QG002")
+    assert (asked.status, asked.out) == (0, "usage: qten-gen explain [CODE]\n")
+    assert (refused.status, refused.err) == (2, "usage: qten-gen explain [CODE]\n")
+
+
 def test_a_folder_called_explain_is_written_with_its_place(qten_gen: Command) -> None:
     qten_gen.write("explain/model.py", BATCH)
     assert qten_gen("./explain").summary == "2 files written"

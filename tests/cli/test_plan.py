@@ -85,3 +85,13 @@ def test_a_stub_in_syntax_newer_than_this_python_is_no_fault(monkeypatch: pytest
 
     monkeypatch.setattr(stages, "render", render)
     assert not plan(MODEL, {}).crashes
+
+
+def test_many_long_names_are_imported_over_several_lines() -> None:
+    names = [f"NoShortNameForAClass{number}" for number in range(7)]
+    classes = "".join(f"class {name}(TensorClass):\n    x: Tensor\n" for name in names)
+    text = f"from torch import Tensor\nfrom qten_gen import TensorClass\n{classes}"
+    made = plan({"pkg/__init__.py": b"", "pkg/model.py": text.encode()}, {})
+    assert not made.crashes
+    generated = made.outputs["pkg/model_qten.py"] or ""
+    assert "    from .model import (\n        NoShortNameForAClass0,\n" in generated

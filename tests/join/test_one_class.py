@@ -310,3 +310,62 @@ def test_an_undeclared_attribute_is_refused(project: Any) -> None:
     batch = project.load("model").Batch(torch.ones(2))
     with pytest.raises(AttributeError, match="toknes"):
         batch.toknes = torch.ones(2)
+
+
+def test_nested_classes_of_one_name_are_told_apart(project: Any) -> None:
+    leaf = """
+        from torch import Tensor
+        from qten_gen import TensorClass
+
+        class Point(TensorClass):
+            {field}: Tensor
+    """
+    both = """
+        from torch import Tensor
+        from qten_gen import TensorClass
+        from . import left, right
+
+        class Point(TensorClass):
+            own: Tensor
+
+        class Both(TensorClass):
+            a: left.Point
+            b: right.Point
+            c: Point
+    """
+    project.write(pkg__="", pkg__left=leaf.format(field="x"), pkg__right=leaf.format(field="y"), pkg__both=both)
+    for generated in (False, True):
+        if generated:
+            project.generate()
+            for name in ("pkg.both", "pkg.left", "pkg.right", "pkg"):
+                del sys.modules[name]
+        model, left, right = (project.load(f"pkg.{name}") for name in ("both", "left", "right"))
+        made = model.Both(left.Point(torch.ones(2)), right.Point(torch.ones(2)), model.Point(torch.ones(2)))
+        assert [type(value) for value in torch.stack([made, made])[0].values()] == [
+            left.Point,
+            right.Point,
+            model.Point,
+        ]
+        again = model.Both.from_dict(made.to_dict())
+        assert [type(value) for value in again.values()] == [left.Point, right.Point, model.Point]
+        with pytest.raises(TypeError, match="Both.a"):
+            model.Both(made.b, made.b, made.c)
+
+
+def test_a_field_may_have_the_name_of_its_class(project: Any) -> None:
+    project.write(
+        model="""
+        from __future__ import annotations
+        from torch import Tensor
+        from qten_gen import TensorClass
+
+        class Point(TensorClass):
+            x: Tensor
+
+        class Line(TensorClass):
+            Point: Point
+    """
+    )
+    project.generate()
+    model = project.load("model")
+    assert type(model.Line(model.Point(torch.ones(2))).clone().Point) is model.Point

@@ -1,4 +1,4 @@
-"""What generated Module code calls."""
+"""Fields of a Module as generated code handles them: registered ones read as properties, children constructed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from torch import Tensor, nn
 
 from .fields import Const, Submodule
-from .module import Module as Module
-from .virtual import cached_virtual as cached_virtual
-from .virtual import virtual as virtual
 
 if TYPE_CHECKING:
     import torch
     from torch.types import Device
+
+    from .module import Module
 
 M = TypeVar("M", bound=nn.Module)
 

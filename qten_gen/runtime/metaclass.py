@@ -255,6 +255,11 @@ def _publish(cls: DeclarationMeta, part: GeneratedPart, statement: ClassStatemen
     references: Mapping[str, str] = getattr(part.cls, "_nested", {})
     for reference in references.values():
         qualified = loading.resolve_reference(reference, loading.real_name(statement.module))
-        name = qualified.rpartition(".")[2]
-        met = next((found for key, found in statement.classes.items() if key.rpartition(".")[2] == name), None)
-        loading.bind(vars(part.modules[0]), name, met, qualified)
+        met = next((found for found in statement.classes.values() if _is_named(found, qualified)), None)
+        loading.bind(vars(part.modules[0]), loading.bound_name(reference), met, qualified)
+
+
+def _is_named(cls: type, qualified: str) -> bool:
+    """Whether a class goes by the name; the folder that the command was given may lie above or below that of the imports."""
+    own = f".{loading.real_name(cls.__module__)}.{cls.__qualname__}"
+    return own.endswith(f".{qualified}") or f".{qualified}".endswith(own)

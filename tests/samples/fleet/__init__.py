@@ -1,0 +1,1 @@
+"""Declarations that lean on each other across files: names, type variables and handlers that stand elsewhere."""

@@ -1,0 +1,46 @@
+"""What vehicles are made of. The import aliases are used in no other file."""
+
+from __future__ import annotations
+
+from typing import Generic, Optional, TypeVar, Union
+
+import torch as th
+from torch import nn
+
+import qten_gen as q
+from qten_gen import Module
+from qten_gen import TensorClass as Record
+
+Label = TypeVar("Label", bound=int | str)
+
+
+class Wheel(Record):
+    """A wheel."""
+
+    radius: th.Tensor
+    wear: Optional[th.Tensor] = None
+    pressure: Union[th.Tensor, None] = q.field(default=None, kw_only=True)
+
+
+class Tagged(Record, Generic[Label], nocast=True):
+    """Something with a label of any kind."""
+
+    weight: th.Tensor
+    label: Label
+
+
+class Fixed(Record, frozen=True):
+    """Immutable, and with a nested field."""
+
+    wheel: Wheel
+
+
+class Gauge(Module):
+    """Measures what is registered for it, in another file."""
+
+    width: int
+    gain: nn.Parameter = q.param("width", initializer=nn.init.ones_)
+
+    def forward(self, x: th.Tensor) -> th.Tensor:
+        """Scale."""
+        return x * self.gain

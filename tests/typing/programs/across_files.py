@@ -1,0 +1,26 @@
+"""Types that come from other files: inherited fields, keys through nested fields, generic parents, handlers."""
+
+from typing import assert_type
+
+from fleet import parts
+from fleet.parts_qten import Fixed, Gauge
+from fleet.parts_qten import Wheel as PartsWheel
+from fleet.trucks_qten import Convoy, Truck, Wheel, WheelDict
+from torch import Tensor
+
+
+def use(convoy: Convoy, truck: Truck, gauge: Gauge, fixed: Fixed, pages: WheelDict) -> None:
+    assert_type(truck.weight, Tensor)
+    assert_type(truck.get("label"), int)
+    assert_type(truck.front, PartsWheel)
+    assert_type(truck.rear, Wheel)
+    assert_type(truck.to_dict()["label"], int)
+    assert_type(truck.front.get("pressure"), Tensor | None)
+    assert_type(convoy.get(("first", "front", "wear")), Tensor | None)
+    assert_type(convoy.get(("first", "label")), int)
+    assert_type(convoy.get(("cargo", "label")), str)
+    assert_type(pages.to_dict()["pages"], Tensor)
+    assert_type(gauge(truck), parts.Wheel)
+    assert_type(fixed.wheel, PartsWheel)
+    fixed.wheel = truck.front  # E
+    truck.set("label", "seven")  # E
