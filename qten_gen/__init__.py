@@ -11,6 +11,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .diagnostics import DeclarationError as DeclarationError
+    from .runtime.containers import ModuleDict as ModuleDict
+    from .runtime.containers import ModuleList as ModuleList
     from .runtime.dispatch import Functional as Functional
     from .runtime.fields import buffer as buffer
     from .runtime.fields import const as const
@@ -27,6 +29,8 @@ _HOMES = {
     "DeclarationError": "diagnostics",
     "Functional": "runtime.dispatch",
     "Module": "runtime.module",
+    "ModuleDict": "runtime.containers",
+    "ModuleList": "runtime.containers",
     "NotGeneratedError": "runtime.freshness",
     "StaleWarning": "runtime.freshness",
     "TensorClass": "runtime.tensorclass",
@@ -42,6 +46,8 @@ __all__ = [
     "DeclarationError",
     "Functional",
     "Module",
+    "ModuleDict",
+    "ModuleList",
     "NotGeneratedError",
     "StaleWarning",
     "TensorClass",

@@ -50,6 +50,13 @@ def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:
     return tuple(member for member in type.args if isinstance(member, TypeExpr))
 
 
+def child_class(type: TypeExpr) -> TypeExpr:
+    """The class of the children in the annotation of a submodule: `Block` for `Block | None` and for `ModuleList[Block]`."""
+    present = next((member for member in members_of(type) if member.name != "None"), type)
+    inner = present.args[0] if present.name.startswith("qten_gen.") and present.args else present
+    return inner if isinstance(inner, TypeExpr) else present
+
+
 def is_tensor(type: TypeExpr) -> bool:
     """Whether the type is a tensor: `torch.Tensor`, a subclass that torch names, or a jaxtyping array of one."""
     if type.name.startswith(_JAXTYPING):

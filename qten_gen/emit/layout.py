@@ -26,6 +26,17 @@ def stacked(head: str, items: Sequence[str], tail: str, indent: int) -> str:
     return "\n".join([head, *(f"{inner}{item}," for item in items), " " * indent + tail])
 
 
+def comprehension(head: str, item: str, clause: str, tail: str, indent: int, width: int = WIDTH) -> str:
+    """A comprehension between brackets: on one line where it fits, else the item and the clause on lines of their own.
+
+    >>> comprehension("f([", "g(n)", "for n in x", "])", 0)
+    'f([g(n) for n in x])'
+    """
+    line = f"{head}{item} {clause}{tail}"
+    inner = " " * (indent + 4)
+    return line if indent + len(line) <= width else f"{head}\n{inner}{item}\n{inner}{clause}\n{' ' * indent}{tail}"
+
+
 def names(items: Sequence[str], indent: int, head: str) -> str:
     """A tuple of strings as Python text: `_fields = ("tokens", "mask")`."""
     quoted = [quoted_string(item) for item in items]

@@ -110,17 +110,35 @@ def _registrations(declaration: ModuleDecl) -> tuple[str, ...]:
 def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str) -> str:
     quoted = f'"{field.name}"'
     match field:
+        case ParameterDecl(tie=str(path)):
+            shape = f", {spelling.shape(field.dims)}" if field.dims else ""
+            made = _if_wanted(f'_q.tied(self, "{path}"{shape})', field.when)
+            return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case ParameterDecl(requires_grad=requires_grad):
             frozen = "" if requires_grad else ", requires_grad=False"
-            return layout.bracketed(
-                "self.register_parameter(", [quoted, f"_nn.Parameter({_empty(field, owner)}{frozen})"], ")", 8
-            )
+            made = _if_wanted(f"_nn.Parameter({_empty(field, owner)}{frozen})", field.when)
+            return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case BufferDecl(persistent=persistent):
             kept = [] if persistent else ["persistent=False"]
-            return layout.bracketed("self.register_buffer(", [quoted, _empty(field, owner), *kept], ")", 8)
+            made = _if_wanted(_empty(field, owner), field.when)
+            return layout.bracketed("self.register_buffer(", [quoted, made, *kept], ")", 8)
         case SubmoduleDecl():
-            call = f"_q.submodule({', '.join(_construction(field, owner))})"
-            return layout.bracketed("self.register_module(", [quoted, call], ")", 8)
+            return layout.bracketed("self.register_module(", [quoted, _child(field, owner)], ")", 8)
+
+
+def _if_wanted(made: str, when: str | None) -> str:
+    return made if when is None else f"{made} if {when} else None"
+
+
+def _child(field: SubmoduleDecl, owner: str) -> str:
+    """The expression that makes a child, or the list or dict of several."""
+    call = f"_q.submodule({', '.join(_construction(field, owner))})"
+    if field.repeat is not None:
+        return layout.comprehension("_q.ModuleList([", call, f"for _ in range({to_python(field.repeat)})", "])", 12)
+    if field.keys is not None:
+        names = field.keys if isinstance(field.keys, str) else layout.names(field.keys, 0, "")
+        return layout.comprehension("_q.ModuleDict({", f"_name: {call}", f"for _name in {names}", "})", 12)
+    return _if_wanted(call, field.when)
 
 
 def _empty(field: ParameterDecl | BufferDecl, owner: str) -> str:
@@ -155,8 +173,8 @@ def _argument(argument: Argument, owner: str, key: str) -> str:
 def _initializers(declaration: ModuleDecl, fields: tuple[ModuleField, ...] | list[ModuleField]) -> Iterator[str]:
     for field in fields:
         if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is not None:
-            fill = spelling.value(field.initializer, declaration.name, f"{field.name}.initializer")
-            yield f"{fill}(self.{field.name})"
+            fill = spelling.filled(field.initializer, declaration.name, field.name)
+            yield fill if field.when is None else f"if self.{field.name} is not None:\n                {fill}"
 
 
 def _registered(own: list[ModuleField]) -> Iterator[RegisteredView]:
@@ -164,21 +182,32 @@ def _registered(own: list[ModuleField]) -> Iterator[RegisteredView]:
         match field:
             case ParameterDecl():
                 plain = f"Parameter of shape `{spelling.shape_in_words(field)}`"
-                doc = f"{plain}." if field.requires_grad else f"{plain}, without gradient."
+                grad = plain if field.requires_grad else f"{plain}, without gradient"
+                doc = grad if field.tie is None else f"The parameter `{field.tie}`"
                 yield _registered_view(field, "nn.Parameter", doc, "_parameters")
             case BufferDecl():
                 plain = f"Buffer of shape `{spelling.shape_in_words(field)}`"
-                doc = f"{plain}." if field.persistent else f"{plain}, not in the state dict."
+                doc = plain if field.persistent else f"{plain}, not in the state dict"
                 yield _registered_view(field, "Tensor", doc, "_buffers")
             case SubmoduleDecl():
-                yield _registered_view(field, spelling.static_type(field.type), "Submodule.", "_modules")
+                yield _registered_view(field, spelling.static_type(field.type), _children_in_words(field), "_modules")
 
 
 def _registered_view(
     field: ParameterDecl | BufferDecl | SubmoduleDecl, type: str, doc: str, home: str
 ) -> RegisteredView:
-    words = f"{field.doc}\n\n{doc}" if field.doc else doc
-    return RegisteredView(field.name, type, layout.docstring(words, 8), home)
+    said = f"{doc}." if field.when is None else f"{doc}; None unless `{field.when}`."
+    words = f"{field.doc}\n\n{said}" if field.doc else said
+    optional = "" if field.when is None or isinstance(field, SubmoduleDecl) else " | None"
+    return RegisteredView(field.name, f"{type}{optional}", layout.docstring(words, 8), home)
+
+
+def _children_in_words(field: SubmoduleDecl) -> str:
+    if field.repeat is not None:
+        return f"Submodules, `{to_python(field.repeat).replace(' ', '')}` of them"
+    if isinstance(field.keys, str):
+        return f"Submodules, one for each name in `{field.keys}`"
+    return "Submodule" if field.keys is None else f"Submodules {', '.join(f'`{key}`' for key in field.keys)}"
 
 
 def _virtual(field: VirtualDecl, declaration: ModuleDecl) -> VirtualView:
@@ -203,20 +232,26 @@ def anchor(declaration: ModuleDecl) -> str | None:
         return None
     for kind in (ParameterDecl, BufferDecl):
         for field in fields:
-            if isinstance(field, kind) and field.dtype is None:
+            if isinstance(field, kind) and field.dtype is None and field.when is None and not _is_tied(field):
                 return field.name
     return _REFERENCE
+
+
+def _is_tied(field: ModuleField) -> bool:
+    return isinstance(field, ParameterDecl) and field.tie is not None
 
 
 def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
     fields = declaration.fields
     hidden = [f.name for f in fields if not isinstance(f, ConfigDecl)]
     source = anchor(declaration)
+    ties = [(f.name, f.tie) for f in fields if isinstance(f, ParameterDecl) and f.tie is not None]
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
         layout.mapping(list(_assumed(declaration)), 4, "_assumed = "),
         layout.names([f.name for f in fields], 4, "_fields = "),
         layout.names(_config_names(declaration), 4, "_config = "),
+        *((layout.mapping(ties, 4, "_tied = "),) if ties else ()),
         *((f'_anchor = "{source}"',) if source else ()),
         *((layout.names(hidden, 4, "__jit_unused_properties__ = "),) if hidden else ()),
     )
@@ -238,6 +273,8 @@ def _assumed(declaration: ModuleDecl) -> Iterator[tuple[str, str]]:
                 yield from spelling.assumed_default(field)
             case ParameterDecl(initializer=initializer, dtype=dtype) | BufferDecl(initializer=initializer, dtype=dtype):
                 yield from _spelled(f"{field.name}.initializer", initializer)
+                if initializer is not None and initializer.partial is not None:
+                    yield f"{field.name}.initializer", initializer.partial.text
                 yield from _spelled(f"{field.name}.dtype", dtype)
             case SubmoduleDecl(cls=cls):
                 yield from _spelled(f"{field.name}.cls", cls)
@@ -274,15 +311,20 @@ def _class_doc(declaration: ModuleDecl) -> str:
     return "\n".join(lines)
 
 
+def _condition(field: ParameterDecl | BufferDecl) -> str:
+    return "" if field.when is None else f", if `{field.when}`"
+
+
 def _documented(field: ModuleField) -> tuple[str, str]:
     match field:
         case ConfigDecl():
             return "Config", f"{field.name}: {spelling.static_type(field.type)}"
         case ParameterDecl():
-            return "Parameters", f"{field.name}: `{spelling.shape_in_words(field)}`"
+            what = spelling.shape_in_words(field) if field.tie is None else field.tie
+            return "Parameters", f"{field.name}: `{what}`{_condition(field)}"
         case BufferDecl(persistent=persistent):
             kept = "" if persistent else ", not in the state dict"
-            return "Buffers", f"{field.name}: `{spelling.shape_in_words(field)}`{kept}"
+            return "Buffers", f"{field.name}: `{spelling.shape_in_words(field)}`{kept}{_condition(field)}"
         case SubmoduleDecl():
             return "Submodules", f"{field.name}: {spelling.static_type(field.type)}"
         case VirtualDecl(cached=cached):

@@ -80,6 +80,14 @@ def value(value: Value, owner: str, key: str) -> str:
     return torch_name(value.torch_name) if value.torch_name else f'_q.bound({owner}, "{key}")'
 
 
+def filled(initializer: Value, owner: str, name: str) -> str:
+    """The call that initialises a parameter or buffer: `_nn.init.normal_(self.weight, std=0.02)`."""
+    if initializer.partial is None:
+        return f"{value(initializer, owner, f'{name}.initializer')}(self.{name})"
+    keywords = [f"{keyword}={double_quoted(given)}" for keyword, given in initializer.partial.keywords]
+    return f"{torch_name(initializer.partial.function)}({', '.join([f'self.{name}', *keywords])})"
+
+
 def parameter(field: FieldDecl | ConfigDecl, type: str) -> str:
     """A constructor parameter with its default: `source: str = "train"`."""
     default = field.default

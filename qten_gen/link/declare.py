@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..classify import members_of
+from ..classify import child_class, members_of
 from ..model import (
     FLAGS,
     BaseDecl,
@@ -16,6 +16,7 @@ from ..model import (
     ModuleField,
     RegistrationDecl,
     SourceFile,
+    SubmoduleDecl,
     TensorClassDecl,
     language,
 )
@@ -58,6 +59,8 @@ def _mentioned(declaration: Declaration) -> Iterator[str]:
     yield from (base.name for base in declaration.bases)
     for field in declaration.fields:
         yield from (member.name for member in members_of(field.type))
+        if isinstance(field, SubmoduleDecl):
+            yield child_class(field.type).name
     if isinstance(declaration, ModuleDecl):
         yield from (handler.type.name for handler in declaration.handlers)
 

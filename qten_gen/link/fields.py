@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -25,6 +26,9 @@ from ..model import (
     VirtualDecl,
     language,
 )
+
+_OWN_KEYWORDS = ("when", "repeat", "keys", "init")
+"""What `submodule` itself takes; the rest is for the class."""
 
 
 def tensorclass_field(
@@ -50,6 +54,8 @@ def module_field(source: FieldSource, type: TypeExpr, owner: str) -> ModuleField
                 initializer=_given(call, "initializer"),
                 dtype=_given(call, "dtype"),
                 requires_grad=_is_on(call, "requires_grad"),
+                when=_string(call, "when"),
+                tie=_string(call, "tie"),
                 type=type,
                 doc=doc,
                 owner=owner,
@@ -62,18 +68,33 @@ def module_field(source: FieldSource, type: TypeExpr, owner: str) -> ModuleField
                 persistent=_is_on(call, "persistent"),
                 initializer=_given(call, "initializer"),
                 dtype=_given(call, "dtype"),
+                when=_string(call, "when"),
                 type=type,
                 doc=doc,
                 owner=owner,
                 place=place,
             )
         case Specifier(language.SUBMODULE):
-            cls, *arguments = call.arguments or (Argument(None, Value()),)
-            constructed = cls.value if isinstance(cls.value, Value) else Value()
-            readable = tuple(a for a in arguments if not isinstance(a.value, DimError) and a.keyword != "init")
-            return SubmoduleDecl(name, constructed, readable, type=type, doc=doc, owner=owner, place=place)
+            return _submodule(source, call, type, owner)
     default, kw_only = _default(source)
     return ConfigDecl(name, default, kw_only, type=type, doc=doc, owner=owner, place=place)
+
+
+def _submodule(source: FieldSource, call: Specifier, type: TypeExpr, owner: str) -> SubmoduleDecl:
+    cls, *arguments = call.arguments or (Argument(None, Value()),)
+    repeat = call.get("repeat")
+    return SubmoduleDecl(
+        source.name,
+        cls=cls.value if isinstance(cls.value, Value) else Value(),
+        arguments=tuple(a for a in arguments if not isinstance(a.value, DimError) and a.keyword not in _OWN_KEYWORDS),
+        when=_string(call, "when"),
+        repeat=None if repeat is None or isinstance(repeat.value, DimError | Value) else repeat.value,
+        keys=_keys(call),
+        type=type,
+        doc=source.doc,
+        owner=owner,
+        place=source.place,
+    )
 
 
 def virtual_field(method: MethodSource, owner: str) -> VirtualDecl:
@@ -115,6 +136,24 @@ def _given(call: Specifier, keyword: str) -> Value | None:
     if argument is None or not isinstance(argument.value, Value) or argument.value.literal == "None":
         return None
     return argument.value
+
+
+def _string(call: Specifier, keyword: str) -> str | None:
+    """A keyword's value where it is a string; what it is otherwise, `specifier-argument` reports."""
+    found = _constant(call, keyword)
+    return found if isinstance(found, str) else None
+
+
+def _keys(call: Specifier) -> str | tuple[str, ...] | None:
+    """The names of a ModuleDict: a config field, or a tuple of strings."""
+    found = _constant(call, "keys")
+    return tuple(map(str, found)) if isinstance(found, tuple) else _string(call, "keys")
+
+
+def _constant(call: Specifier, keyword: str) -> object:
+    given = _given(call, keyword)
+    found: object = None if given is None or given.literal is None else literal_eval(given.literal)
+    return found
 
 
 def _is_on(call: Specifier, keyword: str) -> bool:

@@ -36,6 +36,7 @@ from .dimensions import Number as Number
 from .dimensions import dim_names as dim_names
 from .expressions import NOWHERE as NOWHERE
 from .expressions import Default as Default
+from .expressions import Partial as Partial
 from .expressions import Place as Place
 from .expressions import TypeExpr as TypeExpr
 from .expressions import Value as Value

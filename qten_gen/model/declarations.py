@@ -113,13 +113,19 @@ class ConfigDecl:
 
 @dataclass(frozen=True, slots=True)
 class ParameterDecl:
-    """A parameter: its shape over config fields, and how it is initialised."""
+    """A parameter: its shape over config fields, and how it is initialised.
+
+    `when` names the config field that says whether there is one; without it the name is registered as None. `tie` is the path
+    of the parameter that this one is: `"embed.weight"`.
+    """
 
     name: str
     dims: tuple[Dim, ...]
     initializer: Value | None = None
     dtype: Value | None = None
     requires_grad: bool = True
+    when: str | None = None
+    tie: str | None = None
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -128,13 +134,14 @@ class ParameterDecl:
 
 @dataclass(frozen=True, slots=True)
 class BufferDecl:
-    """A buffer: its shape, whether it is in the state dict, and how it is initialised."""
+    """A buffer: its shape, whether it is in the state dict, how it is initialised, and `when` there is one."""
 
     name: str
     dims: tuple[Dim, ...]
     persistent: bool = True
     initializer: Value | None = None
     dtype: Value | None = None
+    when: str | None = None
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -143,11 +150,18 @@ class BufferDecl:
 
 @dataclass(frozen=True, slots=True)
 class SubmoduleDecl:
-    """A child module: the class to construct and its arguments, dimensions among them parsed."""
+    """A child module: the class to construct and its arguments, dimensions among them parsed.
+
+    With `repeat` a ModuleList of so many children alike; with `keys` a ModuleDict of one child for each name, where a string
+    is the config field that holds the names.
+    """
 
     name: str
     cls: Value
     arguments: tuple[Argument, ...] = ()
+    when: str | None = None
+    repeat: Dim | None = None
+    keys: str | tuple[str, ...] | None = None
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)

@@ -54,18 +54,32 @@ def union(members: tuple[TypeExpr, ...]) -> TypeExpr:
 
 
 @dataclass(frozen=True, slots=True)
+class Partial:
+    """`functools.partial` of a function of torch, with literal keywords: `functools.partial(torch.nn.init.normal_, std=0.02)`."""
+
+    function: str
+    keywords: tuple[tuple[str, str], ...]
+
+    @property
+    def text(self) -> str:
+        """The call in its canonical text."""
+        return f"functools.partial({', '.join([self.function, *(f'{name}={given}' for name, given in self.keywords)])})"
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """A value that a declaration mentions: a default, an initialiser, a dtype, a class to construct.
 
     `literal` is its canonical text where it is a Python literal (`"'train'"`, `"0.001"`), `torch_name` its qualified
-    name where it belongs to torch (`torch.nn.init.ones_`); generated code writes these two directly. Anything else is
-    bound when the class statement runs. None of the three is compared: `_assumed` in generated code names what is
-    spelled out there, and the runtime compares that with the objects themselves.
+    name where it belongs to torch (`torch.nn.init.ones_`); generated code writes these two directly, and the call that an
+    initialiser's `partial` stands for. Anything else is bound when the class statement runs. None of them is compared:
+    `_assumed` in generated code names what is spelled out there, and the runtime compares that with the objects themselves.
     """
 
     text: str = field(default="", compare=False)
     literal: str | None = field(default=None, compare=False)
     torch_name: str | None = field(default=None, compare=False)
+    partial: Partial | None = field(default=None, compare=False)
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 
     @property

@@ -7,13 +7,13 @@ import ast
 import libcst as cst
 
 from ..literals import literal_of
-from ..model import Argument, Place, Specifier, Value, language
+from ..model import Argument, Partial, Place, Specifier, Value, language
 from . import dimensions
 from .annotations import one_line, string_value, text_of
 from .imports import dotted
 from .names import Scope
 
-_NOT_DIMENSIONS = frozenset({"initializer", "dtype", "persistent", "requires_grad", "init"})
+_NOT_DIMENSIONS = frozenset({"initializer", "dtype", "persistent", "requires_grad", "when", "tie", "keys", "init"})
 
 
 def value(node: cst.BaseExpression, place: Place, scope: Scope) -> Value:
@@ -22,7 +22,23 @@ def value(node: cst.BaseExpression, place: Place, scope: Scope) -> Value:
         return value(node.args[0].value, place / "args" / 0 / "value", scope)
     text = one_line(text_of(node))
     name = scope.resolve(dotted(node) or "")
-    return Value(text, literal=literal(text), torch_name=name if name.startswith("torch.") else None, place=place)
+    torch_name = name if name.startswith("torch.") else None
+    return Value(text, literal=literal(text), torch_name=torch_name, partial=_partial(node, scope), place=place)
+
+
+def _partial(node: cst.BaseExpression, scope: Scope) -> Partial | None:
+    """`functools.partial` of a function of torch with literal keywords."""
+    if not isinstance(node, cst.Call) or not node.args:
+        return None
+    if scope.resolve(dotted(node.func) or "") != "functools.partial":
+        return None
+    function, *rest = node.args
+    name = scope.resolve(dotted(function.value) or "")
+    if function.keyword or function.star or not name.startswith("torch."):
+        return None
+    keywords = [(arg.keyword.value if arg.keyword else "", literal(text_of(arg.value))) for arg in rest]
+    written = tuple((keyword, given) for keyword, given in keywords if keyword and given is not None)
+    return Partial(name, written) if len(written) == len(keywords) else None
 
 
 def literal(text: str) -> str | None:

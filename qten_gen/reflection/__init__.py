@@ -28,7 +28,18 @@ from ..model import (
 )
 from .annotations import AnnotationWalk
 from .statement import ClassStatement as ClassStatement
-from .values import optional_value, read_arguments, read_default, read_dims, specifier, value_of, vars_of
+from .values import (
+    optional_value,
+    read_arguments,
+    read_default,
+    read_dims,
+    read_keys,
+    read_repeat,
+    read_text,
+    specifier,
+    value_of,
+    vars_of,
+)
 from .values import written_as as written_as
 
 _NO_FIELDS = ("typing.ClassVar", "dataclasses.InitVar")
@@ -101,6 +112,8 @@ def _module_field(name: str, expr: TypeExpr, statement: ClassStatement) -> Modul
                 initializer=optional_value(vars_of(value, "initializer")),
                 dtype=optional_value(vars_of(value, "dtype")),
                 requires_grad=bool(vars_of(value, "requires_grad")),
+                when=read_text(value, "when", where),
+                tie=read_text(value, "tie", where),
                 type=expr,
                 owner=owner,
             )
@@ -111,12 +124,21 @@ def _module_field(name: str, expr: TypeExpr, statement: ClassStatement) -> Modul
                 persistent=bool(vars_of(value, "persistent")),
                 initializer=optional_value(vars_of(value, "initializer")),
                 dtype=optional_value(vars_of(value, "dtype")),
+                when=read_text(value, "when", where),
                 type=expr,
                 owner=owner,
             )
         case "Submodule":
-            cls, arguments = value_of(vars_of(value, "cls")), read_arguments(value, where)
-            return SubmoduleDecl(name, cls=cls, arguments=arguments, type=expr, owner=owner)
+            return SubmoduleDecl(
+                name,
+                cls=value_of(vars_of(value, "cls")),
+                arguments=read_arguments(value, where),
+                when=read_text(value, "when", where),
+                repeat=read_repeat(value, where),
+                keys=read_keys(value, where),
+                type=expr,
+                owner=owner,
+            )
         case _:
             default, kw_only = read_default(value)
             return ConfigDecl(name, default=default, kw_only=kw_only, type=expr, owner=owner)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING
+from functools import partial
 
 from ..diagnostics import DeclarationError
 from ..literals import literal_of
-from ..model import Argument, Default, Dim, DimError, Value
+from ..model import Argument, Default, Dim, DimError, Partial, Value
 from ..read.dimensions import parse
 
 _TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")
@@ -31,7 +32,7 @@ def value_of(value: object) -> Value:
     if literal is not None:
         return Value(text=literal, literal=literal)
     name = _torch_name(value)
-    return Value(text=name or repr(value), torch_name=name)
+    return Value(text=name or repr(value), torch_name=name, partial=_partial(value))
 
 
 def optional_value(value: object) -> Value | None:
@@ -79,18 +80,51 @@ def read_arguments(record: object, where: str) -> tuple[Argument, ...]:
     )
 
 
+def read_repeat(record: object, where: str) -> Dim | None:
+    """How often a `submodule` record is repeated."""
+    repeat = vars_of(record, "repeat")
+    return None if repeat is None else _dim(repeat, where)
+
+
+def read_keys(record: object, where: str) -> str | tuple[str, ...] | None:
+    """The names that a `submodule` record is repeated for.
+
+    Raises:
+        DeclarationError: they are neither a string nor a tuple of strings; `where` names the field.
+    """
+    keys = vars_of(record, "keys")
+    if isinstance(keys, tuple) and all(isinstance(key, str) for key in keys):
+        return keys
+    return read_text(record, "keys", where)
+
+
+def read_text(record: object, name: str, where: str) -> str | None:
+    """An argument that is a string, None where it is not given.
+
+    Raises:
+        DeclarationError: it is something else; `where` names the field.
+    """
+    given = vars_of(record, name)
+    if given is None or isinstance(given, str):
+        return given
+    raise DeclarationError(f"{where}: {name}={given!r} has to be a string")
+
+
 def written_as(value: object, text: str) -> bool:
     """Whether `text`, which generated code spells out, is this very value.
 
     >>> written_as("train", "'train'")
     True
     """
+    if text.startswith("functools.partial("):
+        found = _partial(value)
+        return found is not None and found.text == text
     if not text.startswith("torch."):
         return literal_of(value) == text
-    found: object = sys.modules["torch"]
+    resolved: object = sys.modules["torch"]
     for part in text.split(".")[1:]:
-        found = getattr(found, part, None)
-    return found is value
+        resolved = getattr(resolved, part, None)
+    return resolved is value
 
 
 def _dim(given: object, where: str) -> Dim:
@@ -98,6 +132,15 @@ def _dim(given: object, where: str) -> Dim:
     if isinstance(dim, DimError):
         raise DeclarationError(f"{where}: {dim.text!r} is no dimension: {dim.problem}")
     return dim
+
+
+def _partial(value: object) -> Partial | None:
+    """A partial of a function of torch with literal keywords."""
+    if type(value) is not partial or value.args:
+        return None
+    name, keywords = _torch_name(value.func), [(key, literal_of(given)) for key, given in value.keywords.items()]
+    written = tuple((key, given) for key, given in keywords if given is not None)
+    return None if name is None or len(written) < len(keywords) else Partial(name, written)
 
 
 def _torch_name(value: object) -> str | None:

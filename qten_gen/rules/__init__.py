@@ -13,6 +13,7 @@ from typing import Protocol
 from ..diagnostics import Diagnostic, Finding, Kind, in_file
 from ..model import Declaration, FileDecl
 from . import (
+    broken_tie,
     colliding_name,
     duplicate_registration,
     field_after_default,
@@ -30,6 +31,7 @@ from . import (
     mutable_default,
     number_becomes_tensor,
     private_name,
+    repeated_submodule,
     reserved_name,
     slots_conflict,
     specifier_argument,
@@ -37,12 +39,14 @@ from . import (
     syntax_error,
     undecodable_file,
     unimportable_file,
+    unknown_condition,
     unknown_dimension,
     unknown_flag,
     unknown_setting,
     unknown_type,
     unresolved_base,
     unsupported_type,
+    unused_migration,
     wrong_specifier,
 )
 from .subject import Project as Project
@@ -96,6 +100,10 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     specifier_argument,
     ignored_specifier,
     missing_init,
+    unknown_condition,
+    broken_tie,
+    repeated_submodule,
+    unused_migration,
 )
 FILE_RULES: tuple[FileRule, ...] = (generated_base, duplicate_registration, handler_signature)
 RAISED_ELSEWHERE: tuple[Rule, ...] = (

@@ -50,6 +50,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not isinstance(declaration, ModuleDecl) or declaration.custom_reset or declaration.custom_init:
         return
     for field in subject.module_fields:
+        if isinstance(field, ParameterDecl) and field.tie is not None:
+            continue  # initialised where it is declared
         if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is None:
             kind = "parameter" if isinstance(field, ParameterDecl) else "buffer"
             help = "add initializer=nn.init.zeros_ or another, or write reset_parameters in the class"

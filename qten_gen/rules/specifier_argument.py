@@ -6,6 +6,7 @@ arguments are not unpacked.
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Iterator
 
 from ..diagnostics import Finding, Kind
@@ -38,10 +39,11 @@ class Scale(Module):
 
 _KEYWORDS = {
     language.FIELD: ("default", "default_factory", "kw_only"),
-    language.PARAM: ("initializer", "dtype", "requires_grad", "init"),
-    language.BUFFER: ("initializer", "dtype", "persistent", "init"),
+    language.PARAM: ("initializer", "dtype", "requires_grad", "when", "tie", "init"),
+    language.BUFFER: ("initializer", "dtype", "persistent", "when", "init"),
     language.VIRTUAL: ("cached",),
 }
+_SPECIFIERS_OF_MODULES = ("param", "buffer", "submodule")
 _SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cached", "init"})
 
 
@@ -74,6 +76,9 @@ def _problem(call: Specifier, called: str, argument: Argument) -> tuple[str, str
     value, keyword = argument.value, argument.keyword
     if isinstance(value, Value) and value.text.startswith("*"):
         return "arguments cannot be unpacked here", "write them out"
+    unreadable = _unreadable(called, keyword, value)
+    if unreadable is not None:
+        return unreadable
     known = _KEYWORDS.get(call.name)
     if known is None:
         return None
@@ -89,6 +94,33 @@ def _problem(call: Specifier, called: str, argument: Argument) -> tuple[str, str
     if keyword == "init" and isinstance(value, Value) and value.literal == "True":
         return f"{called}(...) is never a constructor argument", "remove init=True"
     return None
+
+
+def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, str] | None:
+    """What is wrong with an argument that has to be written out as text."""
+    if not isinstance(value, Value) or called not in _SPECIFIERS_OF_MODULES:
+        return None
+    given = None if value.literal is None else literal_eval(value.literal)
+    if keyword in ("when", "tie") and not isinstance(given, str):
+        example = 'when="use_bias"' if keyword == "when" else 'tie="embed.weight"'
+        return f"{keyword} is no string", f"write {example}"
+    if called != "submodule":
+        return None
+    if keyword == "repeat":
+        return (
+            f"{value.text} is no number that can be read from the text",
+            'write an integer, or a string such as "depth"',
+        )
+    if keyword == "keys" and not _is_names(given):
+        return (
+            "keys are neither names nor a config field",
+            'write keys=("first", "second"), or keys="tasks" for a field',
+        )
+    return None
+
+
+def _is_names(given: object) -> bool:
+    return isinstance(given, str) or (isinstance(given, tuple) and all(isinstance(name, str) for name in given))
 
 
 def _positional_problem(called: str, value: object) -> tuple[str, str]:

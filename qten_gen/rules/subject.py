@@ -94,6 +94,12 @@ class Subject:
         source = self.field_source(name)
         return NOWHERE if source is None else source.place / "value"
 
+    def argument_place(self, name: str, keyword: str) -> Place:
+        """What a field's specifier is given as `keyword`, or else what stands on the right of the field."""
+        source = self.field_source(name)
+        argument = source.specifier.get(keyword) if source and source.specifier else None
+        return self.value_place(name) if argument is None else argument.place
+
 
 def name_of(field: FieldSource) -> Place:
     """The name in a field's statement: `name: type = value`, or `name = value`."""

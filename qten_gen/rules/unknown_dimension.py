@@ -77,8 +77,8 @@ def _arguments(field: ModuleField, subject: Subject) -> tuple[Argument, ...]:
     match field:
         case ParameterDecl() | BufferDecl():
             return tuple(Argument(None, dim) for dim in field.dims)
-        case SubmoduleDecl():
-            return field.arguments
+        case SubmoduleDecl(arguments=arguments, repeat=repeat):
+            return arguments if repeat is None else (*arguments, Argument("repeat", repeat))
     return ()
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Never, TypeVar, cast, o
 import torch
 from torch import Tensor, nn
 
+from .containers import ModuleDict, ModuleList
+
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=nn.Module)
@@ -46,6 +48,8 @@ class Parameter:
     initializer: Initializer | None = None
     dtype: torch.dtype | None = None
     requires_grad: bool = True
+    when: str | None = None
+    tie: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +60,19 @@ class Buffer:
     initializer: Initializer | None = None
     dtype: torch.dtype | None = None
     persistent: bool = True
+    when: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Submodule:
-    """Arguments of `submodule`: the class and what it is constructed with."""
+    """Arguments of `submodule`: the class and what it is constructed with, and how often."""
 
     cls: Callable[..., nn.Module]
     args: tuple[object, ...]
     kwargs: Mapping[str, object]
+    when: str | None = None
+    repeat: Dimension | None = None
+    keys: str | tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,34 +135,79 @@ def field(
     return Field(default, default_factory, kw_only)
 
 
+@overload
 def param(
     *dims: Dimension,
     initializer: Initializer | None = None,
     dtype: torch.dtype | None = None,
     requires_grad: bool = True,
     init: Literal[False] = False,
-) -> nn.Parameter:
+) -> nn.Parameter: ...
+@overload
+def param(
+    *dims: Dimension,
+    when: str,
+    initializer: Initializer | None = None,
+    dtype: torch.dtype | None = None,
+    requires_grad: bool = True,
+    init: Literal[False] = False,
+) -> nn.Parameter | None: ...
+@overload
+def param(*dims: Dimension, tie: str, init: Literal[False] = False) -> nn.Parameter: ...
+@overload
+def param(*dims: Dimension, tie: str, when: str, init: Literal[False] = False) -> nn.Parameter | None: ...
+def param(
+    *dims: Dimension,
+    initializer: Initializer | None = None,
+    dtype: torch.dtype | None = None,
+    requires_grad: bool = True,
+    when: str | None = None,
+    tie: str | None = None,
+    init: Literal[False] = False,
+) -> nn.Parameter | None:
     """A parameter of a Module, of the given shape.
 
         qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)
+        bias: nn.Parameter | None = param("dim", when="use_bias", initializer=nn.init.zeros_)
+        head: nn.Parameter = param(tie="embed.weight")
 
     Args:
         dims: One size for each dimension: a number, or an expression over config fields.
         initializer: Fills the parameter; called by the constructor and by `reset_parameters`.
         dtype: A dtype that the constructor's `dtype` does not replace.
         requires_grad: Whether gradients are recorded.
+        when: The config field that says whether there is a parameter; if not, the attribute is None.
+        tie: The path of a parameter declared above, which this one is too.
         init: For type checkers: a parameter is no constructor argument.
     """
-    return cast(nn.Parameter, Parameter(dims, initializer, dtype, requires_grad))
+    return cast(nn.Parameter, Parameter(dims, initializer, dtype, requires_grad, when, tie))
 
 
+@overload
 def buffer(
     *dims: Dimension,
     initializer: Initializer | None = None,
     dtype: torch.dtype | None = None,
     persistent: bool = True,
     init: Literal[False] = False,
-) -> Tensor:
+) -> Tensor: ...
+@overload
+def buffer(
+    *dims: Dimension,
+    when: str,
+    initializer: Initializer | None = None,
+    dtype: torch.dtype | None = None,
+    persistent: bool = True,
+    init: Literal[False] = False,
+) -> Tensor | None: ...
+def buffer(
+    *dims: Dimension,
+    initializer: Initializer | None = None,
+    dtype: torch.dtype | None = None,
+    persistent: bool = True,
+    when: str | None = None,
+    init: Literal[False] = False,
+) -> Tensor | None:
     """A buffer of a Module, of the given shape.
 
         scale: Tensor = buffer("heads", persistent=False, initializer=nn.init.ones_)
@@ -164,12 +217,29 @@ def buffer(
         initializer: Fills the buffer; called by the constructor and by `reset_parameters`.
         dtype: A dtype that the constructor's `dtype` does not replace.
         persistent: Whether the buffer is in the state dict.
+        when: The config field that says whether there is a buffer; if not, the attribute is None.
         init: For type checkers: a buffer is no constructor argument.
     """
-    return cast(Tensor, Buffer(dims, initializer, dtype, persistent))
+    return cast(Tensor, Buffer(dims, initializer, dtype, persistent, when))
 
 
-def submodule(cls: Callable[..., M], /, *args: object, init: Literal[False] = False, **kwargs: object) -> M:
+@overload
+def submodule(  # type: ignore[overload-overlap] # who writes repeat= gets a list
+    cls: Callable[..., M], /, *args: object, repeat: Dimension, init: Literal[False] = False, **kwargs: object
+) -> ModuleList[M]: ...
+@overload
+def submodule(
+    cls: Callable[..., M], /, *args: object, keys: str | tuple[str, ...], init: Literal[False] = False, **kwargs: object
+) -> ModuleDict[M]: ...
+@overload
+def submodule(  # type: ignore[overload-overlap] # who writes when= may get None
+    cls: Callable[..., M], /, *args: object, when: str, init: Literal[False] = False, **kwargs: object
+) -> M | None: ...
+@overload
+def submodule(cls: Callable[..., M], /, *args: object, init: Literal[False] = False, **kwargs: object) -> M: ...
+def submodule(
+    cls: Callable[..., M], /, *args: object, init: Literal[False] = False, **kwargs: object
+) -> M | ModuleList[M] | ModuleDict[M] | None:
     """A child module: `cls` is called with the arguments when the owner is constructed.
 
     A string is a dimension expression over config fields; `const("...")` is a string that is none. `device` and `dtype` come
@@ -177,8 +247,22 @@ def submodule(cls: Callable[..., M], /, *args: object, init: Literal[False] = Fa
 
         norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", eps=1e-6)
         conv: nn.Conv1d = submodule(nn.Conv1d, "dim", "dim", 3, padding_mode=const("circular"))
+        blocks: ModuleList[Block] = submodule(Block, "dim", repeat="depth")
+        heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
+
+    Args:
+        cls: The class, or a function that makes a module.
+        args: What it is called with.
+        when: The config field that says whether there is a child; if not, the attribute is None.
+        repeat: How many children alike: a number, or an expression over config fields.
+        keys: One child for each of these names; a string is the config field that holds them.
+        init: For type checkers: a child is no constructor argument.
+        kwargs: What it is called with. A class that takes one of the names above is wrapped in `functools.partial`.
     """
-    return cast(M, Submodule(cls, args, kwargs))
+    when = cast("str | None", kwargs.pop("when", None))
+    repeat = cast("Dimension | None", kwargs.pop("repeat", None))
+    keys = cast("str | tuple[str, ...] | None", kwargs.pop("keys", None))
+    return cast(M, Submodule(cls, args, kwargs, when, repeat, keys))
 
 
 @overload

@@ -11,6 +11,8 @@ from .checks import frozen as frozen
 from .checks import nested as nested
 from .checks import number as number
 from .checks import tensor as tensor
+from .containers import ModuleDict as ModuleDict
+from .containers import ModuleList as ModuleList
 from .joining import join_nested as join_nested
 from .joining import join_optional as join_optional
 from .joining import part_nested as part_nested
@@ -26,6 +28,7 @@ from .module_fields import registered as registered
 from .module_fields import submodule as submodule
 from .module_fields import unregistered as unregistered
 from .static import same as same
+from .ties import tied as tied
 from .virtual import cached_virtual as cached_virtual
 from .virtual import virtual as virtual
 
@@ -34,6 +37,8 @@ __all__ = [
     "BatchSize",
     "DeviceLike",
     "Module",
+    "ModuleDict",
+    "ModuleList",
     "batch_size",
     "bound",
     "cached_virtual",
@@ -54,6 +59,7 @@ __all__ = [
     "same",
     "submodule",
     "tensor",
+    "tied",
     "unregistered",
     "virtual",
     "zip_nested",

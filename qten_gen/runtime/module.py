@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import torch
@@ -11,10 +11,12 @@ from torch import Tensor, nn
 from .dispatch import Functional
 from .fields import Specifier, field
 from .metaclass import ModuleMeta
+from .ties import keeping_ties, share_assigned
+from .versions import migrate
 from .virtual import CACHE
 
 if TYPE_CHECKING:
-    from typing import Generic, Never, Protocol, TypeVar
+    from typing import Generic, Never, Protocol, Self, TypeVar
 
     from torch.types import Device
 
@@ -62,7 +64,12 @@ class Module(nn.Module, Functional, metaclass=ModuleMeta):
     """Names of the constructor arguments."""
     _anchor: ClassVar[str | None] = None
     """Name of the tensor whose dtype and device virtual tensors follow."""
+    _tied: ClassVar[dict[str, str]] = {}
+    """Parameters that are tied, with the path of what they are tied to."""
     _specifiers: ClassVar[dict[str, Specifier]] = {}
+
+    version: ClassVar[int] = 1
+    """Number of the names in the state dict: raise it where `migrate` brings older ones up to date."""
 
     if TYPE_CHECKING:
         device: _ConstructorOnly[Device] = field(default=cast(Any, None), kw_only=True)
@@ -78,6 +85,43 @@ class Module(nn.Module, Functional, metaclass=ModuleMeta):
         def reset_parameters(self) -> None:
             """Initialise the parameters and buffers that the class declares; submodules initialise themselves."""
 
+    def __init_subclass__(cls, **keywords: object) -> None:
+        super().__init_subclass__(**keywords)
+        if "version" in vars(cls):
+            cls._version = cls.version
+
+    @classmethod
+    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+        """Bring the module's part of a state dict up to date, in place; called when an older version than the class's is loaded.
+
+            version: ClassVar[int] = 2
+
+            @classmethod
+            def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+                if "w" in state_dict:
+                    state_dict["weight"] = state_dict.pop("w")
+
+        Args:
+            state_dict: The entries of the module and its children, under their names in the module.
+            version: The version that saved it; 1 where the class had none, 0 where the state dict does not say, because it
+                was made a plain dict. So look for a name before renaming it.
+        """
+
+    def config(self) -> dict[str, Any]:
+        """The constructor arguments by name: the values themselves, not copies."""
+        return {name: getattr(self, name) for name in self._config}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], *, device: Device = None, dtype: torch.dtype | None = None) -> Self:
+        """A new module with the constructor arguments that `config` gave.
+
+            twin = Linear.from_config(linear.config(), device="meta")
+
+        A class with its own `__init__` is called with what `config` holds, and with `device` and `dtype` where they are given.
+        """
+        placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
+        return cls(**config, **placed)
+
     def extra_repr(self) -> str:
         """The constructor arguments, as `repr` shows them."""
         state = vars(self)
@@ -90,4 +134,26 @@ class Module(nn.Module, Functional, metaclass=ModuleMeta):
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Module:
         vars(self).pop(CACHE, None)
-        return cast(Module, super()._apply(fn, recurse))  # type: ignore[no-untyped-call] # torch gives it no types
+
+        def change() -> Module:
+            return cast(Module, super(Module, self)._apply(fn, recurse))  # type: ignore[no-untyped-call] # torch gives none
+
+        return keeping_ties(self, change) if self._tied else change()
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Tensor],
+        prefix: str,
+        local_metadata: dict[str, object],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        if type(self).migrate.__func__ is not Module.migrate.__func__:  # type: ignore[attr-defined] # class methods
+            migrate(type(self), state_dict, prefix, local_metadata)
+        if self._tied and local_metadata.get("assign_to_params_buffers", False):
+            share_assigned(self, state_dict, prefix)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )

@@ -57,6 +57,7 @@ def test_every_rule_file_is_registered() -> None:
         "cases",
         "documentation",
         "reserved",
+        "ties",
     }
 
     assert {rule.KIND.name.replace("-", "_") for rule in rules.RULES} == files

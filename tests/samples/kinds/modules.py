@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+from functools import partial
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 from torch.nn import init
 
 import qten_gen as q
-from qten_gen import Module, buffer, const, param, submodule, virtual
+from qten_gen import Module, ModuleDict, ModuleList, buffer, const, param, submodule, virtual
 
 from .tensorclasses import Point
 
@@ -86,6 +90,42 @@ class Wider(Sizes):
         super().reset_parameters()
         with torch.no_grad():
             self.gain.mul_(0.5)
+
+
+class Layer(Module):
+    """Fields that may be None, and initialisers with arguments."""
+
+    version: ClassVar[int] = 2
+    rows: int
+    cols: int = 3
+    use_bias: bool = True
+    weight: nn.Parameter = param("rows", "cols", initializer=partial(init.normal_, std=0.02))
+    bias: nn.Parameter | None = param(
+        "rows", when="use_bias", initializer=functools.partial(nn.init.constant_, val=SCALE)
+    )
+    gate: Tensor | None = buffer("rows", when="use_bias", persistent=False, initializer=lambda tensor: tensor.fill_(2))
+    norm: nn.LayerNorm | None = submodule(nn.LayerNorm, "cols", when="use_bias")
+
+    @classmethod
+    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+        """Version 1 called the weight `w`."""
+        if "w" in state_dict:
+            state_dict["weight"] = state_dict.pop("w")
+
+
+class Tower(Module):
+    """Repeated children, and one parameter under two names."""
+
+    width: int
+    depth: int = 2
+    tasks: tuple[str, ...] = ("topic", "tone")
+    tied: bool = True
+    embed: nn.Embedding = submodule(nn.Embedding, 5, "width")
+    layers: ModuleList[Layer] = submodule(Layer, "width", "width", use_bias=False, repeat="depth")
+    heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "width", 1, keys="tasks")
+    sides: ModuleDict[Layer] = submodule(Layer, "width", keys=("left", "right"))
+    head: nn.Parameter = param(5, "width", tie="embed.weight")
+    mirror: nn.Parameter | None = param(tie="sides.left.weight", when="tied")
 
 
 class Written(Module):

@@ -1,0 +1,87 @@
+"""`tie=` leads to no parameter, or to one of another shape.
+
+A tied parameter is the parameter at the path: one of the module's own, or of a child (`"embed.weight"`). It is made and
+initialised there, so it is declared above, and the tie says nothing but where. What a child of a class outside the run has is
+not known; there the constructor checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..diagnostics import Finding, Kind
+from ..model import ModuleDecl, ParameterDecl
+from .subject import Subject
+from .ties import Problem, different, follow
+
+KIND = Kind("QG309", "broken-tie")
+
+GOOD = """
+from qten_gen import Module, param, submodule
+from torch import nn
+
+
+class Model(Module):
+    vocab: int
+    dim: int
+    embed: nn.Embedding = submodule(nn.Embedding, "vocab", "dim")
+    head: nn.Parameter = param("vocab", "dim", tie="embed.weight")
+"""
+
+BAD = """
+from qten_gen import Module, param, submodule
+from torch import nn
+
+
+class Model(Module):
+    vocab: int
+    dim: int
+    embed: nn.Embedding = submodule(nn.Embedding, "vocab", "dim")
+    head: nn.Parameter = param(tie="embedding.weight")
+                                   ^^^^^^^^^^^^^^^^^^
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    declaration = subject.declaration
+    if not isinstance(declaration, ModuleDecl):
+        return
+    for field in subject.module_fields:
+        if isinstance(field, ParameterDecl) and field.tie is not None:
+            problem = _own_arguments(field) or _problem(field, field.tie, declaration, subject)
+            if problem is not None:
+                yield Finding(problem.message, subject.argument_place(field.name, "tie"), problem.help)
+
+
+def _own_arguments(field: ParameterDecl) -> Problem | None:
+    given = {
+        "initializer": field.initializer,
+        "dtype": field.dtype,
+        "requires_grad": None if field.requires_grad else 0,
+    }
+    own = [name for name, value in given.items() if value is not None]
+    if not own:
+        return None
+    return Problem(
+        f"{field.name} is tied to {field.tie}, so it has no {own[0]} of its own", "give it where it is declared"
+    )
+
+
+def _problem(field: ParameterDecl, path: str, declaration: ModuleDecl, subject: Subject) -> Problem | None:
+    names = [other.name for other in declaration.fields]
+    above: Mapping[str, object] = {other.name: other for other in declaration.fields[: names.index(field.name)]}
+    head = path.partition(".")[0]
+    if head == field.name:
+        return Problem(f"{head} is tied to itself", "name the parameter of a submodule, or another one above")
+    if head in names and head not in above:
+        return Problem(f"{head} is declared below {field.name}", f"declare {field.name} after it")
+    target = follow(declaration, path.split("."), subject.project.declarations)
+    if target is None or isinstance(target, Problem):
+        return target
+    if target.when is not None and target.when != field.when:
+        return Problem(f"{path} is None unless {target.when}", f"write when={target.when!r} here too")
+    if field.dims and different(field.dims, target.dims):
+        return Problem(
+            f"{path} has another shape than {field.name}", "leave the sizes out, or write those of the other"
+        )
+    return None

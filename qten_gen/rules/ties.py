@@ -1,0 +1,154 @@
+"""Where the path of a tied parameter leads, through the declarations that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ..classify import child_class
+from ..model import (
+    Argument,
+    Binary,
+    ConfigDecl,
+    Declaration,
+    Dim,
+    DimError,
+    ModuleDecl,
+    Name,
+    Negate,
+    Number,
+    ParameterDecl,
+    SubmoduleDecl,
+    Value,
+    dim_names,
+)
+from ..suggestions import did_you_mean
+
+_PRIMES = (7919, 104729, 1299709, 15485863, 32452843, 49979687, 67867967, 86028121)
+
+
+class Problem(NamedTuple):
+    """What is wrong with a path, and how to mend it."""
+
+    message: str
+    help: str
+
+
+class Target(NamedTuple):
+    """The parameter that a path leads to: its sizes over the config fields of the class that the path starts in, None for
+    those that cannot be told, and the condition that it depends on.
+    """
+
+    dims: tuple[Dim | None, ...]
+    when: str | None
+
+
+def follow(declaration: ModuleDecl, path: Sequence[str], known: Mapping[str, Declaration]) -> Target | Problem | None:
+    """The parameter at the path; None where the path leads into a class that is not known."""
+    fields = {field.name: field for field in declaration.fields}
+    head, *rest = path
+    match fields.get(head):
+        case ParameterDecl(dims=dims, when=when, tie=None) if not rest:
+            return Target(dims, when)
+        case ParameterDecl(tie=str(tie)) if not rest:
+            return follow(declaration, tie.split("."), known)
+        case SubmoduleDecl() as child if rest:
+            return _inside(child, rest, known)
+        case None if declaration.custom_init:
+            return None
+        case None:
+            help = did_you_mean(head, fields, "name a parameter, or a submodule and its parameter")
+            return Problem(f"{declaration.name} has no {head}", help)
+    return Problem(f"{'.'.join(path)} is no parameter of {declaration.name}", "name a parameter, as in embed.weight")
+
+
+def different(declared: tuple[Dim, ...], found: tuple[Dim | None, ...]) -> bool:
+    """Whether two shapes are certainly not the same. `2*dim` and `dim + dim` are the same."""
+    if len(declared) != len(found):
+        return True
+    names = sorted(frozenset[str]().union(*(dim_names(dim) for dim in (*declared, *found) if dim is not None)))
+    sizes = dict(zip(names, _PRIMES, strict=False))
+    if len(names) > len(sizes):
+        return False
+    return any(b is not None and _size(a, sizes) != _size(b, sizes) for a, b in zip(declared, found, strict=True))
+
+
+def _inside(child: SubmoduleDecl, path: Sequence[str], known: Mapping[str, Declaration]) -> Target | Problem | None:
+    """The parameter at a path that leads on from a child, or from a list or dict of children."""
+    if child.repeat is not None or child.keys is not None:
+        step, *path = path
+        if not _names_child(child, step) or not path:
+            return Problem(f"{child.name} holds several modules, and {step} names none of them", _example(child))
+    inner = known.get(child_class(child.type).name)
+    if not isinstance(inner, ModuleDecl):
+        return None
+    target = follow(inner, path, known)
+    if not isinstance(target, Target):
+        return target
+    given = _given(child, inner)
+    return Target(tuple(None if dim is None else _substituted(dim, given) for dim in target.dims), None)
+
+
+def _names_child(child: SubmoduleDecl, step: str) -> bool:
+    if child.repeat is not None:
+        return step.isdecimal() and not (isinstance(child.repeat, Number) and int(step) >= child.repeat.value)
+    return not isinstance(child.keys, tuple) or step in child.keys
+
+
+def _example(child: SubmoduleDecl) -> str:
+    step = (
+        "0" if child.repeat is not None else child.keys[0] if isinstance(child.keys, tuple) and child.keys else "name"
+    )
+    return f"write {child.name}.{step}.weight, or another parameter"
+
+
+def _given(child: SubmoduleDecl, inner: ModuleDecl) -> dict[str, Dim]:
+    """The sizes that a child's config fields get from the arguments of its owner."""
+    config = [field for field in inner.fields if isinstance(field, ConfigDecl)]
+    positional = iter([field.name for field in config if not field.kw_only])
+    given: dict[str, Dim] = {}
+    for field in config:
+        number = None if field.default is None or field.default.factory else field.default.value.literal
+        if number is not None and number.isdecimal():
+            given[field.name] = Number(int(number))
+    for argument in child.arguments:
+        name = argument.keyword or next(positional, "")
+        given.pop(name, None)
+        dim = _dim(argument)
+        if dim is not None:
+            given[name] = dim
+    return given
+
+
+def _dim(argument: Argument) -> Dim | None:
+    return None if isinstance(argument.value, Value | DimError) else argument.value
+
+
+def _substituted(dim: Dim, given: Mapping[str, Dim]) -> Dim | None:
+    """A size over the config fields of a child, over those of its owner."""
+    match dim:
+        case Number():
+            return dim
+        case Name(name):
+            return given.get(name)
+        case Negate(operand):
+            inner = _substituted(operand, given)
+            return None if inner is None else Negate(inner)
+        case Binary(operator, left, right):
+            a, b = _substituted(left, given), _substituted(right, given)
+            return None if a is None or b is None else Binary(operator, a, b)
+
+
+def _size(dim: Dim, sizes: Mapping[str, int]) -> int:
+    match dim:
+        case Number(value):
+            return value
+        case Name(name):
+            return sizes[name]
+        case Negate(operand):
+            return -_size(operand, sizes)
+        case Binary(operator, left, right):
+            a, b = _size(left, sizes), _size(right, sizes)
+            if operator == "//":
+                return a // b if b else 0
+            return a + b if operator == "+" else a - b if operator == "-" else a * b

@@ -1,0 +1,68 @@
+"""`when=` names no config field that is true or false.
+
+A field with `when` is there or None, and that is known when the module is constructed: it is read from a constructor argument
+annotated `bool`. The annotation of the field says that it can be None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..classify import members_of
+from ..diagnostics import Finding, Kind
+from ..model import BufferDecl, ConfigDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
+from ..suggestions import did_you_mean
+from .subject import Subject
+
+KIND = Kind("QG308", "unknown-condition")
+
+GOOD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Linear(Module):
+    rows: int
+    use_bias: bool = True
+    bias: nn.Parameter | None = param("rows", when="use_bias", initializer=nn.init.zeros_)
+"""
+
+BAD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Linear(Module):
+    rows: int
+    use_bias: bool = True
+    bias: nn.Parameter | None = param("rows", when="bias", initializer=nn.init.zeros_)
+                                                   ^^^^^^
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    declaration = subject.declaration
+    if not isinstance(declaration, ModuleDecl):
+        return
+    config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl)}
+    for field in subject.module_fields:
+        if not isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl) or field.when is None:
+            continue
+        problem = _problem(field.when, config)
+        if problem is not None:
+            message, help = problem
+            yield Finding(message, subject.argument_place(field.name, "when"), help)
+        elif all(member.name != "None" for member in members_of(field.type)):
+            message = f"{field.name} is None unless {field.when}, and its annotation does not say so"
+            yield Finding(message, field.type.place, f"write {field.name}: {field.type.text} | None")
+
+
+def _problem(when: str, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
+    found = config.get(when)
+    if found is None:
+        return f"there is no config field {when!r}", did_you_mean(
+            when, config, "add one, such as use_bias: bool = True"
+        )
+    if found.type.name != "builtins.bool":
+        return f"{when} is annotated {found.type.text}, not bool", f"write {when}: bool"
+    return None

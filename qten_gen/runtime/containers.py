@@ -1,0 +1,48 @@
+"""Lists and dicts of modules that know the class of their children."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from torch import nn
+
+M = TypeVar("M", bound=nn.Module)
+
+if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
+    from typing import Self, overload
+
+
+class ModuleList(nn.ModuleList, Generic[M]):
+    """`torch.nn.ModuleList` of children of one class: `blocks[0]` is a `Block` in a `ModuleList[Block]`."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, modules: Iterable[M] | None = None) -> None: ...
+        @overload
+        def __getitem__(self, idx: slice) -> ModuleList[M]: ...
+        @overload
+        def __getitem__(self, idx: int) -> M: ...
+        def __getitem__(self, idx: int | slice) -> M | ModuleList[M]: ...
+        def __setitem__(self, idx: int, module: M) -> None: ...  # type: ignore[override] # children of one class
+        def __iter__(self) -> Iterator[M]: ...
+        def __iadd__(self, modules: Iterable[M]) -> Self: ...  # type: ignore[override] # children of one class
+        def __add__(self, other: Iterable[M]) -> ModuleList[M]: ...  # type: ignore[override] # children of one class
+        def pop(self, key: int | slice) -> M: ...
+        def insert(self, index: int, module: M) -> None: ...  # type: ignore[override] # children of one class
+        def append(self, module: M) -> Self: ...  # type: ignore[override] # children of one class
+        def extend(self, modules: Iterable[M]) -> Self: ...  # type: ignore[override] # children of one class
+
+
+class ModuleDict(nn.ModuleDict, Generic[M]):
+    """`torch.nn.ModuleDict` of children of one class: `heads["topic"]` is a `Head` in a `ModuleDict[Head]`."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, modules: Mapping[str, M] | None = None) -> None: ...
+        def __getitem__(self, key: str) -> M: ...
+        def __setitem__(self, key: str, module: M) -> None: ...  # type: ignore[override] # children of one class
+        def items(self) -> ItemsView[str, M]: ...
+        def values(self) -> ValuesView[M]: ...
+        def pop(self, key: str) -> M: ...
+        def update(self, modules: Mapping[str, M]) -> None: ...  # type: ignore[override] # children of one class

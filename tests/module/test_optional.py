@@ -1,0 +1,82 @@
+"""Fields with `when=` are there or None."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, param
+
+from .layered import Layer, PlainLayer
+
+
+@pytest.mark.parametrize("use_bias", [True, False])
+def test_the_state_dict_and_the_results_are_those_of_a_plain_module(use_bias: bool) -> None:
+    ours, plain = Layer(4, use_bias), PlainLayer(4, use_bias)
+    x = torch.linspace(-1, 1, 12).view(3, 4)
+
+    assert list(ours.state_dict()) == list(plain.state_dict())
+    assert [name for name, _ in ours.named_parameters()] == [name for name, _ in plain.named_parameters()]
+    torch.testing.assert_close(ours(x), plain(x), rtol=0, atol=0)
+    torch.autograd.backward(ours(x).sum())
+    torch.autograd.backward(plain(x).sum())
+    for mine, other in zip(ours.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, other.grad, rtol=0, atol=0)
+
+
+def test_what_is_not_wanted_is_registered_as_none() -> None:
+    layer = Layer(4, use_bias=False)
+
+    assert (layer.bias, layer.gate, layer.norm) == (None, None, None)
+    assert (layer._parameters["bias"], layer._buffers["gate"], layer._modules["norm"]) == (None, None, None)
+
+
+@pytest.mark.parametrize("use_bias", [True, False])
+def test_moves_copies_and_loading_keep_what_is_there(use_bias: bool) -> None:
+    layer = Layer(4, use_bias).double()
+    for twin in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)), layer.to("meta").to_empty(device="cpu")):
+        assert (twin.bias is None, twin.gate is None, twin.norm is None) == (not use_bias,) * 3
+        assert twin.weight.dtype == torch.float64
+
+    target = Layer(4, use_bias)
+    target.load_state_dict(Layer(4, use_bias).state_dict(), assign=True)
+    assert (target.bias is None) == (not use_bias)
+
+
+def test_an_unwanted_name_in_a_state_dict_is_unexpected() -> None:
+    with pytest.raises(RuntimeError, match='Unexpected key\\(s\\) in state_dict: "bias", "gate"'):
+        Layer(4, use_bias=False).load_state_dict(Layer(4).state_dict())
+
+
+def test_a_parameter_can_take_the_place_of_none() -> None:
+    layer = Layer(4, use_bias=False)
+    layer.bias = nn.Parameter(torch.ones(4))
+
+    assert "bias" in layer.state_dict()
+    with pytest.raises(TypeError, match="cannot assign"):
+        layer.bias = torch.ones(4)  # type: ignore[assignment] # what the test is about
+
+
+def test_reset_parameters_leaves_none_alone() -> None:
+    layer = Layer(4, use_bias=False)
+    with torch.no_grad():
+        layer.weight.zero_()
+    layer.reset_parameters()
+
+    torch.testing.assert_close(layer.weight.detach(), torch.eye(4))
+    assert layer.bias is None
+
+
+def test_virtual_tensors_follow_a_parameter_that_is_always_there() -> None:
+    class Sloped(Module):
+        dim: int
+        use_bias: bool = False
+        bias: nn.Parameter | None = param("dim", when="use_bias", initializer=nn.init.zeros_)
+        slope: nn.Parameter = param("dim", initializer=nn.init.ones_)
+
+    assert Sloped(2).half()._anchor is None
+    assert isinstance(Sloped(2).slope, Tensor)

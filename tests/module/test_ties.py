@@ -1,0 +1,178 @@
+"""One parameter under two names, kept through moves and loading."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, param, submodule
+
+from .layered import Tower, tokens, towers
+
+MOVES: dict[str, Callable[[Tower], Tower]] = {
+    "double": lambda tower: tower.double(),
+    "half": lambda tower: tower.half(),
+    "to meta": lambda tower: tower.to("meta"),
+    "to_empty": lambda tower: tower.to_empty(device="cpu"),
+    "to meta and back": lambda tower: tower.to("meta").to_empty(device="cpu"),
+    "share_memory": lambda tower: tower.share_memory(),
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda tower: pickle.loads(pickle.dumps(tower)),
+}
+
+
+@pytest.fixture(params=["plain", "overwrite", "swap"])
+def future_flags(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Moves as they are, and as the flags of torch.__future__ make them."""
+    flags = torch.__future__
+    flags.set_overwrite_module_params_on_conversion(request.param == "overwrite")
+    flags.set_swap_module_params_on_conversion(request.param == "swap")
+    yield
+    flags.set_overwrite_module_params_on_conversion(False)
+    flags.set_swap_module_params_on_conversion(False)
+
+
+def is_tied(tower: Tower) -> bool:
+    return tower.head is tower.embed.weight and tower._parameters["head"] is tower.head
+
+
+@pytest.mark.usefixtures("future_flags")
+@pytest.mark.parametrize("move", MOVES.values(), ids=list(MOVES))
+def test_a_tie_is_kept_by_every_move(move: Callable[[Tower], Tower]) -> None:
+    ours, _ = towers()
+
+    assert is_tied(move(ours))
+
+
+def test_a_tie_is_kept_where_the_owner_is_a_child() -> None:
+    ours, _ = towers()
+    nn.Sequential(ours).to("meta").to_empty(device="cpu")
+
+    assert is_tied(ours)
+
+
+@pytest.mark.usefixtures("future_flags")
+@pytest.mark.parametrize("assign", [False, True])
+def test_a_tie_is_kept_by_loading(assign: bool) -> None:
+    ours, _ = towers()
+    given = {name: torch.full_like(value, 3.0) for name, value in ours.state_dict().items()}
+    ours.load_state_dict(given, assign=assign)
+
+    assert is_tied(ours)
+    torch.testing.assert_close(ours.head.detach(), given["embed.weight"])
+
+
+@pytest.mark.parametrize("parameters", [False, True])
+def test_a_tie_is_kept_where_a_module_on_meta_is_filled(parameters: bool) -> None:
+    _, plain = towers()
+    ours = Tower(7, 4, device="meta")
+    ours.load_state_dict(plain.state_dict(keep_vars=parameters), assign=True)
+
+    assert is_tied(ours)
+    torch.testing.assert_close(ours(tokens()), plain(tokens()), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("missing", ["head", "embed.weight"])
+def test_one_of_the_two_names_is_enough_and_the_other_is_reported(missing: str) -> None:
+    ours, plain = towers()
+    given = {name: value for name, value in plain.state_dict().items() if name != missing}
+    given = {name: torch.ones_like(value) for name, value in given.items()}
+    for assign in (False, True):
+        assert ours.load_state_dict(given, strict=False, assign=assign).missing_keys == [missing]
+        assert is_tied(ours)
+        torch.testing.assert_close(ours.head.detach(), torch.ones(7, 4))
+
+
+def test_errors_of_loading_are_those_of_a_plain_module() -> None:
+    ours, plain = towers()
+    given = {name: torch.ones(3) for name in plain.state_dict()}
+    with pytest.raises(RuntimeError) as mine:
+        ours.load_state_dict(given, assign=True)
+    with pytest.raises(RuntimeError) as other:
+        plain.load_state_dict(given, assign=True)
+
+    assert str(mine.value) == str(other.value).replace("PlainTower", "Tower")
+    assert is_tied(ours)
+
+
+def test_a_tie_that_the_user_cuts_stays_cut() -> None:
+    ours, _ = towers()
+    ours.head = nn.Parameter(torch.zeros(7, 4))
+    ours.double()
+
+    assert ours.head is not ours.embed.weight
+    assert not ours.head.any() and ours.head.dtype == torch.float64
+
+
+def test_a_tied_parameter_is_counted_and_trained_once() -> None:
+    ours, plain = towers()
+
+    assert [name for name, _ in ours.named_parameters()] == [name for name, _ in plain.named_parameters()]
+    for model in (ours, plain):
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        model(tokens()).sum().backward()
+        optimizer.step()
+    torch.testing.assert_close(ours(tokens()), plain(tokens()), rtol=0, atol=0)
+
+
+def test_a_change_that_fails_leaves_the_tie() -> None:
+    ours, _ = towers()
+
+    def fail(tensor: Tensor) -> Tensor:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        ours._apply(fail)
+    assert is_tied(ours)
+
+
+def test_functional_call_replaces_both_names() -> None:
+    ours, _ = towers()
+    changed = {"embed.weight": torch.zeros(7, 4)}
+
+    assert not torch.func.functional_call(ours, changed, (tokens(),)).any()
+
+
+def test_a_parameter_may_be_tied_to_one_of_the_module_itself() -> None:
+    class Mirror(Module):
+        dim: int
+        down: nn.Parameter = param("dim", "dim", initializer=nn.init.ones_)
+        up: nn.Parameter = param(tie="down")
+
+    mirror = Mirror(2).to("meta").to_empty(device="cpu")
+    assert mirror.up is mirror.down
+    assert list(mirror.state_dict()) == ["down", "up"]
+
+
+def test_reset_parameters_leaves_a_tied_parameter_to_its_owner() -> None:
+    ours, _ = towers()
+    with torch.no_grad():
+        ours.head.fill_(9)
+    ours.reset_parameters()
+
+    assert bool((ours.head == 9).all())
+
+
+def test_a_child_of_another_shape_is_an_error_of_the_constructor() -> None:
+    class Wrong(Module):
+        dim: int
+        embed: nn.Embedding = submodule(nn.Embedding, "dim", "2*dim")
+        head: nn.Parameter = param("dim", "dim", tie="embed.weight")
+
+    with pytest.raises(ValueError, match=r"Wrong: embed.weight has shape \(2, 4\), and is tied to \(2, 2\)"):
+        Wrong(2)
+
+
+def test_a_child_without_the_parameter_is_an_error_of_the_constructor() -> None:
+    class Wrong(Module):
+        dim: int
+        norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
+        head: nn.Parameter = param(tie="norm.wieght")
+
+    with pytest.raises(AttributeError, match="wieght"):
+        Wrong(2)

@@ -1,0 +1,186 @@
+"""What rules report about conditions, ties and repeated children."""
+
+from textwrap import dedent
+
+import pytest
+
+from qten_gen import rules
+from qten_gen.diagnostics import ordered
+from qten_gen.link import link
+from qten_gen.read.module import read
+from qten_gen.read.positions import locate
+
+HEAD = """\
+import torch
+from torch import Tensor, nn
+from qten_gen import Module, ModuleDict, ModuleList, buffer, param, submodule
+"""
+ONES = "initializer=nn.init.ones_"
+
+
+def found(text: str, **others: str) -> list[str]:
+    """What a run says about `shop/model.py` with this text below the usual imports, beside other files of the package."""
+    sources = {f"shop/{name}.py": (HEAD + dedent(other)).encode() for name, other in {"model": text, **others}.items()}
+    files = [read(data, path, path.removesuffix(".py").replace("/", "."))[0] for path, data in sources.items()]
+    linked, said = link(files)
+    said += rules.check(linked[0], rules.Project.of(linked))
+    return [f"{item.code} {item.message}; {item.help}" for item in ordered(locate(said, sources))]
+
+
+def module(fields: str, before: str = "", **others: str) -> list[str]:
+    """What is said about a Module with some sizes and these fields."""
+    lines = "\n    ".join(line.strip() for line in fields.strip().splitlines())
+    sizes = "dim: int\n    depth: int\n    wide: bool\n    tasks: tuple[str, ...]"
+    return found(f"{dedent(before)}\nclass Net(Module):\n    {sizes}\n    {lines}\n", **others)
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        (
+            f'x: Tensor | None = buffer("dim", when="wdie", {ONES})',
+            "QG308 there is no config field 'wdie'; did you mean wide?",
+        ),
+        (
+            f'x: Tensor | None = buffer("dim", when="dim", {ONES})',
+            "QG308 dim is annotated int, not bool; write dim: bool",
+        ),
+        (
+            f'x: Tensor = buffer("dim", when="wide", {ONES})',
+            "QG308 x is None unless wide, and its annotation does not say so; write x: Tensor | None",
+        ),
+        (
+            'x: nn.Linear = submodule(nn.Linear, 1, 1, when="wide")',
+            "QG308 x is None unless wide, and its annotation does not say so; write x: nn.Linear | None",
+        ),
+        (f'x: Tensor | None = buffer("dim", when=WIDE, {ONES})', 'QG305 when is no string; write when="use_bias"'),
+    ],
+)
+def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(field: str, expected: str) -> None:
+    assert module(field) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        (
+            'x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys="task")',
+            "QG310 there is no config field 'task'; did you mean tasks?",
+        ),
+        (
+            'x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys="dim")',
+            "QG310 dim is annotated int, and holds no names; write dim: tuple[str, ...]",
+        ),
+        (
+            'x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys=("a.b",))',
+            "QG310 'a.b' cannot be the name of a child; write each name once, none empty or with a dot",
+        ),
+        (
+            'x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys="tasks", repeat=2)',
+            "QG310 x has both repeat and keys; repeat gives a list, keys give a dict: keep one",
+        ),
+        (
+            'x: ModuleList[nn.Linear] | None = submodule(nn.Linear, 1, 1, repeat=2, when="wide")',
+            "QG310 x has both repeat and when; repeat=0 gives an empty list",
+        ),
+        (
+            "x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat=COUNT)",
+            'QG305 COUNT is no number that can be read from the text; write an integer, or a string such as "depth"',
+        ),
+        (
+            "x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys=[1])",
+            'QG305 keys are neither names nor a config field; write keys=("first", "second"), or keys="tasks" for a field',
+        ),
+        (
+            'x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat="dept")',
+            "QG302 there is no config field dept; did you mean depth?; a string that is no dimension is written const('dept')",
+        ),
+    ],
+)
+def test_a_repeated_submodule_says_how_often_or_for_which_names(field: str, expected: str) -> None:
+    assert module(field) == [expected]
+
+
+INNER = """
+class Inner(Module):
+    size: int
+    width: int = 4
+    weight: nn.Parameter = param("size", "2*width", initializer=nn.init.ones_)
+    extra: nn.Parameter | None = param("size", when="use", initializer=nn.init.ones_)
+    use: bool = True
+"""
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (
+            'y: nn.Parameter = param(tie="inner.weight")\ninner: Inner = submodule(Inner, "dim")',
+            "QG309 inner is declared below y",
+        ),
+        (
+            'inner: Inner = submodule(Inner, "dim")\ny: nn.Parameter = param(tie="inner.wieght")',
+            "QG309 Inner has no wieght",
+        ),
+        (
+            'inner: Inner = submodule(Inner, "dim")\ny: nn.Parameter = param(tie="inner.size")',
+            "QG309 size is no parameter of Inner",
+        ),
+        (
+            'inner: Inner = submodule(Inner, "dim")\ny: nn.Parameter = param(tie="inner")',
+            "QG309 inner is no parameter of Net",
+        ),
+        (
+            'inner: Inner = submodule(Inner, "dim")\ny: nn.Parameter = param("dim", 7, tie="inner.weight")',
+            "QG309 inner.weight has another shape than y",
+        ),
+        (
+            'inner: Inner = submodule(Inner, "dim")\ny: nn.Parameter = param("dim", tie="inner.weight")',
+            "QG309 inner.weight has another shape than y",
+        ),
+        (
+            'inner: ModuleList[Inner] = submodule(Inner, 1, repeat=2)\ny: nn.Parameter = param(tie="inner.2.weight")',
+            "QG309 inner holds several modules, and 2 names none of them",
+        ),
+        (
+            f'x: nn.Parameter | None = param(1, when="wide", {ONES})\ny: nn.Parameter = param(tie="x")',
+            "QG309 x is None unless wide",
+        ),
+        (
+            f'x: nn.Parameter = param(1, {ONES})\ny: nn.Parameter = param(tie="x", {ONES})',
+            "QG309 y is tied to x, so it has no initializer of its own",
+        ),
+        ('y: nn.Parameter = param(tie="y")', "QG309 y is tied to itself"),
+    ],
+)
+def test_a_tie_leads_to_a_parameter_above_of_the_same_shape(fields: str, expected: str) -> None:
+    (said,) = module(fields, before=INNER)
+    assert said.startswith(expected)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        'inner: Inner = submodule(Inner, "dim")\ny: nn.Parameter = param("dim", 8, tie="inner.weight")',
+        'inner: Inner = submodule(Inner, "dim", "depth")\ny: nn.Parameter = param("dim", "depth + depth", tie="inner.weight")',
+        'inner: Inner = submodule(Inner, width="depth", size=3)\ny: nn.Parameter = param(3, "2*depth", tie="inner.weight")',
+        'inner: ModuleList[Inner] = submodule(Inner, 1, repeat="depth")\ny: nn.Parameter = param(1, 8, tie="inner.0.weight")',
+        'inner: ModuleDict[Inner] = submodule(Inner, 1, keys="tasks")\ny: nn.Parameter = param(tie="inner.a.weight")',
+        'embed: nn.Embedding = submodule(nn.Embedding, 3, "dim")\ny: nn.Parameter = param(tie="embed.weight")',
+        f'x: nn.Parameter | None = param(1, when="wide", {ONES})\ny: nn.Parameter | None = param(tie="x", when="wide")',
+    ],
+)
+def test_a_tie_that_may_hold_is_accepted(fields: str) -> None:
+    assert module(fields, before=INNER) == []
+
+
+def test_a_tie_is_followed_into_other_files() -> None:
+    text = """
+    from .base import Inner
+    class Net(Module):
+        inner: Inner = submodule(Inner, 2)
+        y: nn.Parameter = param(tie="inner.wieght")
+    """
+
+    (said,) = found(text, base=INNER)
+    assert said.startswith("QG309 Inner has no wieght")
