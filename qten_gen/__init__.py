@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .runtime.fields import param as param
     from .runtime.fields import submodule as submodule
     from .runtime.fields import virtual as virtual
-    from .runtime.freshness import NotGeneratedError as NotGeneratedError
-    from .runtime.freshness import StaleWarning as StaleWarning
+    from .runtime.jit import NotGeneratedError as NotGeneratedError
+    from .runtime.jit import StaleWarning as StaleWarning
     from .runtime.module import Module as Module
     from .runtime.tensorclass import TensorClass as TensorClass
 
@@ -31,8 +31,8 @@ _HOMES = {
     "Module": "runtime.module",
     "ModuleDict": "runtime.containers",
     "ModuleList": "runtime.containers",
-    "NotGeneratedError": "runtime.freshness",
-    "StaleWarning": "runtime.freshness",
+    "NotGeneratedError": "runtime.jit",
+    "StaleWarning": "runtime.jit",
     "TensorClass": "runtime.tensorclass",
     "buffer": "runtime.fields",
     "const": "runtime.fields",

@@ -1,8 +1,9 @@
 """How a declaration and its generated class become one class.
 
 When `class Batch(TensorClass)` runs, the metaclass reads what the statement says, gets the generated class `_Batch` for it
-(`freshness`), and puts it between the declaration and its bases: `Batch, _Batch, TensorClass`. The class is complete when its
-statement ends, user methods win by the ordinary method resolution order, and `super()` in them reaches the generated ones.
+(`freshness` finds it, `jit` makes it where it is missing), and puts it between the declaration and its bases: `Batch, _Batch,
+TensorClass`. The class is complete when its statement ends, user methods win by the ordinary method resolution order, and
+`super()` in them reaches the generated ones.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, cast, dataclass_transform
 
-from . import freshness, loading
+from . import freshness, jit, loading
 from .class_scope import Scope, annotations_of, statement_frame
 from .fields import Buffer, Default, Field, Parameter, Submodule, Virtual, buffer, field, param, submodule, virtual
-from .freshness import GeneratedPart, Values
+from .freshness import GeneratedPart, NoPart, Values
 
 if TYPE_CHECKING:
     from ..model import Declaration, TensorClassDecl
@@ -44,15 +45,17 @@ class DeclarationMeta(ABCMeta):
         if "__qualname__" not in namespace or not any(isinstance(base, DeclarationMeta) for base in bases):
             return super().__new__(mcls, name, bases, namespace)
         scope = Scope(statement_frame(namespace["__module__"]), namespace)
-        part, reason = freshness.find_part(name, str(namespace["__qualname__"]), str(namespace["__module__"]))
+        part = freshness.find_part(name, str(namespace["__qualname__"]), str(namespace["__module__"]))
         statement = _statement(name, bases, namespace, flags, scope, part)
         declaration = mcls._read(statement)
         values = _values(statement, declaration)
         everything = _with_inherited(values, bases)
-        if part is None or not freshness.is_fresh(part, declaration, everything):
-            statement = dataclasses.replace(statement, is_declared_elsewhere=freshness.nested_in_source)
+        if isinstance(part, GeneratedPart):
+            part = freshness.compare(part, declaration, everything)
+        if isinstance(part, NoPart):
+            statement = dataclasses.replace(statement, is_declared_elsewhere=jit.nested_in_source)
             declaration = mcls._read(statement)
-            part = freshness.build(declaration, statement.parents, scope, part, reason)
+            part = jit.build(declaration, statement.parents, part, scope)
         for name_of_field in (*values.defaults, *values.specifiers, *values.bare):
             del namespace[name_of_field]
         mcls._prepare(namespace, declaration)
@@ -160,7 +163,7 @@ def _statement(
     namespace: dict[str, object],
     flags: Mapping[str, object],
     scope: Scope,
-    part: GeneratedPart | None,
+    part: GeneratedPart | NoPart,
 ) -> ClassStatement:
     module, reflection = str(namespace["__module__"]), import_module("qten_gen.reflection")
     statement: ClassStatement = reflection.ClassStatement(
