@@ -13,7 +13,9 @@ _PYRIGHT_RULES_PY = (
     "reportAssignmentType",
     "reportAttributeAccessIssue",
     "reportIndexIssue",
+    "reportInvalidTypeVarUse",
     "reportReturnType",
+    "reportUndefinedVariable",
 )
 PY_DIRECTIVES = (
     "# ruff: noqa",
@@ -24,7 +26,7 @@ PY_DIRECTIVES = (
 )
 """Checkers read the stub; what a generated class inherits is known only where the declaration puts it into its bases."""
 
-_MYPY_CODES = "override, assignment, misc, overload-overlap, mutable-override, explicit-override"
+_MYPY_CODES = "override, assignment, misc, overload-overlap, mutable-override, explicit-override, type-arg"
 _PYRIGHT_RULES_PYI = (
     "reportIncompatibleMethodOverride",
     "reportIncompatibleVariableOverride",
@@ -52,12 +54,12 @@ def source_name(file: FileDecl) -> str:
 def checking_imports(file: FileDecl) -> tuple[str, ...]:
     """The imports under TYPE_CHECKING of a generated module, for the names in its annotations."""
     kinds = {type(declaration) for declaration in file.declarations}
-    lines = ["from torch import Size, Tensor", "from torch import device as Device"] if TensorClassDecl in kinds else []
+    lines = ["from torch import Tensor"] if TensorClassDecl in kinds else []
     if ModuleDecl in kinds:
         lines.append("from torch import nn" if TensorClassDecl in kinds else "from torch import Tensor, nn")
     imports = file.source.imports
     words = {(owner, name.partition(".")[0]) for owner, name in _mentioned(file)}
-    mentioned = {name for owner, name in words if owner == file.source.module} - {"Tensor", "nn", "Size", "Device"}
+    mentioned = {name for owner, name in words if owner == file.source.module} - {"Tensor", "nn"}
     lines += [_import(name, imports[name]) for name in sorted(mentioned) if name in imports]
     lines += sorted(set(_imports_of_others(file, words)))
     local = {name for name in mentioned if name in file.source.names and name not in imports}

@@ -119,11 +119,12 @@ def _define(name: str, signature: Signature, names: StubNames, module: str = "")
 
 def _handler_call(handler: RegistrationDecl, names: StubNames) -> str:
     """A handler as a call of its module: the object comes first, by position; the rest is passed on by keyword."""
-    _, obj, *rest = layout.split(handler.signature.parameters)
+    _, obj, *rest = (text for text in layout.split(handler.signature.parameters) if text != "/")
     rewritten = [names.rewritten(text, handler.signature.names, handler.module) for text in rest]
-    keywords = [text for text in rewritten if text not in ("*", "/")]
+    keywords = [text for text in rewritten if not text.startswith("*")]
+    others = [text for text in rewritten if text.startswith("**")]
     registered = names.type(handler.type, handler.module)
     name = obj.partition(":")[0].strip()
-    parameters = ["self", f"{name}: {registered}", "/", *(["*", *keywords] if keywords else [])]
+    parameters = ["self", f"{name}: {registered}", "/", *(["*", *keywords] if keywords else []), *others]
     result = names.rewritten(handler.signature.result, handler.signature.names, handler.module) or "object"
     return layout.bracketed("def __call__(", parameters, f") -> {result}: ...", 4)

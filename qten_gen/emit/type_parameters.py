@@ -32,7 +32,7 @@ class TypeParameters:
 def type_parameters(declaration: Declaration, names: StubNames) -> TypeParameters:
     """The type parameters of a class: in brackets after its name, by `Generic[T]`, or by the variables in its other bases."""
     if declaration.type_parameters:
-        found = tuple(re.findall(r"[\[,]\s*(\**\w+)", declaration.type_parameters))
+        found = tuple(re.split(r"[:=]", text)[0].strip() for text in _split(declaration.type_parameters))
         return TypeParameters(found, names.text(declaration.type_parameters), f"[{', '.join(found)}]")
     generic = [base.text for base in declaration.bases if base.name == "typing.Generic"]
     bases = generic or [base.text for base in declaration.bases if base.declared]

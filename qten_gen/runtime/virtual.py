@@ -76,10 +76,14 @@ def anchor(module: Module) -> tuple[torch.dtype, torch.device]:
     """The dtype and device that a module's virtual tensors follow.
 
     A class with its own `__init__` has no declared anchor: there it is the first floating tensor in the module or its children.
+    So it is where a parametrization computes the anchor: to read it would compute it once more than the author's code does.
     """
-    tensor = None if module._anchor is None else getattr(module, module._anchor, None)
-    if tensor is not None:
-        return tensor.dtype, tensor.device
+    name = type(module)._anchor  # of the class: read from the module, compiled code would guard each instance
+    if name is not None:
+        for home in (module._parameters, module._buffers, module.__dict__):
+            tensor = home.get(name)
+            if tensor is not None:
+                return tensor.dtype, tensor.device
     for tensor in chain(module.parameters(), module.buffers()):
         if tensor.is_floating_point():
             return tensor.dtype, tensor.device

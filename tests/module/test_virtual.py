@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.nn.utils import parametrize
 
 from qten_gen import Module, buffer, param, virtual
 
@@ -119,6 +120,21 @@ def test_a_class_with_its_own_constructor_follows_its_first_floating_tensor() ->
 
     assert Classic().one.dtype is torch.float64
     assert Classic().half().one.dtype is torch.float16
+
+
+def test_reading_it_computes_no_parametrization() -> None:
+    class Counted(nn.Module):
+        calls = 0
+
+        def forward(self, x: Tensor) -> Tensor:
+            self.calls += 1
+            return x
+
+    counted, module = Counted(), mask()
+    parametrize.register_parametrization(module, "weight", counted)
+    before = counted.calls
+    assert module.fresh.dtype is torch.float32
+    assert counted.calls == before
 
 
 def test_gradients_flow_through_it() -> None:

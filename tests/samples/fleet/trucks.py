@@ -41,3 +41,9 @@ class Convoy(TensorClass):
 def measure_truck(gauge: Gauge, truck: Truck) -> parts.Wheel:
     """The front wheel."""
     return truck.front
+
+
+@Gauge.register(str)
+def measure_name(gauge: Gauge, name: str, /, *rest: int, factor: int, **words: str) -> int:
+    """Every kind of parameter."""
+    return len(name) * factor

@@ -21,6 +21,7 @@ def use(convoy: Convoy, truck: Truck, gauge: Gauge, fixed: Fixed, pages: WheelDi
     assert_type(convoy.get(("cargo", "label")), str)
     assert_type(pages.to_dict()["pages"], Tensor)
     assert_type(gauge(truck), parts.Wheel)
+    assert_type(gauge("truck", factor=2), int)
     assert_type(fixed.wheel, PartsWheel)
     fixed.wheel = truck.front  # E
     truck.set("label", "seven")  # E

@@ -1,0 +1,1 @@
+"""Every tool of PyTorch that reaches into modules, on declared modules."""

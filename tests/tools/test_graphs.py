@@ -1,0 +1,209 @@
+"""Tools that make a graph of a module: compile, export, fx, and TorchScript."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch._dynamo.types import GuardFilterEntry
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from .pairs import Input, Pair, agree, block, blocks, fail_alike, tower
+from .scripted import Annotated, Linear, PlainAnnotated, PlainLinear
+
+scripting = pytest.mark.filterwarnings("ignore:`torch.jit.*` is:DeprecationWarning")
+"""TorchScript works and is deprecated."""
+
+
+class Counter:
+    """A compiler that computes as it is told to, and counts graphs, their nodes, and the guards on each of them."""
+
+    def __init__(self) -> None:
+        self.nodes: list[int] = []
+        self.guards: list[int] = []
+
+    def compiled(self, module: nn.Module) -> Callable[..., Tensor]:
+        torch._dynamo.reset()
+        options: dict[str, Any] = {"guard_filter_fn": self._guard}
+        return torch.compile(module, fullgraph=True, backend=self._graph, options=options)
+
+    def _graph(self, graph: torch.fx.GraphModule, inputs: Sequence[Tensor]) -> Callable[..., Any]:
+        self.nodes.append(len(graph.graph.nodes))
+        return graph.forward
+
+    def _guard(self, guards: Sequence[GuardFilterEntry]) -> list[bool]:
+        # DUPLICATE_INPUT only says that two instances have one class.
+        self.guards.append(sum(guard.guard_type != "DUPLICATE_INPUT" for guard in guards))
+        return [True] * len(guards)
+
+
+def counted(module: nn.Module, input: Input) -> Counter:
+    """What one compiled call needs."""
+    counter = Counter()
+    counter.compiled(module)(input)
+    return counter
+
+
+def test_compiled_code_computes_the_same(pair: Pair) -> None:
+    def run(module: nn.Module) -> list[Tensor]:
+        out = Counter().compiled(module)(pair.input)
+        assert torch.equal(out, module(pair.input))
+        out.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
+        return [out, *(parameter.grad for parameter in module.parameters() if parameter.grad is not None)]
+
+    agree(pair, run)
+
+
+def test_it_is_one_graph_of_the_same_size(pair: Pair) -> None:
+    ours, theirs = (counted(module, pair.input) for module in pair.both)
+    assert ours.nodes == theirs.nodes and len(ours.nodes) == 1
+
+
+@pytest.mark.parametrize("make", [block, tower])
+def test_each_instance_needs_no_more_guards_than_a_plain_one(make: Callable[[], Pair]) -> None:
+    """A class costs a guard for each property that is read, because a property could be replaced; instances cost none."""
+
+    def growth(modules: Callable[[], nn.Module]) -> int:
+        few, many = (nn.Sequential(*(modules() for _ in range(count))) for count in (1, 3))
+        x = torch.ones(3, 4)
+        return counted(many, x).guards[0] - counted(few, x).guards[0]
+
+    assert growth(lambda: make().declared) <= growth(lambda: make().plain)
+
+
+def test_nothing_is_traced_again_for_changed_values(pair: Pair) -> None:
+    counter = Counter()
+    compiled = counter.compiled(pair.declared)
+    for _ in range(3):
+        with torch.no_grad():
+            for parameter in pair.declared.parameters():
+                parameter.mul_(0.9)
+        compiled(pair.input)
+        pair.declared(pair.input)  # what an eager call keeps must not count either
+    assert len(counter.nodes) == 1
+
+
+@torch.no_grad()
+def test_compiled_code_sees_every_change(pair: Pair) -> None:
+    def add_one(module: nn.Module, args: object, out: Tensor) -> Tensor:
+        return out + 1
+
+    def run(module: nn.Module) -> list[Tensor]:
+        compiled = Counter().compiled(module)
+        found = [compiled(pair.input)]
+        blocks(module)[0].weight = nn.Parameter(torch.ones(4, 4))
+        found.append(compiled(pair.input))
+        blocks(module)[0].register_forward_hook(add_one)
+        torch._dynamo.reset()  # hooks are not guarded, as torch's documentation says
+        found.append(compiled(pair.input))
+        module.load_state_dict({name: tensor / 2 for name, tensor in module.state_dict().items()})
+        return [*found, compiled(pair.input)]
+
+    agree(pair, run)
+
+
+def test_a_module_compiles_in_place(pair: Pair) -> None:
+    def run(module: nn.Module) -> Tensor:
+        torch._dynamo.reset()
+        module.compile(fullgraph=True, backend="eager")
+        out: Tensor = module(pair.input)
+        return out
+
+    agree(pair, run)
+
+
+def test_gradients_compile_with_aot_autograd(tensor_pair: Pair) -> None:
+    def run(module: nn.Module) -> list[Tensor]:
+        torch._dynamo.reset()
+        compiled = torch.compile(module, fullgraph=True, backend="aot_eager")
+        compiled(tensor_pair.input).sum().backward()
+        return [parameter.grad for parameter in module.parameters() if parameter.grad is not None]
+
+    agree(tensor_pair, run)
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["not-strict", "strict"])
+def test_export_keeps_results_names_and_graph(pair: Pair, strict: bool) -> None:
+    programs = [torch.export.export(module, (pair.input,), strict=strict) for module in pair.both]
+    agree(pair, lambda module: programs[module is pair.plain].module()(pair.input))
+    ours, theirs = (
+        [list(p.state_dict), len(p.graph.nodes), sorted(map(str, p.graph_signature.input_specs))] for p in programs
+    )
+    assert ours == theirs
+
+
+def test_export_takes_dynamic_shapes(tensor_pair: Pair) -> None:
+    rows = torch.export.Dim("rows", min=2)
+
+    def run(module: nn.Module) -> Tensor:
+        program = torch.export.export(module, (tensor_pair.input,), dynamic_shapes={"x": {0: rows}})
+        out: Tensor = program.module()(torch.ones(7, 4))
+        return out
+
+    agree(tensor_pair, run)
+
+
+def test_an_exported_program_is_saved_and_loaded(tensor_pair: Pair, tmp_path: object) -> None:
+    def run(module: nn.Module) -> Tensor:
+        path = f"{tmp_path}/program.pt2"
+        torch.export.save(torch.export.export(module, (tensor_pair.input,)), path)
+        out: Tensor = torch.export.load(path).module()(tensor_pair.input)
+        return out
+
+    agree(tensor_pair, run)
+
+
+def test_fx_traces_it(tensor_pair: Pair) -> None:
+    def run(module: nn.Module) -> list[Tensor]:
+        traced = torch.fx.symbolic_trace(module)
+        assert dict(traced.named_parameters()).keys() == dict(module.named_parameters()).keys()
+        return [traced(tensor_pair.input)]
+
+    agree(tensor_pair, run)
+
+
+def test_make_fx_traces_it(tensor_pair: Pair) -> None:
+    def run(module: nn.Module) -> Tensor:
+        out: Tensor = make_fx(module)(tensor_pair.input)(tensor_pair.input)
+        return out
+
+    agree(tensor_pair, run)
+
+
+@scripting
+def test_it_is_traced_by_torchscript(tensor_pair: Pair) -> None:
+    def run(module: nn.Module) -> list[Tensor]:
+        traced = cast(Callable[..., Tensor], torch.jit.trace(module, (tensor_pair.input,)))  # type: ignore[no-untyped-call]
+        return [traced(tensor_pair.input)]
+
+    agree(tensor_pair, run)
+
+
+@scripting
+def test_it_is_scripted() -> None:
+    pair = Pair(Linear(3, 4), PlainLinear(3, 4), torch.ones(2, 4))
+    agree(pair, lambda module: torch.jit.script(module)(pair.input))
+
+
+@scripting
+def test_the_scripted_module_is_saved_and_loaded(tmp_path: object) -> None:
+    linear = Linear(3, 4)
+    torch.jit.save(torch.jit.script(linear), f"{tmp_path}/linear.pt")
+    loaded = torch.jit.load(f"{tmp_path}/linear.pt")  # type: ignore[no-untyped-call] # torch gives it no types
+    assert torch.equal(loaded(torch.ones(2, 4)), linear(torch.ones(2, 4)))
+
+
+@scripting
+def test_torchscript_refuses_an_annotated_child() -> None:
+    """Of a plain module too: trace it, or export it."""
+    pair = Pair(Annotated(), PlainAnnotated(), torch.ones(2, 4))
+    fail_alike(pair, torch.jit.script, AssertionError, "Expected inferred type to be interface type for 'linear'")
+
+
+@scripting
+def test_torchscript_refuses_annotations_that_are_strings(tensor_pair: Pair) -> None:
+    """Of a plain module too: leave `from __future__ import annotations` out of its file."""
+    fail_alike(tensor_pair, torch.jit.script, ValueError, "Unknown type annotation")
