@@ -41,7 +41,9 @@ class Scan(NamedTuple):
     mentions: bool
     """It mentions `qten_gen`."""
     derives: bool
-    """It has a class with bases or registers a handler."""
+    """It has a class with bases."""
+    registers: bool
+    """It registers a handler."""
     aliases: bool
     """It may define a type alias or a type variable."""
     imports: tuple[str, ...]
@@ -72,7 +74,8 @@ def scan(data: bytes, origin: Origin) -> Scan:
     heads = {"*", *(name for bases in lists for name in _HEAD.findall(bases))}
     return Scan(
         mentions=b"qten_gen" in data,
-        derives=bool(lists) or _REGISTER.search(code) is not None,
+        derives=bool(lists),
+        registers=_REGISTER.search(code) is not None,
         aliases=_ALIAS.search(code) is not None,
         imports=_modules(found),
         bases=_modules(item for item in found if lists and item.bound in heads),
@@ -173,7 +176,7 @@ def _mattering(
     """The files that matter, by the four rules of this module's docstring."""
     importers = importers_of(imported)
     mentioning = {path for path, scan in scans.items() if scan.mentions}
-    deriving = {path for path in closure(mentioning, importers) if scans[path].derives}
+    deriving = {path for path in closure(mentioning, importers) if scans[path].derives or scans[path].registers}
     leading = closure(mentioning | {path for path, scan in scans.items() if scan.aliases}, importers)
     needed = {
         path: [*(target for target in targets if target in leading), *known.find(origins[path], scans[path].bases)]

@@ -104,8 +104,9 @@ def load(root: str) -> Manifest:
 
 
 def _seen(entry: object) -> Seen:
-    signature, module, mentions, derives, aliases, imports, bases = _items(entry)
-    found = Scan(mentions is True, derives is True, aliases is True, _texts(imports), _texts(bases))
+    signature, module, mentions, derives, registers, aliases, imports, bases = _items(entry)
+    flags = mentions is True, derives is True, registers is True, aliases is True
+    found = Scan(*flags, _texts(imports), _texts(bases))
     return Seen(_signature(signature), _text(module), found)
 
 

@@ -68,18 +68,20 @@ def plan(
     existing: Mapping[str, bytes],
     targets: Collection[str] | None = None,
     origins: Mapping[str, Origin] | None = None,
+    reached: Collection[str] = (),
 ) -> Plan:
     """Plan the outputs of `targets`, all sources if None, given what lies on the disk.
 
     `existing` holds outputs by path; those whose source is not among the sources any more are removed if they are ours.
     `origins` tells the modules that the sources are; without it, a folder is a package if its `__init__.py` is a source.
+    `reached` are sources that are imported by files which are no sources here.
     """
     known = origins if origins is not None else derived_origins(sources)
     wanted = frozenset(sources if targets is None else targets)
     scans = {path: scan(data, known[path]) for path, data in sources.items()}
     imported = imports({path: known[path] for path in sources}, scans)
     parts = [
-        _plan_group({path: sources[path] for path in group}, known, imported, existing, wanted)
+        _plan_group({path: sources[path] for path in group}, known, imported, existing, wanted, reached)
         for group in groups({path: known[path] for path in sources}, scans, {source_of(path) for path in existing})
         if not wanted.isdisjoint(group)
     ]
@@ -127,6 +129,7 @@ def _plan_group(
     imported: Mapping[str, Collection[str]],
     existing: Mapping[str, bytes],
     wanted: frozenset[str],
+    reached: Collection[str],
 ) -> _Part:
     """Read, link, check and render the files of one group."""
     crashes: list[Crash] = []
@@ -136,7 +139,9 @@ def _plan_group(
     declared = {path: file for path, file in linked.items() if file.declarations}
     # What is missing in a file because another could not be read is no fault of that file, and proves nothing.
     doubtful = closure(unread, importers_of(imported)) - unread
-    said = inconsistent + _checked(linked, crashes)
+    imported_by_others = {target for path, targets in imported.items() for target in targets if target != path}
+    unimported = sources.keys() - imported_by_others - set(reached)
+    said = inconsistent + _checked(linked, unimported, crashes)
     found += [item for item in said if item.path not in doubtful]
     found += [item for path in sorted(wanted & declared.keys()) for item in _obstacles(path, existing)]
     located = _attempt(crashes, min(sources), "locating", locate, found, sources)
@@ -195,8 +200,8 @@ def _linked(files: list[SourceFile], crashes: list[Crash]) -> tuple[dict[str, Fi
     return linked, found
 
 
-def _checked(linked: Mapping[str, FileDecl], crashes: list[Crash]) -> list[Diagnostic]:
-    project = rules.Project.of(tuple(linked.values()))
+def _checked(linked: Mapping[str, FileDecl], unimported: Collection[str], crashes: list[Crash]) -> list[Diagnostic]:
+    project = rules.Project.of(tuple(linked.values()), unimported)
     return [
         item
         for path, file in linked.items()

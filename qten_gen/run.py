@@ -136,7 +136,7 @@ def _planned(state: Survey) -> tuple[Plan, dict[str, bytes]]:
     origins = {path: state.tree.sources[path].origin for path in sources}
     outputs = [output for path in state.stale for output in outputs_of(path) if output in state.tree.outputs]
     existing = {**{path: content(path) for path in outputs}, **state.orphans}
-    return plan(sources, existing, state.stale, origins), existing
+    return plan(sources, existing, state.stale, origins, state.reached), existing
 
 
 def _fresh_now(state: Survey, planned: Plan, pending: set[str]) -> dict[str, Fresh]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from . import manifest
 from .files import Source, Stat, Tree, outputs_of, shown, source_of
-from .groups import groups, scan
+from .groups import groups, imports, scan
 from .manifest import Fresh, Manifest, Seen, Signature
 from .marker import is_ours
 
@@ -38,6 +38,8 @@ class Survey(NamedTuple):
     seen: dict[str, Seen]
     keys: dict[str, str]
     """For each source that matters, the digest of its group."""
+    reached: frozenset[str]
+    """Sources with handlers that others import."""
     fresh: dict[str, Fresh]
     stale: list[str]
     """Targets whose outputs have to be planned."""
@@ -61,7 +63,8 @@ def survey(tree: Tree, cache: str) -> Survey:
             seen[path] = _look(path, source, known.seen.get(names[path]), now)
         except OSError as error:
             failures.append(Failure(path, f"cannot read it: {error.strerror}"))
-    keys = _keys(tree, seen, names)
+    reached = _reached(tree, seen)
+    keys = _keys(tree, seen, names, reached)
     fresh: dict[str, Fresh] = {}
     for path, key in keys.items():
         entry = known.fresh.get(names[path])
@@ -71,16 +74,27 @@ def survey(tree: Tree, cache: str) -> Survey:
                 fresh[path] = entry._replace(outputs=outputs)
     stale = [path for path in keys if tree.sources[path].target and path not in fresh]
     orphans = _orphans(tree, {*stale, *(failure.path for failure in failures)}, fresh)
-    return Survey(tree, cache, names, known, seen, keys, fresh, stale, orphans, tuple(failures))
+    return Survey(tree, cache, names, known, seen, keys, reached, fresh, stale, orphans, tuple(failures))
 
 
-def _keys(tree: Tree, seen: Mapping[str, Seen], names: Mapping[str, str]) -> dict[str, str]:
-    """For each source that matters, the digest of its group."""
+def _reached(tree: Tree, seen: Mapping[str, Seen]) -> frozenset[str]:
+    """The sources with handlers that other sources import, whether these matter otherwise or not."""
+    registering = {path for path, entry in seen.items() if entry.scan.registers}
+    if not registering:
+        return frozenset()
+    found = imports({path: tree.sources[path].origin for path in seen}, {path: seen[path].scan for path in seen})
+    return frozenset(registering & {target for path, targets in found.items() for target in targets if target != path})
+
+
+def _keys(tree: Tree, seen: Mapping[str, Seen], names: Mapping[str, str], reached: frozenset[str]) -> dict[str, str]:
+    """For each source that matters, the digest of its group, and of which files in it are imported: a rule asks for that."""
     keys: dict[str, str] = {}
     origins = {path: tree.sources[path].origin for path in seen}
     generated = {source_of(path) for path in tree.outputs}
     for group in groups(origins, {path: entry.scan for path, entry in seen.items()}, generated):
-        parts = sorted(f"{names[path]} {seen[path].module} {seen[path].signature[2]}" for path in group)
+        parts = sorted(
+            f"{names[path]} {seen[path].module} {seen[path].signature[2]} {path in reached}" for path in group
+        )
         keys.update(dict.fromkeys(group, manifest.digest("\n".join(parts).encode("utf-8", "surrogateescape"))))
     return keys
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from ..classify import child_class, members_of
@@ -23,6 +24,9 @@ from ..model import (
 from .bases import ROOTS, Ancestry, Root
 from .fields import module_field, tensorclass_field, virtual_field
 from .names import Names
+
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+"""A plain or dotted name."""
 
 Registrations = Mapping[str, tuple[RegistrationDecl, ...]]
 """Handlers by the qualified name of the module that they are registered for."""
@@ -198,7 +202,13 @@ def _registrations(names: Names) -> Registrations:
         for source in file.registrations:
             owner = names.resolve(source.owner.name)
             decl = RegistrationDecl(
-                owner, names.expand(source.type), source.handler, source.signature, file.module, source.place
+                owner,
+                names.expand(source.type),
+                source.handler,
+                source.signature,
+                file.module,
+                source.place,
+                names.meaning(source.signature.result, file) if _NAME.fullmatch(source.signature.result) else "",
             )
             found[owner] = (*found.get(owner, ()), decl)
     return found

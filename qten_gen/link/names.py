@@ -35,6 +35,10 @@ class Names:
                 return file, ".".join(parts[length:])
         return None
 
+    def meaning(self, name: str, file: SourceFile) -> str:
+        """What a name means that is written in a file."""
+        return self.resolve(self._scopes[file.module].resolve(name))
+
     def resolve(self, qualified: str) -> str:
         """The name where the thing is defined: re-exports and plain aliases (`Points = Batch`) are followed."""
         seen: set[str] = set()

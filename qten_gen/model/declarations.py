@@ -193,6 +193,8 @@ class RegistrationDecl:
     signature: Signature
     module: str
     place: Place = NOWHERE
+    result: str = ""
+    """Qualified name of the result type where that is a plain name."""
 
 
 @dataclass(frozen=True, slots=True)

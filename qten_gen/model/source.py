@@ -142,3 +142,5 @@ class SourceFile:
     is_package: bool = False
     has_star_import: bool = False
     """Whether names come from `from module import *`, so that an unknown name is no mistake."""
+    is_program: bool = False
+    """Whether it asks for `"__main__"`, as files do that are run rather than imported."""

@@ -7,7 +7,7 @@ are found when their class statement runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
@@ -43,7 +43,7 @@ def read(data: bytes, path: str, module: str, is_package: bool = False) -> tuple
     if not isinstance(tree, cst.Module):
         return empty, (tree,)
     try:
-        return _source_file(tree, path, module, is_package), ()
+        return replace(_source_file(tree, path, module, is_package), is_program="__main__" in text), ()
     except RecursionError:
         return empty, (
             diagnostic(SYNTAX_ERROR, path, "an expression is nested too deeply to be read", line=1, column=1),

@@ -39,11 +39,13 @@ from . import (
     syntax_error,
     undecodable_file,
     unimportable_file,
+    unimported_handler,
     unknown_condition,
     unknown_dimension,
     unknown_flag,
     unknown_setting,
     unknown_type,
+    unrelated_result,
     unresolved_base,
     unsupported_type,
     unused_migration,
@@ -105,7 +107,13 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     repeated_submodule,
     unused_migration,
 )
-FILE_RULES: tuple[FileRule, ...] = (generated_base, duplicate_registration, handler_signature)
+FILE_RULES: tuple[FileRule, ...] = (
+    generated_base,
+    duplicate_registration,
+    handler_signature,
+    unimported_handler,
+    unrelated_result,
+)
 RAISED_ELSEWHERE: tuple[Rule, ...] = (
     syntax_error,
     undecodable_file,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..model import (
@@ -23,14 +23,15 @@ from ..model import (
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The declarations of a run, by qualified name."""
+    """The declarations of a run, by qualified name; `unimported` are the paths of the files that no other file imports."""
 
     declarations: Mapping[str, Declaration] = field(default_factory=dict)
+    unimported: Collection[str] = ()
 
     @classmethod
-    def of(cls, files: Sequence[FileDecl]) -> Project:
+    def of(cls, files: Sequence[FileDecl], unimported: Collection[str] = ()) -> Project:
         """The project that these files make."""
-        return cls({d.qualified: d for file in files for d in file.declarations})
+        return cls({d.qualified: d for file in files for d in file.declarations}, unimported)
 
     def parents(self, declaration: Declaration) -> Iterator[Declaration]:
         """The declared bases."""

@@ -147,3 +147,21 @@ def test_a_mended_file_is_fresh_again(qten_gen: Command) -> None:
     assert qten_gen("src").status == 1
     qten_gen.write("src/model.py", BATCH)
     assert qten_gen("src").summary == "2 files up to date"
+
+
+def test_a_file_that_nobody_imported_is_judged_again_when_somebody_does(qten_gen: Command) -> None:
+    qten_gen.write("src/shop/__init__.py", "")
+    qten_gen.write("src/shop/net.py", "from qten_gen import Module\nclass Net(Module): ...\n")
+    handler = "from shop.net import Net\n@Net.register(str)\ndef handle(net: Net, text: str) -> int: ...\n"
+    qten_gen.write("src/shop/more.py", handler)
+
+    def said() -> str:
+        found = qten_gen("src")
+        return found.out + found.err
+
+    assert "QG403" in said()
+    assert "QG403" in said()
+    qten_gen.write("src/main.py", "import shop.more\n")
+    assert "QG403" not in said()
+    os.remove("src/main.py")
+    assert "QG403" in said()

@@ -1,5 +1,6 @@
 """Every rule, by its own examples."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from qten_gen import rules
 from qten_gen.diagnostics import Diagnostic, ordered
 from qten_gen.link import link
+from qten_gen.plan import plan
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 from qten_gen.rules.cases import case
@@ -18,13 +20,26 @@ CHECKED = [rule for rule in rules.RULES if rule.KIND.code not in OTHER_INPUT]
 
 
 def found_in(text: str) -> tuple[Diagnostic, ...]:
-    """What a run says about a file `shop/model.py` with this text."""
+    """What a run says about a file `shop/model.py` with this text, or about several files, each below a line `# shop/name.py`."""
+    files_of_text = several(text)
+    if files_of_text:
+        return plan(files_of_text, {}).diagnostics
     data = text.encode()
     source, said = read(data, "shop/model.py", "shop.model")
     files, more = link([source])
     project = rules.Project.of(files)
     found = [*said, *more, *(item for file in files for item in rules.check(file, project))]
     return ordered(locate(found, {"shop/model.py": data}))
+
+
+def several(text: str) -> dict[str, bytes]:
+    """The files of an example by path, each with as many blank lines above it that its lines keep their numbers."""
+    heads = list(re.finditer(r"^# (\S+\.py)$", text, re.MULTILINE))
+    ends = [head.start() for head in heads[1:]] + [len(text)] * bool(heads)
+    return {
+        head[1]: ("\n" * text.count("\n", 0, head.start()) + text[head.start() : end]).encode()
+        for head, end in zip(heads, ends, strict=True)
+    }
 
 
 @pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.KIND.name)

@@ -1,0 +1,89 @@
+"""A handler stands in a file that nothing imports.
+
+`register` runs when its file is imported, and the stub of the owner promises the handler to every caller. So something has to
+import the file: best the owner's package, in its `__init__.py`. Reported is a handler in a module of a package that no other
+file of the run imports. The owner's own file, an `__init__.py`, a file with `"__main__"` in it and a file of tests are not: they
+are imported with the owner, or are what is run. An import by a computed name is not seen, one for type checkers alone is taken
+for an import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import FileDecl, ModuleDecl, SourceFile
+from .subject import Project
+
+KIND = Kind("QG403", "unimported-handler", "warning")
+
+GOOD = """
+# shop/__init__.py
+from . import handlers
+from .encoder import Encoder
+
+# shop/encoder.py
+from qten_gen import Module
+from torch import Tensor
+
+
+class Encoder(Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+# shop/handlers.py
+from .encoder import Encoder
+
+
+@Encoder.register(str)
+def encode_text(encoder: Encoder, text: str) -> int:
+    return len(text)
+"""
+
+BAD = """
+# shop/__init__.py
+from .encoder import Encoder
+
+# shop/encoder.py
+from qten_gen import Module
+from torch import Tensor
+
+
+class Encoder(Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+# shop/handlers.py
+from .encoder import Encoder
+
+
+@Encoder.register(str)
+                  ^^^
+def encode_text(encoder: Encoder, text: str) -> int:
+    return len(text)
+"""
+
+
+def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
+    source = file.source
+    if source.path not in project.unimported or _needs_no_import(source):
+        return
+    for declaration in project.declarations.values():
+        if not isinstance(declaration, ModuleDecl) or declaration.module == source.module:
+            continue
+        for registration in declaration.registrations:
+            if registration.module == source.module:
+                message = f"nothing imports {source.module}, so {declaration.name} will not know this handler"
+                package = source.module.rpartition(".")[0]
+                yield Finding(
+                    message, registration.type.place, f"import it where {declaration.name} is used, or in {package}"
+                )
+
+
+def _needs_no_import(source: SourceFile) -> bool:
+    """Whether a file is run, or is imported by its place."""
+    name = source.module.rpartition(".")[2]
+    is_test = name.startswith("test_") or name.endswith("_test") or name == "conftest"
+    return "." not in source.module or source.is_package or source.is_program or name == "__main__" or is_test

@@ -1,0 +1,121 @@
+"""A subclass's handler returns something else than the handler that it replaces.
+
+Whoever holds the parent calls the subclass in its place and goes on with the parent's result. Only plain names are compared, and
+only where both classes are known from the text: builtins, `Tensor`, and declared classes.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import FileDecl, ModuleDecl, RegistrationDecl
+from .subject import Project
+
+KIND = Kind("QG404", "unrelated-result", "warning")
+
+GOOD = """
+from qten_gen import Module
+from torch import Tensor
+
+
+class Encoder(Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class Counting(Encoder):
+    pass
+
+
+@Encoder.register(str)
+def encode(encoder: Encoder, text: str) -> int:
+    return len(text)
+
+
+@Counting.register(str)
+def count(encoder: Counting, text: str) -> bool:
+    return bool(text)
+"""
+
+BAD = """
+from qten_gen import Module
+from torch import Tensor
+
+
+class Encoder(Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class Counting(Encoder):
+    pass
+
+
+@Encoder.register(str)
+def encode(encoder: Encoder, text: str) -> int:
+    return len(text)
+
+
+@Counting.register(str)
+def count(encoder: Counting, text: str) -> str:
+    ^^^^^
+    return text
+"""
+
+_TENSOR = "torch.Tensor"
+_PROMOTED = {"builtins.int": ("builtins.float", "builtins.complex"), "builtins.float": ("builtins.complex",)}
+"""What type checkers take a number for besides its class."""
+
+
+def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
+    for declaration in project.declarations.values():
+        if not isinstance(declaration, ModuleDecl):
+            continue
+        for registration in declaration.registrations:
+            replaced = _replaced(registration, declaration, project)
+            if registration.module != file.source.module or replaced is None:
+                continue
+            if _unrelated(registration.result, replaced.result, project):
+                given, promised = registration.signature.result, replaced.signature.result
+                parent = replaced.owner.rpartition(".")[2]
+                message = f"this handler returns {given}, and the one of {parent} that it replaces returns {promised}"
+                yield Finding(message, registration.signature.place / "name", f"return {promised}, or a subclass of it")
+
+
+def _replaced(registration: RegistrationDecl, owner: ModuleDecl, project: Project) -> RegistrationDecl | None:
+    """The handler for the same type of the nearest ancestor that has one."""
+    for ancestor in project.ancestors(owner):
+        for inherited in ancestor.registrations if isinstance(ancestor, ModuleDecl) else ():
+            if inherited.type == registration.type:
+                return inherited
+    return None
+
+
+def _unrelated(given: str, promised: str, project: Project) -> bool:
+    ancestors = _ancestors(given, project)
+    return ancestors is not None and _ancestors(promised, project) is not None and promised not in ancestors
+
+
+def _ancestors(name: str, project: Project) -> frozenset[str] | None:
+    """A class and all that it derives from, None where the text does not tell."""
+    module, _, plain = name.rpartition(".")
+    if module == "builtins" and isinstance(cls := getattr(builtins, plain, None), type):
+        return frozenset({*(f"builtins.{base.__name__}" for base in cls.__mro__), *_PROMOTED.get(name, ())})
+    if name in (_TENSOR, "builtins.None"):
+        return frozenset({name, "builtins.object"})
+    declaration = project.declarations.get(name)
+    if declaration is None:
+        return None
+    found = frozenset({name, "builtins.object"})
+    for base in declaration.bases:
+        above = _ancestors(base.name, project) if base.declared else _root(base.name)
+        if above is None:
+            return None
+        found |= above
+    return found
+
+
+def _root(name: str) -> frozenset[str] | None:
+    return frozenset({name}) if name.startswith("qten_gen.") else None
