@@ -97,13 +97,13 @@ def _parameters(config: list[ConfigDecl]) -> tuple[str, ...]:
 
 def _registrations(declaration: ModuleDecl) -> tuple[str, ...]:
     owner = declaration.name
-    config = [f"self.{f.name} = {f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
+    given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
+    config = [layout.bracketed("_q.configure(", ["self", *given], ")", 8)] if given else []
     lines = [
         _registration(field, owner) for field in declaration.fields if not isinstance(field, ConfigDecl | VirtualDecl)
     ]
     if anchor(declaration) == _REFERENCE:
-        empty = "_torch.empty((0,), device=device, dtype=dtype)"
-        lines.append(f'self.register_buffer("{_REFERENCE}", {empty}, persistent=False)')
+        lines.append(f'_q.buffer(self, "{_REFERENCE}", (0,), device, dtype, persistent=False)')
     return (*config, *lines)
 
 
@@ -115,15 +115,13 @@ def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str)
             made = _if_wanted(f'_q.tied(self, "{path}"{shape})', field.when)
             return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case ParameterDecl(requires_grad=requires_grad):
-            frozen = "" if requires_grad else ", requires_grad=False"
-            made = _if_wanted(f"_nn.Parameter({_empty(field, owner)}{frozen})", field.when)
-            return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
+            frozen = [] if requires_grad else ["requires_grad=False"]
+            return layout.bracketed("_q.parameter(", ["self", quoted, *_allocation(field, owner), *frozen], ")", 8)
         case BufferDecl(persistent=persistent):
             kept = [] if persistent else ["persistent=False"]
-            made = _if_wanted(_empty(field, owner), field.when)
-            return layout.bracketed("self.register_buffer(", [quoted, made, *kept], ")", 8)
+            return layout.bracketed("_q.buffer(", ["self", quoted, *_allocation(field, owner), *kept], ")", 8)
         case SubmoduleDecl():
-            return layout.bracketed("self.register_module(", [quoted, _child(field, owner)], ")", 8)
+            return layout.bracketed("_q.child(", ["self", quoted, _child(field, owner)], ")", 8)
 
 
 def _if_wanted(made: str, when: str | None) -> str:
@@ -141,9 +139,9 @@ def _child(field: SubmoduleDecl, owner: str) -> str:
     return _if_wanted(call, field.when)
 
 
-def _empty(field: ParameterDecl | BufferDecl, owner: str) -> str:
+def _allocation(field: ParameterDecl | BufferDecl, owner: str) -> tuple[str, str, str]:
     dtype = "dtype" if field.dtype is None else spelling.value(field.dtype, owner, f"{field.name}.dtype")
-    return f"_torch.empty({spelling.shape(field.dims)}, device=device, dtype={dtype})"
+    return _if_wanted(spelling.shape(field.dims), field.when), "device", dtype
 
 
 def _construction(field: SubmoduleDecl, owner: str) -> Iterator[str]:

@@ -80,8 +80,14 @@ def value(value: Value, owner: str, key: str) -> str:
     return torch_name(value.torch_name) if value.torch_name else f'_q.bound({owner}, "{key}")'
 
 
+_SHORT_INITIALIZERS = {"torch.nn.init.zeros_": "_q.zeros_", "torch.nn.init.ones_": "_q.ones_"}
+"""What is called instead of an initialiser, because `reset_parameters` has turned gradients off once for all fields."""
+
+
 def filled(initializer: Value, owner: str, name: str) -> str:
     """The call that initialises a parameter or buffer: `_nn.init.normal_(self.weight, std=0.02)`."""
+    if initializer.written in _SHORT_INITIALIZERS:
+        return f"{_SHORT_INITIALIZERS[initializer.written]}(self.{name})"
     if initializer.partial is None:
         return f"{value(initializer, owner, f'{name}.initializer')}(self.{name})"
     keywords = [f"{keyword}={double_quoted(given)}" for keyword, given in initializer.partial.keywords]

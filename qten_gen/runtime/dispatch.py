@@ -8,11 +8,15 @@ its author wrote.
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
-import torch
+from torch import nn
+from torch.compiler import is_dynamo_compiling
+
+from . import calling
 
 F = TypeVar("F", bound="Functional")
 T = TypeVar("T")
@@ -111,7 +115,7 @@ def find_handler(cls: type[Functional], obj_type: type) -> Handler | None:
     Raises:
         TypeError: two handlers apply and neither is more specific.
     """
-    if torch.compiler.is_compiling():
+    if is_dynamo_compiling():
         return _most_specific(cls, obj_type)  # a graph that fills the cache would be traced again for it
     resolved = cls._resolved
     if obj_type in resolved:
@@ -170,8 +174,36 @@ def _refresh(cls: type[Functional]) -> None:
             table.setdefault(obj_type, (place, handler))
     cls._table = table
     cls._resolved = {}
-    if table:
+    if not issubclass(cls, nn.Module):
+        if cls.__call__ is Functional.__call__ or _is_short(cls.__call__):
+            takes_keywords = any(_may_take_keywords(handler) for _, handler in table.values())
+            _put_call(cls, calling.functional_call(cls._resolved, takes_keywords))
+    elif table:
         _dispatch_in_forward(cls)
+        unchanged = all(getattr(cls, name) is getattr(nn.Module, name) for name in ("_call_impl", "_slow_forward"))
+        if (cls.__call__ is nn.Module.__call__ and unchanged) or _is_short(cls.__call__):
+            call = calling.dispatching_call(cls._resolved, find_handler) if unchanged else nn.Module.__call__
+            _put_call(cls, call)
+
+
+def _put_call(cls: type[Functional], call: Callable[..., Any]) -> None:
+    if call is not nn.Module.__call__:
+        call.__qualname__ = f"{cls.__qualname__}.__call__"
+        call._is_short = True  # type: ignore[attr-defined] # a mark on the function, read by _is_short
+    type.__setattr__(cls, "__call__", call)
+
+
+def _is_short(call: Callable[..., Any]) -> bool:
+    return getattr(call, "_is_short", False)
+
+
+def _may_take_keywords(handler: Handler) -> bool:
+    """Whether a handler might be called with more than the functional and the object."""
+    try:
+        parameters = list(inspect.signature(handler).parameters.values())
+    except (TypeError, ValueError):
+        return True
+    return len(parameters) != 2 or any(p.kind is p.VAR_KEYWORD or p.kind is p.KEYWORD_ONLY for p in parameters)
 
 
 def _with_subclasses(cls: type[Functional]) -> Iterator[type[Functional]]:

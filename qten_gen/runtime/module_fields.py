@@ -21,36 +21,6 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=nn.Module)
 
 
-def registered(getter: Callable[[Any], object]) -> property:
-    """The property of a parameter, buffer or submodule: read by `getter` from the module's registry.
-
-    nn.Module's `__setattr__` keeps registered names for itself and reaches the setter only where something plain takes the
-    place of what was registered: a tensor that weight normalisation computes, a replica's copy.
-    """
-    name = getter.__name__
-
-    def set_plain(module: nn.Module, value: object) -> None:
-        module.__dict__[name] = value
-
-    def delete_plain(module: nn.Module) -> None:
-        if name not in module.__dict__:
-            raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}")
-        del module.__dict__[name]
-
-    return property(getter, set_plain, delete_plain, getter.__doc__)
-
-
-def unregistered(module: nn.Module, name: str) -> Any:  # a plain value can be anything
-    """The plain value that took the place of what was registered as `name`.
-
-    Raises:
-        AttributeError: there is none.
-    """
-    if name in module.__dict__:
-        return module.__dict__[name]
-    raise AttributeError(name)  # nn.Module words it: Python asks its __getattr__ next
-
-
 def bound(owner: type[Module], path: str) -> Any:  # an initialiser, a class, a dtype or an argument of a submodule
     """What `owner`'s declaration gives to a specifier: `"scale.initializer"`, `"norm.cls"`, `"norm.args.0"`, `"norm.kwargs.eps"`.
 

@@ -61,7 +61,7 @@ def test_reset_parameters_initialises_what_the_class_owns_and_nothing_else() -> 
 def test_a_function_of_torch_is_written_out_with_its_arguments() -> None:
     text = text_of(Filled)
 
-    assert "_nn.init.ones_(self.named)\n" in text
+    assert "_q.ones_(self.named)\n" in text
     assert "_nn.init.constant_(self.given, val=2.0)\n" in text
 
 
