@@ -48,6 +48,7 @@ types: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.tensorclass
+	$(BIN)/python -m benchmarks.module
 
 generate: $(INSTALLED)
 	$(BIN)/qten-gen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks import module
 from benchmarks.handwritten import Handwritten
 from benchmarks.tensorclass import OPERATIONS, Generated, result
 from benchmarks.timing import Row, interleaved, spell, table
@@ -22,6 +23,13 @@ def test_an_operation_that_gives_something_else_is_noticed() -> None:
             return self.apply(lambda tensor: tensor + 1)
 
     assert result(OPERATIONS["clone"], Wrong) != result(OPERATIONS["clone"], Handwritten)
+
+
+@pytest.mark.parametrize("row", list(module.rows()), ids=lambda row: row[0])
+def test_the_columns_for_modules_do_the_same(row: tuple[str, str, dict[str, module.Names], str]) -> None:
+    _, statement, columns, _ = row
+    results = [module.left(statement, names) for names in columns.values()]
+    assert all(result == results[0] for result in results)
 
 
 def test_columns_are_measured_in_turns_and_the_minimum_counts() -> None:

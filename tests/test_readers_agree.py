@@ -16,6 +16,7 @@ DECLARING = [
     (ROOT / "tests" / "samples", "kinds.modules"),
     (ROOT / "tests" / "samples", "fleet.parts"),
     (ROOT / "tests" / "samples", "fleet.trucks"),
+    (ROOT / "tests" / "samples", "signals.models"),
     (ROOT / "examples", "digits.model"),
 ]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ..classify import child_class
 from ..model import ConfigDecl, Declaration, ModuleDecl, RegistrationDecl, Signature, SubmoduleDecl, home
-from . import layout
+from . import layout, spelling
+from .module_names import TensorNames, tensor_names
 from .stub_names import Meanings, StubNames
 from .tensorclass_stub import bases
 from .type_parameters import arguments, bracketed, meanings, type_parameters
@@ -14,9 +16,11 @@ from .type_parameters import arguments, bracketed, meanings, type_parameters
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A submodule under its literal name."""
+    """A submodule under its literal name: its type as it is read, as it is written, and without None."""
 
     name: str
+    read: str
+    written: str
     type: str
 
 
@@ -33,21 +37,40 @@ class ModuleStubView:
     init: str
     calls: tuple[str, ...]
     children: tuple[Child, ...]
+    lookups: tuple[str, ...]
+    """`get_parameter` and `get_buffer` by literal names."""
+    state: str
+    """The type that `state_dict` returns."""
+    keys: str
+    """The method that gives a state dict its literal keys; nothing where not all of them are known."""
+    config: str
+    """The TypedDict of the constructor arguments; nothing where there are none."""
+    arguments: tuple[str, ...]
+    """Its keys with their types."""
 
 
 def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> ModuleStubView:
     """The view of one declaration; `related` tells which child modules are declared too."""
     variables = meanings(declaration, names, related)
     children = tuple(_children(declaration, names, related, variables))
+    tensors = tensor_names(declaration, related)
+    keys = _keys(tensors)
+    config = _config(declaration, names, variables)
+    qualified = f"{declaration.module}.{declaration.name}"
     return ModuleStubView(
         name=declaration.name,
         doc=layout.docstring(declaration.doc or f"`{declaration.name}` with exact types.", 4),
         parameters=type_parameters(declaration, names).pep695,
         bases=bases(declaration, names),
-        slots=tuple(_slots(declaration, children, names, variables)),
+        slots=tuple(_slots(children)),
         init=_init(declaration, names, variables),
         calls=tuple(_calls(declaration, names, related)),
         children=children,
+        lookups=tuple(_lookups(tensors)),
+        state=names.generated(qualified, "State") if keys else "_OrderedDict[str, _torch.Tensor]",
+        keys=keys,
+        config=names.generated(qualified, "Config") if config else "",
+        arguments=config,
     )
 
 
@@ -56,23 +79,48 @@ def _children(
 ) -> Iterator[Child]:
     for field in declaration.fields:
         if isinstance(field, SubmoduleDecl):
-            own = variables.get(field.owner, {})
-            written = names.field_type(field, own)
-            if isinstance(related.get(field.type.name), ModuleDecl):
-                given = arguments(field.type.text, names, home(field), own)
-                written = f"{names.generated(field.type.name)}{bracketed(given)}"
-            yield Child(field.name, written)
+            own, cls = variables.get(field.owner, {}), child_class(field.type)
+            written = read = names.field_type(field, own)
+            found = inner = names.rewritten(spelling.static_type(cls), field.type.names, home(field), own)
+            if isinstance(related.get(cls.name), ModuleDecl):
+                found = f"{names.generated(cls.name)}{bracketed(arguments(cls.text, names, home(field), own))}"
+                read = written.replace(inner, found)
+            yield Child(field.name, read, written, read if field.when is None else found)
 
 
-def _slots(
-    declaration: ModuleDecl, children: tuple[Child, ...], names: StubNames, variables: Mapping[str, Meanings]
-) -> Iterator[str]:
+def _slots(children: tuple[Child, ...]) -> Iterator[str]:
     """Submodules that are read as their generated class."""
-    submodules = [field for field in declaration.fields if isinstance(field, SubmoduleDecl)]
-    written = {field.name: names.field_type(field, variables.get(field.owner, {})) for field in submodules}
     for child in children:
-        if child.type != written[child.name]:
-            yield f"{child.name}: _Slot[{child.type}, {written[child.name]}] = ..."
+        if child.read != child.written:
+            yield f"{child.name}: _Slot[{child.read}, {child.written}] = ..."
+
+
+def _lookups(tensors: TensorNames) -> Iterator[str]:
+    """Parameters and buffers by literal names; by any name too where not all are known."""
+    for method, found, type in (
+        ("get_parameter", tensors.parameters, "_torch.nn.Parameter"),
+        ("get_buffer", tensors.buffers, "_torch.Tensor"),
+    ):
+        if found:
+            quoted = [layout.quoted_string(name) for name in found]
+            literal = layout.bracketed(f"def {method}(self, target: _t.Literal[", quoted, f"]) -> {type}: ...", 4)
+            other = f"def {method}(self, target: str) -> {type}: ..."
+            yield literal if tensors.complete else f"@_t.overload\n    {literal}\n    @_t.overload\n    {other}"
+
+
+def _keys(tensors: TensorNames) -> str:
+    if not tensors.complete or not tensors.state:
+        return ""
+    quoted = [layout.quoted_string(name) for name in tensors.state]
+    return layout.bracketed("def __getitem__(self, key: _t.Literal[", quoted, "], /) -> _torch.Tensor: ...", 4)
+
+
+def _config(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> tuple[str, ...]:
+    """The constructor arguments as keys of a TypedDict. A generic class has none: its variables mean nothing out there."""
+    if declaration.custom_init or type_parameters(declaration, names).variables:
+        return ()
+    config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
+    return tuple(f"{field.name}: {names.field_type(field, variables.get(field.owner, {}))}" for field in config)
 
 
 def _init(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> str:

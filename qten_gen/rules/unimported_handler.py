@@ -73,13 +73,11 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
     for declaration in project.declarations.values():
         if not isinstance(declaration, ModuleDecl) or declaration.module == source.module:
             continue
-        for registration in declaration.registrations:
-            if registration.module == source.module:
-                message = f"nothing imports {source.module}, so {declaration.name} will not know this handler"
-                package = source.module.rpartition(".")[0]
-                yield Finding(
-                    message, registration.type.place, f"import it where {declaration.name} is used, or in {package}"
-                )
+        first = next((found for found in declaration.registrations if found.module == source.module), None)
+        if first is not None:
+            message = f"nothing imports {source.module}, so {declaration.name} will not know its handlers"
+            package = source.module.rpartition(".")[0]
+            yield Finding(message, first.type.place, f"import it where {declaration.name} is used, or in {package}")
 
 
 def _needs_no_import(source: SourceFile) -> bool:

@@ -177,7 +177,7 @@ def agree(pair: Pair, step: Step) -> None:
         assert ours.dtype == theirs.dtype and torch.equal(ours, theirs)
 
 
-def fail_alike(pair: Pair, step: Step, error: type[Exception], match: str) -> None:
+def fail_alike(pair: Pair, step: Step, error: type[Exception] | tuple[type[Exception], ...], match: str) -> None:
     """Assert that plain PyTorch refuses a step, and that the declared module is refused in the same words."""
     for module in pair.both:
         with pytest.raises(error, match=match):

@@ -200,7 +200,8 @@ def test_the_scripted_module_is_saved_and_loaded(tmp_path: object) -> None:
 def test_torchscript_refuses_an_annotated_child() -> None:
     """Of a plain module too: trace it, or export it."""
     pair = Pair(Annotated(), PlainAnnotated(), torch.ones(2, 4))
-    fail_alike(pair, torch.jit.script, AssertionError, "Expected inferred type to be interface type for 'linear'")
+    # The words depend on whether the child's class was scripted before in this process.
+    fail_alike(pair, torch.jit.script, (ValueError, AssertionError), "Unknown type annotation|interface type")
 
 
 @scripting

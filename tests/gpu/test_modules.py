@@ -1,0 +1,199 @@
+"""Modules on a GPU: moves, devices that differ, compiled code, training."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import replicate
+
+from tests.tools.pairs import Block, Input, Pair, Rows, agree, blocks, fill, rows, state, train
+
+GPU = "cuda:0"
+
+MOVES: dict[str, Callable[[nn.Module], nn.Module]] = {
+    "cuda": lambda module: module.cuda(),
+    "to": lambda module: module.to(GPU),
+    "to-both": lambda module: module.to(device=GPU, dtype=torch.float64),
+    "non-blocking": lambda module: module.to(GPU, non_blocking=True),
+    "there-and-back": lambda module: module.cuda().cpu().cuda(),
+    "to-empty": lambda module: module.to_empty(device=GPU),
+}
+
+
+def shown(module: nn.Module) -> list[Tensor]:
+    """What the attributes of the blocks show, virtual tensors of declared ones included."""
+    found = [tensor for block in blocks(module) for tensor in (block.weight, block.shift, block.scale, block.noise)]
+    return [*found, *(block.causal for block in blocks(module) if isinstance(block, Block))]
+
+
+def on_gpu(input: Input) -> Input:
+    return input.to(GPU)
+
+
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES.keys())
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("swap", [False, True])
+def test_a_move_reaches_every_attribute(
+    pair: Pair, move: Callable[[nn.Module], nn.Module], overwrite: bool, swap: bool
+) -> None:
+    future = torch.__future__
+    before = future.get_overwrite_module_params_on_conversion(), future.get_swap_module_params_on_conversion()
+    future.set_overwrite_module_params_on_conversion(overwrite)
+    future.set_swap_module_params_on_conversion(swap)
+    try:
+        for module in pair.both:
+            move(module)
+            assert {tensor.device.type for tensor in [*state(module), *shown(module)]} == {"cuda"}
+    finally:
+        future.set_overwrite_module_params_on_conversion(before[0])
+        future.set_swap_module_params_on_conversion(before[1])
+
+
+def test_a_module_is_made_on_the_device() -> None:
+    made = Block(4, device=GPU, dtype=torch.float64)
+    assert {(tensor.device.type, tensor.dtype) for tensor in [*state(made), *shown(made)]} == {("cuda", torch.float64)}
+
+
+def test_a_device_context_is_followed() -> None:
+    with torch.device(GPU):
+        made = Block(4)
+    assert {tensor.device.type for tensor in [*state(made), *shown(made)]} == {"cuda"}
+
+
+def test_a_cached_virtual_tensor_moves_there_and_back() -> None:
+    block = Block(4)
+    here = block.causal
+    assert block.cuda().causal.is_cuda
+    assert torch.equal(block.cpu().causal, here)
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_it_trains_as_a_plain_module_does(pair: Pair, fused: bool) -> None:
+    input = on_gpu(pair.input)
+
+    def run(module: nn.Module) -> list[Tensor]:
+        module.cuda()
+        return train(module, input, torch.optim.AdamW(module.parameters(), lr=0.01, fused=fused))
+
+    agree(pair, run)
+
+
+def test_autocast_and_a_gradient_scaler(pair: Pair) -> None:
+    input = on_gpu(pair.input)
+
+    def run(module: nn.Module) -> list[Tensor]:
+        module.cuda()
+        optimiser = torch.optim.SGD(module.parameters(), lr=0.01)
+        scaler = torch.amp.GradScaler("cuda")
+        for _ in range(2):
+            optimiser.zero_grad()
+            with torch.autocast("cuda", torch.float16):
+                loss = module(input).square().mean()
+            scaler.scale(loss).backward()
+            scaler.step(optimiser)
+            scaler.update()
+        return state(module)
+
+    agree(pair, run)
+
+
+def test_blocks_on_different_devices() -> None:
+    """A model cut in two: each block's tensors, virtual ones included, are where the block is."""
+    first, second = Block(4), Block(4).cuda()
+    fill(first)
+    fill(second)
+    out = second(first(rows()).to(GPU))
+    out.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
+    assert {tensor.device.type for tensor in shown(first)} == {"cpu"}
+    assert {tensor.device.type for tensor in shown(second)} == {"cuda"}
+    assert first.weight.grad is not None and not first.weight.grad.is_cuda
+    alone = copy.deepcopy(second).cpu()
+    torch.testing.assert_close(out.cpu(), alone(first(rows())))
+
+
+def test_a_wrong_device_is_refused_in_the_same_words(pair: Pair) -> None:
+    for module in pair.both:
+        module.cuda()
+        with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+            module(pair.input)
+
+
+def test_replicas_compute_the_same(pair: Pair) -> None:
+    """What DataParallel does, with one device standing for two."""
+    input = on_gpu(pair.input)
+
+    def run(module: nn.Module) -> list[Tensor]:
+        first, second = replicate(module.cuda(), [0, 0])
+        assert all(tensor.is_cuda for tensor in shown(second))
+        (first(input) + second(input)).sum().backward()
+        return [second(input), *(p.grad for p in module.parameters() if p.grad is not None)]
+
+    agree(pair, run)
+
+
+def test_data_parallel(pair: Pair) -> None:
+    input = on_gpu(pair.input)
+
+    def run(module: nn.Module) -> Tensor:
+        out: Tensor = nn.DataParallel(module.cuda(), device_ids=[0])(input)
+        return out
+
+    agree(pair, run)
+
+
+def test_a_checkpoint_changes_devices() -> None:
+    block, file = Block(4, device=GPU), io.BytesIO()
+    fill_on_gpu = torch.Generator(GPU).manual_seed(0)
+    with torch.no_grad():
+        block.weight.normal_(generator=fill_on_gpu)
+    torch.save(block.state_dict(), file)
+    file.seek(0)
+    loaded = Block(4)
+    loaded.load_state_dict(torch.load(file, map_location="cpu"))
+    assert torch.equal(loaded.weight, block.weight.cpu())
+    assert pickle.loads(pickle.dumps(block)).weight.is_cuda
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_kernels_agree_with_those_of_a_plain_module(pair: Pair) -> None:
+    input = on_gpu(pair.input)
+
+    def run(module: nn.Module) -> list[Tensor]:
+        torch._dynamo.reset()
+        compiled = torch.compile(module.cuda(), fullgraph=True)
+        out: Tensor = compiled(input)
+        out.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
+        return [out, *(p.grad for p in module.parameters() if p.grad is not None)]
+
+    agree(pair, run)
+
+
+def test_a_cuda_graph_is_captured_and_replayed(pair: Pair) -> None:
+    input = on_gpu(pair.input)
+
+    @torch.no_grad()
+    def run(module: nn.Module) -> Tensor:
+        module.cuda()
+        for _ in range(2):
+            module(input)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            out: Tensor = module(input)
+        graph.replay()
+        torch.cuda.synchronize()
+        assert torch.equal(out, module(input))
+        return out.clone()
+
+    agree(pair, run)
+
+
+def test_a_batch_moves_with_its_fields() -> None:
+    batch = Rows(rows(), batch_size=[3]).to(GPU)
+    assert batch.x.is_cuda

@@ -1,0 +1,265 @@
+"""What `Functional` promises beyond one look-up: inheritance, late registrations, threads, words of errors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Functional, Module, param
+
+
+class Shape:
+    pass
+
+
+class Square(Shape):
+    pass
+
+
+class Grid(Square):
+    pass
+
+
+def functional(*bases: type[Functional]) -> type[Functional]:
+    """A new class each time, so that the registrations of one test are not seen in another."""
+
+    class Name(*(bases or (Functional,))):  # type: ignore[misc] # the bases are known at run time only
+        pass
+
+    return Name
+
+
+def says(word: str) -> Callable[[object, object], str]:
+    """A handler that tells which one it is."""
+
+    def handler(functional: object, obj: object) -> str:
+        return word
+
+    return handler
+
+
+def test_register_gives_the_handler_back() -> None:
+    handler = says("shape")
+    assert functional().register(Shape)(handler) is handler
+
+
+def test_a_handler_may_be_registered_for_several_types() -> None:
+    name, handler = functional(), says("either")
+    name.register(int)(handler)
+    name.register(str)(handler)
+    assert (name()(1), name()("a")) == ("either", "either")
+
+
+def test_a_handler_gets_the_functional_and_the_object() -> None:
+    name = functional()
+    name.register(Shape)(lambda functional, obj: (functional, obj))
+    made, square = name(), Square()
+    assert made(square) == (made, square)
+
+
+def test_every_class_can_be_registered() -> None:
+    name = functional()
+    name.register(object)(says("anything"))
+    name.register(type(None))(says("nothing"))
+    name.register(type)(says("a class"))
+    assert (name()(Shape()), name()(None), name()(Shape)) == ("anything", "nothing", "a class")
+
+
+def test_invoke_and_call_are_one() -> None:
+    name = functional()
+    name.register(Shape)(lambda functional, obj, *, size=1: size)
+    assert name().invoke(Square(), size=3) == name()(Square(), size=3) == 3
+
+
+def test_a_wrong_keyword_is_the_handlers_own_error() -> None:
+    name = functional()
+
+    @name.register(Shape)
+    def area(functional: Functional, shape: Shape) -> None: ...
+
+    with pytest.raises(TypeError, match="unexpected keyword argument 'size'"):
+        name()(Shape(), size=3)
+
+
+def test_siblings_do_not_share_handlers() -> None:
+    parent = functional()
+    first, second = functional(parent), functional(parent)
+    first.register(Shape)(says("first"))
+    assert first().allows(Shape())
+    assert not second().allows(Shape())
+    assert not parent().allows(Shape())
+
+
+def test_handlers_of_two_parents_meet_in_a_child() -> None:
+    left, right = functional(), functional()
+    left.register(int)(says("left"))
+    right.register(str)(says("right"))
+    child = functional(left, right)
+    assert (child()(1), child()("a")) == ("left", "right")
+
+
+def test_the_first_parent_wins() -> None:
+    left, right = functional(), functional()
+    left.register(int)(says("left"))
+    right.register(int)(says("right"))
+    assert functional(left, right)()(1) == "left"
+
+
+def test_the_resolution_order_of_the_object_counts_too() -> None:
+    class Left: ...
+
+    class Right: ...
+
+    class Both(Left, Right): ...
+
+    name = functional()
+    name.register(Right)(says("right"))
+    assert name()(Both()) == "right"
+    name.register(Left)(says("left"))
+    assert name()(Both()) == "left"
+
+
+def test_a_tie_is_an_error_for_allows_as_well() -> None:
+    parent = functional()
+    child = functional(parent)
+    parent.register(Grid)(says("object"))
+    child.register(Shape)(says("functional"))
+    with pytest.raises(TypeError, match="two handlers apply"):
+        child().allows(Grid())
+
+
+def test_no_tie_where_one_handler_is_more_specific_in_both() -> None:
+    parent = functional()
+    child = functional(parent)
+    parent.register(Shape)(says("parent"))
+    child.register(Square)(says("child"))
+    assert child()(Grid()) == "child"
+
+
+def test_a_late_registration_of_the_parent_is_seen_by_a_child_that_was_called() -> None:
+    parent = functional()
+    child = functional(parent)
+    assert not child().allows(Shape())
+    parent.register(Shape)(says("late"))
+    assert child()(Square()) == "late"
+
+
+def test_a_late_and_more_specific_registration_is_seen_by_an_object_that_was_called_with() -> None:
+    name = functional()
+    name.register(Shape)(says("shape"))
+    made, square = name(), Square()
+    assert made(square) == "shape"
+    name.register(Square)(says("square"))
+    assert made(square) == "square"
+
+
+def test_applicable_types_are_in_the_order_of_registration() -> None:
+    name = functional()
+    for obj_type in (str, int, Shape):
+        name.register(obj_type)(says("any"))
+    assert name.get_applicable_types() == (str, int, Shape)
+    assert functional(name).get_applicable_types() == ()
+
+
+def test_without_any_handler_the_error_says_so() -> None:
+    with pytest.raises(NotImplementedError, match=r"^Name has no handler for int, nor for anything else$"):
+        functional()()(1)
+
+
+def test_an_error_names_inherited_handlers_with_their_owner() -> None:
+    class Parent(Functional): ...
+
+    class Child(Parent): ...
+
+    Parent.register(int)(says("parent"))
+    Child.register(str)(says("child"))
+    with pytest.raises(NotImplementedError) as error:
+        Child()(Shape())
+    assert str(error.value) == "Child has no handler for Shape, only for Child: str, Parent: int"
+
+
+def test_threads_that_register_at_once_lose_nothing() -> None:
+    name = functional()
+    types = [type(f"T{number}", (), {}) for number in range(60)]
+    start = threading.Barrier(6)
+
+    def register(part: int) -> None:
+        start.wait()
+        for obj_type in types[part::6]:
+            name.register(obj_type)(says(obj_type.__name__))
+
+    threads = [threading.Thread(target=register, args=(part,)) for part in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [name()(obj_type()) for obj_type in types] == [obj_type.__name__ for obj_type in types]
+
+
+class Linear(Module):
+    size: int
+    weight: nn.Parameter = param("size", initializer=nn.init.ones_)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+
+def linear_class() -> type[Linear]:
+    """A new class each time, with forward as it stands above."""
+
+    class OneTest(Linear):
+        pass
+
+    return OneTest
+
+
+def test_a_module_falls_back_on_forward_and_invoke_does_not() -> None:
+    linear = linear_class()
+    linear.register(str)(says("text"))
+    module = linear(2)
+    assert module.invoke("a") == "text"
+    assert torch.equal(module(torch.ones(2)), torch.ones(2))
+    with pytest.raises(NotImplementedError, match="OneTest has no handler for Tensor, only for OneTest: str"):
+        module.invoke(torch.ones(2))
+
+
+def test_an_inherited_forward_dispatches_too() -> None:
+    linear = linear_class()
+
+    class Child(linear):  # type: ignore[misc, valid-type] # the class is made by a function
+        pass
+
+    linear.register(str)(says("text"))
+    assert nn.Module.__call__(Child(2), "a") == "text"
+    assert torch.equal(Child(2)(torch.ones(2)), torch.ones(2))
+    assert not Linear(2).allows("a")
+
+
+def test_every_hook_runs_around_a_handler() -> None:
+    linear, seen = linear_class(), list[str]()
+    linear.register(str)(lambda module, text: module.weight.sum())
+    module = linear(2)
+    module.register_forward_pre_hook(lambda module, args: seen.append(f"before {args[0]}"))
+    module.register_forward_hook(lambda module, args, out: seen.append(f"after {out.item()}"))
+    module.register_full_backward_hook(lambda module, grads, outs: seen.append("back"))
+    with pytest.warns(UserWarning, match="no inputs require gradients"):
+        nn.Module.__call__(module, "a").backward()
+    assert seen == ["before a", "after 2.0", "back"]
+
+
+def test_always_called_hooks_run_where_a_handler_fails() -> None:
+    linear, seen = linear_class(), list[str]()
+
+    def fail(module: Linear, text: str) -> None:
+        raise RuntimeError("handler")
+
+    linear.register(str)(fail)
+    module = linear(2)
+    module.register_forward_hook(lambda module, args, out: seen.append("after"), always_call=True)
+    with pytest.raises(RuntimeError, match="handler"):
+        nn.Module.__call__(module, "a")
+    assert seen == ["after"]

@@ -1,0 +1,46 @@
+"""The generated stub knows names: of the state dict, of tensors, of children, of constructor arguments."""
+
+from collections import OrderedDict
+from typing import assert_type
+
+from kinds import modules
+from kinds.modules_qten import Layer, Nested, Sizes, Tower, Wider
+from torch import Tensor, nn
+
+from qten_gen import ModuleDict, ModuleList
+
+sizes = Sizes(2)
+state = sizes.state_dict()
+assert_type(state["weight"], Tensor)
+state["window"]  # E
+state["wieght"]  # E
+as_dict: dict[str, Tensor] = state
+sizes.load_state_dict(state)
+assert_type(sizes.state_dict(prefix="a."), OrderedDict[str, Tensor])
+assert_type(Wider(2).state_dict()["gain"], Tensor)
+assert_type(Nested(2).state_dict(), OrderedDict[str, Tensor])
+
+assert_type(sizes.get_parameter("weight"), nn.Parameter)
+assert_type(sizes.get_buffer("window"), Tensor)
+sizes.get_parameter("window")  # E
+sizes.get_buffer("weight")  # E
+assert_type(Nested(2).get_parameter("sizes.weight"), nn.Parameter)
+assert_type(Nested(2).get_parameter("norm.weight"), nn.Parameter)
+
+config = sizes.config()
+assert_type(config["rows"], int)
+config["row"]  # E
+assert_type(Sizes.from_config(config), Sizes)
+Sizes.from_config({"rows": 2, "cols": 3}, device="cpu")
+Sizes.from_config({"rows": "2", "cols": 3})  # E
+Sizes.from_config(Tower(2).config())  # E
+
+tower = Tower(2)
+assert_type(tower.layers, ModuleList[Layer])
+assert_type(tower.layers[0], Layer)
+assert_type(tower.sides, ModuleDict[Layer])
+assert_type(tower.get_submodule("layers"), ModuleList[Layer])
+assert_type(tower.layers[0].norm, nn.LayerNorm | None)
+assert_type(tower.layers[0].get_submodule("norm"), nn.LayerNorm)
+assert_type(tower.mirror, nn.Parameter | None)
+declared: modules.Tower = tower
