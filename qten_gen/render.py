@@ -24,7 +24,7 @@ _STUB_IMPORTS = {
     "_torch.": "import torch as _torch",
     "_BatchSize": "from qten_gen.runtime.checks import BatchSize as _BatchSize",
     "_DeviceLike": "from qten_gen.runtime.checks import DeviceLike as _DeviceLike",
-    "_Destination,": "from torch.nn.modules.module import T_destination as _Destination",
+    "_Destination,": "from qten_gen_typing import Destination as _Destination",
     "_Default)": "from qten_gen_typing import Default as _Default",
     "_Slot[": "from qten_gen_typing import Slot as _Slot",
 }

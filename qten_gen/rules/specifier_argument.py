@@ -41,7 +41,7 @@ _KEYWORDS = {
     language.FIELD: ("default", "default_factory", "kw_only"),
     language.PARAM: ("initializer", "dtype", "requires_grad", "when", "tie", "init"),
     language.BUFFER: ("initializer", "dtype", "persistent", "when", "init"),
-    language.VIRTUAL: ("cached",),
+    language.VIRTUAL: ("cached", "sources"),
 }
 _SPECIFIERS_OF_MODULES = ("param", "buffer", "submodule")
 _SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cached", "init"})

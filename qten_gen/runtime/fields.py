@@ -81,6 +81,8 @@ class Virtual(Generic[T_co]):
 
     function: Callable[..., T_co]
     cached: bool = False
+    sources: tuple[str, ...] | None = None
+    """Names of the fields that a cached value is derived from; None for all config fields, parameters and buffers."""
 
     if TYPE_CHECKING:
 
@@ -268,9 +270,11 @@ def submodule(
 @overload
 def virtual(function: Materializer[V], /) -> Virtual[V]: ...
 @overload
-def virtual(*, cached: bool = False) -> Callable[[Materializer[V]], Virtual[V]]: ...
 def virtual(
-    function: Materializer[V] | None = None, /, *, cached: bool = False
+    *, cached: bool = False, sources: tuple[str, ...] | None = None
+) -> Callable[[Materializer[V]], Virtual[V]]: ...
+def virtual(
+    function: Materializer[V] | None = None, /, *, cached: bool = False, sources: tuple[str, ...] | None = None
 ) -> Virtual[V] | Callable[[Materializer[V]], Virtual[V]]:
     """Decorate a method of a Module: its result becomes a read-only attribute that follows the module's dtype and device.
 
@@ -284,11 +288,14 @@ def virtual(
     Args:
         function: The method, where the decorator is used without parentheses.
         cached: Keep the result until the dtype, the device, a config field, or one of the module's own parameters and
-            buffers changes. Leave it off where the method reads a submodule, or what changes through `.data`.
+            buffers changes. Leave it off where the method reads a submodule, or what changes through `.data`:
+            `p.data = q` and `p.data.mul_(2)` are seen by no version counter.
+        sources: The config fields, parameters and buffers that the method reads, where a cached value is to be looked up
+            faster: only these are compared then.
     """
     if function is not None:
         return Virtual(function)
-    return lambda function: Virtual(function, cached)
+    return lambda function: Virtual(function, cached, sources)
 
 
 def const(value: T) -> T:

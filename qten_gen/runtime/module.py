@@ -157,6 +157,7 @@ class Module(nn.Module, Functional, metaclass=ModuleMeta):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
+        vars(self).pop(CACHE, None)
         if type(self).migrate.__func__ is not Module.migrate.__func__:  # type: ignore[attr-defined] # class methods
             migrate(type(self), state_dict, prefix, local_metadata)
         if self._tied and local_metadata.get("assign_to_params_buffers", False):

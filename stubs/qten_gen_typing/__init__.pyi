@@ -4,7 +4,8 @@ from .operators import TensorOperators as TensorOperators
 from .primitives import Primitives as Primitives
 from .slots import BatchSizeField as BatchSizeField
 from .slots import Default as Default
+from .slots import Destination as Destination
 from .slots import DeviceField as DeviceField
 from .slots import Slot as Slot
 
-__all__ = ["BatchSizeField", "Default", "DeviceField", "Primitives", "Slot", "TensorOperators"]
+__all__ = ["BatchSizeField", "Default", "Destination", "DeviceField", "Primitives", "Slot", "TensorOperators"]

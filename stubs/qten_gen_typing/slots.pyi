@@ -1,11 +1,12 @@
 from collections.abc import Sequence
-from typing import Generic, Never, TypeVar, overload
+from typing import Any, Generic, Never, TypeVar, overload
 
 import torch
 
 Get = TypeVar("Get", covariant=True)
 Set = TypeVar("Set", contravariant=True)
 Default = TypeVar("Default")
+Destination = TypeVar("Destination", bound=dict[str, Any])
 
 class Slot(Generic[Get, Set]):
     """A field that is read as one type and written as another: `inner: Slot[Inner, _decl.Inner]`."""

@@ -283,3 +283,85 @@ def test_nothing_is_kept_under_fake_tensors() -> None:
     with FakeTensorMode(allow_non_fake_inputs=True):
         assert type(module.kept).__name__ == "FakeTensor"
     assert type(module.kept) is Tensor
+
+
+class Rotation(Module):
+    """A cached value that says what it is derived from."""
+
+    size: int
+    other: int
+    calls: list[str]
+    weight: nn.Parameter = param("size", initializer=nn.init.ones_)
+    base: Tensor = buffer("size", initializer=nn.init.ones_)
+
+    @virtual(cached=True, sources=("size", "base"))
+    def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        self.calls.append("table")
+        return 2 * self.base[: self.size]
+
+
+def test_a_value_with_sources_is_computed_once() -> None:
+    rotation = Rotation(3, 0, [])
+    assert rotation.table is rotation.table
+    assert rotation.calls == ["table"] and list(rotation.state_dict()) == ["weight", "base"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda module: setattr(module, "size", 2),
+        lambda module: module.base.mul_(3),
+        lambda module: setattr(module, "base", torch.full((3,), 5.0)),
+        lambda module: module.double(),
+        lambda module: module.to("meta"),
+        lambda module: module.load_state_dict(Rotation(3, 0, []).state_dict()),
+        lambda module: module.load_state_dict(Rotation(3, 0, [], dtype=torch.float64).state_dict(), assign=True),
+        lambda module: module.table.zero_(),
+    ],
+)
+def test_a_change_of_a_source_or_a_move_makes_it_compute_again(change: Callable[[Rotation], object]) -> None:
+    rotation = Rotation(3, 0, [])
+    before = rotation.table
+    change(rotation)
+    after = rotation.table
+    assert after is not before
+    assert (after.dtype, after.device) == (rotation.weight.dtype, rotation.weight.device)
+    assert after.is_meta or torch.equal(after, 2 * rotation.base[: rotation.size])
+
+
+def test_a_change_of_anything_else_does_not() -> None:
+    rotation = Rotation(3, 0, [])
+    before = rotation.table
+    rotation.other = 1
+    with torch.no_grad():
+        rotation.weight.mul_(2)
+    assert rotation.table is before
+
+
+def test_a_value_with_sources_is_kept_for_each_grad_mode() -> None:
+    rotation = Rotation(3, 0, [])
+    with torch.no_grad():
+        before = rotation.table
+    assert rotation.table is not before
+
+
+def test_a_trace_and_a_dispatch_mode_compute_it_anew() -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    rotation = Rotation(3, 0, [])
+    assert type(rotation.table) is Tensor
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        assert type(rotation.table).__name__ == "FakeTensor"
+    assert type(rotation.table) is Tensor
+
+
+def test_a_source_that_is_no_field_is_refused() -> None:
+    class Misspelt(Module):
+        size: int
+
+        @virtual(cached=True, sources=("sise",))
+        def ramp(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.arange(self.size)
+
+    with pytest.raises(ValueError, match=r"Misspelt\.ramp: 'sise' in sources is no config field, parameter or buffer"):
+        Misspelt(3).ramp  # noqa: B018 # what the test is about
