@@ -1,12 +1,13 @@
 # Every target makes the environment it needs. A second call installs nothing and needs no network.
 #
-#   make demo       generate, type-check and run the example
-#   make test       everything that has to hold: tests, lint, types, freshness, documentation, wheel
-#   make lint       ruff
-#   make types      mypy and pyright
-#   make bench      the benchmarks
-#   make generate   write the generated files of this repository anew
-#   make clean      remove caches and build results; the environment stays
+#   make demo           generate, type-check and run the example
+#   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
+#   make test           everything that has to hold: tests, lint, types, freshness, documentation, wheel
+#   make lint           ruff
+#   make types          mypy and pyright
+#   make bench          the benchmarks
+#   make generate       write the generated files of this repository anew
+#   make clean          remove caches and build results; the environment stays
 #
 # Another interpreter or environment: make test PYTHON=python3.12 VENV=/path/to/environment
 
@@ -23,7 +24,7 @@ INSTALLED := $(VENV)/.qten-gen-installed
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types bench generate clean
+.PHONY: demo demo-decoder test lint types bench generate clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -32,6 +33,11 @@ demo: $(INSTALLED)
 	@echo
 	@echo "Generated from examples/digits/model.py:"
 	@ls examples/digits/*_qten.py examples/digits/*_qten.pyi
+
+demo-decoder: $(INSTALLED)
+	$(BIN)/qten-gen examples/decoder
+	$(BIN)/mypy --strict examples/decoder
+	cd examples && $(BIN)/python -m decoder.train
 
 # One thread for each of the workers: they share the cores.
 test: $(INSTALLED)

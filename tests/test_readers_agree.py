@@ -17,6 +17,7 @@ DECLARING = [
     (ROOT / "tests" / "samples", "fleet.parts"),
     (ROOT / "tests" / "samples", "fleet.trucks"),
     (ROOT / "tests" / "samples", "signals.models"),
+    (ROOT / "examples", "decoder.model"),
     (ROOT / "examples", "digits.model"),
 ]
 

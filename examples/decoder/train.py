@@ -1,0 +1,100 @@
+"""Train the decoder, let it write, and compare it with the plain one: `python -m decoder.train` in the folder `examples`."""
+
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.testing import assert_close
+
+from . import plain, text
+from .model_qten import Decoder, Passages
+
+
+def train(decoder: Decoder, passages: Passages, steps: int) -> Iterator[float]:
+    """Train in place; yields the loss of each step."""
+    optimizer = torch.optim.AdamW(decoder.parameters())
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.006, total_steps=steps)
+    for _ in range(steps):
+        loss = decoder(passages[torch.randint(len(passages), (12,))])
+        optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        optimizer.step()
+        schedule.step()
+        yield loss.item()
+
+
+@torch.no_grad()
+def write(decoder: Decoder, beginning: str, length: int) -> str:
+    """Go on from `beginning` for `length` bytes, each drawn from those that the decoder expects."""
+    tokens = text.encode(beginning)
+    for _ in range(length):
+        logits = decoder(tokens[None, -decoder.context :])[0, -1]
+        tokens = torch.cat([tokens, functional.softmax(2 * logits, dim=-1).multinomial(1)])
+    return text.decode(tokens)
+
+
+def compare(decoder: Decoder, other: plain.Decoder, passages: Passages) -> None:
+    """Hand the weights over and back, by way of files, and let both compute.
+
+    Raises:
+        AssertionError: checkpoints, logits or gradients are not exactly equal.
+    """
+    other.load_state_dict(checkpoint(decoder))
+    decoder.load_state_dict(checkpoint(other))
+    assert_equal(checkpoint(decoder), checkpoint(other))
+    assert_equal(decoder(passages.tokens), other(passages.tokens))
+    assert_equal(gradients(decoder, passages), gradients(other, passages))
+
+
+def checkpoint(module: nn.Module) -> dict[str, Tensor]:
+    """The state dict of a module, saved and loaded."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "decoder.pt"
+        torch.save(module.state_dict(), path)
+        state: dict[str, Tensor] = torch.load(path)
+    return state
+
+
+def gradients(decoder: Decoder | plain.Decoder, passages: Passages) -> dict[str, Tensor]:
+    """The gradient of the mean cross entropy for each parameter."""
+    parameters = dict(decoder.named_parameters())
+    logits: Tensor = decoder(passages.tokens)
+    loss = functional.cross_entropy(logits.flatten(0, 1), passages.targets.flatten())
+    return dict(zip(parameters, torch.autograd.grad(loss, list(parameters.values())), strict=True))
+
+
+def assert_equal(actual: object, expected: object) -> None:
+    assert_close(actual, expected, rtol=0, atol=0)
+
+
+def main(steps: int = 400) -> None:
+    torch.manual_seed(0)
+    decoder = Decoder()
+    tokens = text.load()
+    training = text.passages(tokens[:-3000], decoder.context)
+    held_out = text.passages(tokens[-3000:], decoder.context)[:: decoder.context]
+    print(f"{len(tokens)} bytes of text, {sum(p.numel() for p in decoder.parameters())} parameters\n")
+
+    losses: list[float] = []
+    for step, loss in enumerate(train(decoder, training, steps), start=1):
+        losses.append(loss)
+        if step % (steps // 10) == 0:
+            mean = sum(losses) / len(losses)
+            print(f"step {step:3}  loss {mean:.3f}  {'#' * round(10 * mean)}", flush=True)
+            losses.clear()
+    with torch.no_grad():
+        print(f"\nheld-out loss {decoder(held_out):.3f}; it writes\n")
+    print(textwrap.indent(textwrap.fill(write(decoder, "On Monday ", length=350)), "  "))
+
+    compare(decoder, plain.Decoder(**decoder.config()), held_out)
+    print("\nlogits, gradients and checkpoints equal to the plain model")
+
+
+if __name__ == "__main__":
+    # The matrices are small: on a busy machine, threads would wait for each other longer than they work.
+    torch.set_num_threads(1)
+    main()
