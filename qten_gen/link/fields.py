@@ -105,11 +105,20 @@ def virtual_field(method: MethodSource, owner: str) -> VirtualDecl:
     return VirtualDecl(
         method.name,
         cached=cached is not None and isinstance(cached.value, Value) and cached.value.literal == "True",
+        sources=_names(method.specifier.get("sources") if method.specifier else None),
         type=TypeExpr("torch.Tensor", text=signature.result or "torch.Tensor", place=method.place, names=names),
         doc=method.doc,
         owner=owner,
         place=method.place,
     )
+
+
+def _names(argument: Argument | None) -> tuple[str, ...] | None:
+    """A tuple of names given as a literal; None where there is none."""
+    if argument is None or not isinstance(argument.value, Value) or argument.value.literal is None:
+        return None
+    names = literal_eval(argument.value.literal)
+    return tuple(str(name) for name in names) if isinstance(names, tuple) else None
 
 
 def _default(source: FieldSource) -> tuple[Default | None, bool]:

@@ -170,10 +170,11 @@ class SubmoduleDecl:
 
 @dataclass(frozen=True, slots=True)
 class VirtualDecl:
-    """A tensor derived from other attributes, computed when it is read."""
+    """A tensor derived from other attributes, computed when it is read. `sources` are those a cached one is compared by."""
 
     name: str
     cached: bool = False
+    sources: tuple[str, ...] | None = None
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)

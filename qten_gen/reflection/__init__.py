@@ -148,7 +148,9 @@ def _virtual(name: str, record: object, statement: ClassStatement) -> VirtualDec
     function = vars_of(record, "function")
     doc = cleandoc(getattr(function, "__doc__", None) or "")
     tensor = TypeExpr("torch.Tensor", text="Tensor")
-    return VirtualDecl(name, bool(vars_of(record, "cached")), type=tensor, doc=doc, owner=statement.qualified)
+    cached, sources = bool(vars_of(record, "cached")), vars_of(record, "sources")
+    names = tuple(map(str, sources)) if isinstance(sources, tuple) else None
+    return VirtualDecl(name, cached, names, type=tensor, doc=doc, owner=statement.qualified)
 
 
 def _defines(statement: ClassStatement, name: str) -> bool:

@@ -44,6 +44,7 @@ from . import (
     unknown_dimension,
     unknown_flag,
     unknown_setting,
+    unknown_source,
     unknown_type,
     unrelated_result,
     unresolved_base,
@@ -106,6 +107,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     broken_tie,
     repeated_submodule,
     unused_migration,
+    unknown_source,
 )
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,

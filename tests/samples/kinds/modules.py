@@ -73,6 +73,11 @@ class Nested(Module):
     plain: Plain = submodule(Plain, "width", bias=False)
     sizes: Sizes = submodule(Sizes, "width")
 
+    @virtual(cached=True, sources=("width",))
+    def squares(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """Squares of integers."""
+        return torch.arange(self.width, dtype=dtype, device=device) ** 2
+
     @virtual
     def ramp(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         """Integers from zero."""

@@ -1,0 +1,59 @@
+"""`sources=` of a virtual tensor names something that the module does not have.
+
+A cached virtual tensor with sources is compared by these alone: config fields, parameters and buffers. A name that is none of
+them could never tell that the value is old. What changes through `.data` (`p.data = q`) is seen by no version counter: leave
+the cache off where a source changes so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import BufferDecl, ConfigDecl, ModuleDecl, ParameterDecl, VirtualDecl
+from ..suggestions import did_you_mean
+from .subject import Subject
+
+KIND = Kind("QG312", "unknown-source")
+
+GOOD = """
+import torch
+from qten_gen import Module, virtual
+from torch import Tensor
+
+
+class Mask(Module):
+    size: int
+
+    @virtual(cached=True, sources=("size",))
+    def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.ones(self.size, self.size, dtype=dtype, device=device).tril()
+"""
+
+BAD = """
+import torch
+from qten_gen import Module, virtual
+from torch import Tensor
+
+
+class Mask(Module):
+    size: int
+
+    @virtual(cached=True, sources=("sise",))
+    def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        ^^^^^^
+        return torch.ones(self.size, self.size, dtype=dtype, device=device).tril()
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    declaration = subject.declaration
+    if not isinstance(declaration, ModuleDecl):
+        return
+    known = [f.name for f in declaration.fields if isinstance(f, ConfigDecl | ParameterDecl | BufferDecl)]
+    for field in subject.module_fields:
+        if isinstance(field, VirtualDecl):
+            for name in field.sources or ():
+                if name not in known:
+                    message = f"{name} is no config field, parameter or buffer of {declaration.name}"
+                    yield Finding(message, field.place / "name", did_you_mean(name, known, "name one of its fields"))
