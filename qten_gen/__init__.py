@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .diagnostics import DeclarationError as DeclarationError
     from .runtime.containers import ModuleDict as ModuleDict
     from .runtime.containers import ModuleList as ModuleList
+    from .runtime.devices import Device as Device
+    from .runtime.devices import DeviceBounded as DeviceBounded
     from .runtime.dispatch import Functional as Functional
     from .runtime.fields import buffer as buffer
     from .runtime.fields import const as const
@@ -20,40 +22,65 @@ if TYPE_CHECKING:
     from .runtime.fields import param as param
     from .runtime.fields import submodule as submodule
     from .runtime.fields import virtual as virtual
+    from .runtime.frozen_dict import FrozenDict as FrozenDict
     from .runtime.jit import NotGeneratedError as NotGeneratedError
     from .runtime.jit import StaleWarning as StaleWarning
+    from .runtime.labelled import LabelledTensor as LabelledTensor
     from .runtime.module import Module as Module
+    from .runtime.ownership import TENSOR_BUFFER_PREFIX as TENSOR_BUFFER_PREFIX
+    from .runtime.ownership import TENSOR_PARAM_PREFIX as TENSOR_PARAM_PREFIX
+    from .runtime.ownership import ModuleType as ModuleType
+    from .runtime.ownership import nograd_tensors as nograd_tensors
     from .runtime.tensorclass import TensorClass as TensorClass
+    from .runtime.virtual_tensor import VirtualTensor as VirtualTensor
 
 _HOMES = {
     "DeclarationError": "diagnostics",
+    "Device": "runtime.devices",
+    "DeviceBounded": "runtime.devices",
+    "FrozenDict": "runtime.frozen_dict",
     "Functional": "runtime.dispatch",
+    "LabelledTensor": "runtime.labelled",
     "Module": "runtime.module",
     "ModuleDict": "runtime.containers",
     "ModuleList": "runtime.containers",
+    "ModuleType": "runtime.ownership",
     "NotGeneratedError": "runtime.jit",
     "StaleWarning": "runtime.jit",
+    "TENSOR_BUFFER_PREFIX": "runtime.ownership",
+    "TENSOR_PARAM_PREFIX": "runtime.ownership",
     "TensorClass": "runtime.tensorclass",
+    "VirtualTensor": "runtime.virtual_tensor",
     "buffer": "runtime.fields",
     "const": "runtime.fields",
     "field": "runtime.fields",
+    "nograd_tensors": "runtime.ownership",
     "param": "runtime.fields",
     "submodule": "runtime.fields",
     "virtual": "runtime.fields",
 }
 
 __all__ = [
+    "TENSOR_BUFFER_PREFIX",
+    "TENSOR_PARAM_PREFIX",
     "DeclarationError",
+    "Device",
+    "DeviceBounded",
+    "FrozenDict",
     "Functional",
+    "LabelledTensor",
     "Module",
     "ModuleDict",
     "ModuleList",
+    "ModuleType",
     "NotGeneratedError",
     "StaleWarning",
     "TensorClass",
+    "VirtualTensor",
     "buffer",
     "const",
     "field",
+    "nograd_tensors",
     "param",
     "submodule",
     "virtual",

@@ -59,7 +59,9 @@ class DeclarationMeta(ABCMeta):
         for name_of_field in (*values.defaults, *values.specifiers, *values.bare):
             del namespace[name_of_field]
         mcls._prepare(namespace, declaration)
-        cls = super().__new__(mcls, name, _bases_with(part.cls, bases), namespace)
+        cls = super().__new__(
+            mcls, name, _bases_with((part.cls, *mcls._further_bases(declaration, bases)), bases), namespace
+        )
         cls._declaration = declaration
         if "__init__" in vars(part.cls):
             # A TypeError for a wrong argument shows it: `Batch.__init__() missing ...`.
@@ -85,6 +87,11 @@ class DeclarationMeta(ABCMeta):
     @staticmethod
     def _prepare(namespace: dict[str, object], declaration: Declaration) -> None:
         """Add what the class needs in its namespace before it is made."""
+
+    @staticmethod
+    def _further_bases(declaration: Declaration, bases: tuple[type, ...]) -> tuple[type, ...]:
+        """What goes behind the generated class, before the first declared base."""
+        return ()
 
     def _complete(cls) -> None:
         """Do what can be done only once the class is made."""
@@ -147,6 +154,14 @@ class ModuleMeta(DeclarationMeta):
     def _read(statement: ClassStatement) -> Declaration:
         declaration: Declaration = import_module("qten_gen.reflection").read_module(statement)
         return declaration
+
+    @staticmethod
+    def _further_bases(declaration: Declaration, bases: tuple[type, ...]) -> tuple[type, ...]:
+        """Classes that write their own `__init__` register by assignment, so those take any assignment."""
+        from .ownership import Owning
+
+        owns = declaration.custom_init and not any(issubclass(base, Owning) for base in bases)
+        return (Owning,) if owns else ()
 
     def _complete(cls) -> None:
         """Virtual tensors move to the declaration: `super()` in their functions must reach the parent's, not their own."""
@@ -236,10 +251,10 @@ def _values(statement: ClassStatement, declaration: Declaration) -> Values:
     return Values(defaults, records, tuple(bare))
 
 
-def _bases_with(part: type, bases: tuple[type, ...]) -> tuple[type, ...]:
-    """The bases with the generated class before the first declared one."""
+def _bases_with(parts: tuple[type, ...], bases: tuple[type, ...]) -> tuple[type, ...]:
+    """The bases with the generated class, and what goes with it, before the first declared one."""
     first = next(index for index, base in enumerate(bases) if isinstance(base, DeclarationMeta))
-    return (*bases[:first], part, *bases[first:])
+    return (*bases[:first], *parts, *bases[first:])
 
 
 def _with_inherited(values: Values, bases: tuple[type, ...]) -> Values:

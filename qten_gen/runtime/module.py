@@ -8,18 +8,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import torch
 from torch import Tensor, nn
 
-from . import loading_state, moving
+from . import loading_state, moving, ownership
+from .devices import Device, DeviceBounded
 from .dispatch import Functional
 from .fields import Specifier, field
+from .frozen_dict import FrozenDict
+from .labelled import LabelledTensor
 from .metaclass import ModuleMeta
+from .ownership import Assignable
 from .ties import keeping_ties, share_assigned
 from .versions import migrate
 from .virtual import CACHE
 
+MOVED_TO = "_moved_to"
+"""Where the instance dict keeps the device that a module was moved to by name, for modules without tensors."""
+
 if TYPE_CHECKING:
     from typing import Generic, Never, Protocol, Self, TypeVar
 
-    from torch.types import Device
+    from torch.types import Device as DeviceLike
 
     V = TypeVar("V")
     R_co = TypeVar("R_co", covariant=True)
@@ -29,6 +36,12 @@ if TYPE_CHECKING:
 
         def __get__(self, obj: Never, owner: type[object], /) -> Never: ...
         def __set__(self, obj: Never, value: V, /) -> None: ...
+
+    class _DeviceArgument:
+        """`device=` of the constructor is what torch takes; the attribute is a logical device."""
+
+        def __get__(self, obj: nn.Module, owner: type[object], /) -> Device: ...
+        def __set__(self, obj: Never, value: DeviceLike, /) -> None: ...
 
     class _HasForward(Protocol[R_co]):
         @property
@@ -43,7 +56,7 @@ if TYPE_CHECKING:
         def __call__(self, *args: Any, **keywords: Any) -> Any: ...
 
 
-class Module(nn.Module, Functional, metaclass=ModuleMeta):
+class Module(nn.Module, Functional, Assignable, DeviceBounded, metaclass=ModuleMeta):
     """Base of declared modules. Annotations are its constructor arguments; specifiers declare its tensors and children.
 
         class Linear(Module):
@@ -75,7 +88,9 @@ class Module(nn.Module, Functional, metaclass=ModuleMeta):
     """Number of the names in the state dict: raise it where `migrate` brings older ones up to date."""
 
     if TYPE_CHECKING:
-        device: _ConstructorOnly[Device] = field(default=cast(Any, None), kw_only=True)
+        device: _DeviceArgument = field(  # pyright: ignore[reportIncompatibleMethodOverride] # read, it is the same
+            default=cast(Any, None), kw_only=True
+        )
         dtype: _ConstructorOnly[torch.dtype | None] = field(default=cast(Any, None), kw_only=True)
 
         # nn.Module declares both, which makes every attribute name right. Cleared, only declared names are.
@@ -87,6 +102,14 @@ class Module(nn.Module, Functional, metaclass=ModuleMeta):
 
         def reset_parameters(self) -> None:
             """Initialise the parameters and buffers that the class declares; submodules initialise themselves."""
+
+    else:
+
+        @property
+        @torch.jit.unused
+        def device(self):
+            """Where the module's first tensor is; without tensors, where the module was last moved to, else the default."""
+            return ownership.device(self) or vars(self).get(MOVED_TO) or Device.of(torch.get_default_device())
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
@@ -116,7 +139,9 @@ class Module(nn.Module, Functional, metaclass=ModuleMeta):
         return {name: getattr(self, name) for name in self._config}
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any], *, device: Device = None, dtype: torch.dtype | None = None) -> Self:
+    def from_config(
+        cls, config: Mapping[str, Any], *, device: DeviceLike = None, dtype: torch.dtype | None = None
+    ) -> Self:
         """A new module with the constructor arguments that `config` gave.
 
             twin = Linear.from_config(linear.config(), device="meta")
@@ -125,6 +150,61 @@ class Module(nn.Module, Functional, metaclass=ModuleMeta):
         """
         placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
         return cls(**config, **placed)
+
+    def to_device(self, device: Device) -> Self:
+        """Move the module and everything in it to `device`, and return the module itself.
+
+        Raises:
+            RuntimeError: a gpu, and the machine has none.
+        """
+        self.to(device.torch_device())
+        for module in self.modules():
+            if isinstance(module, Module):
+                vars(module)[MOVED_TO] = device
+        return self
+
+    def cpu(self) -> Self:
+        """Move the module to the cpu, and return the module itself."""
+        return self.to_device(Device("cpu"))
+
+    def gpu(self, index: int | None = None) -> Self:
+        """Move the module to a gpu, the one with the given index or else the current one, and return the module itself.
+
+        Raises:
+            RuntimeError: the machine has none.
+        """
+        return self.to_device(Device("gpu", index))
+
+    def freeze(self) -> Self:
+        """Record no gradients for any parameter in the module, and return the module itself. Buffers have none anyway."""
+        self.requires_grad_(False)
+        return self
+
+    def unfreeze(self) -> Self:
+        """Record gradients for every parameter in the module, and return the module itself. Buffers have none anyway."""
+        self.requires_grad_(True)
+        return self
+
+    def export(self, name: str) -> LabelledTensor:
+        """A detached copy of the labelled tensor that the attribute `name` is: nothing that the module does changes it.
+
+        Raises:
+            AttributeError: there is no attribute of that name.
+            TypeError: the attribute is no LabelledTensor.
+        """
+        value = getattr(self, name)
+        if not isinstance(value, LabelledTensor):
+            raise TypeError(f"{type(self).__name__}.{name} is no LabelledTensor but {type(value).__name__}")
+        return value.detach().clone()
+
+    def export_all(self) -> FrozenDict[str, LabelledTensor]:
+        """`export` for every public labelled tensor in the module and its children, by dotted name: "weight", "inner.basis"."""
+        found: dict[str, LabelledTensor] = {}
+        for prefix, module in self.named_modules(remove_duplicate=False):
+            for name in ownership.names(module):
+                if isinstance(module, Module) and not name.startswith("_"):
+                    found[f"{prefix}.{name}" if prefix else name] = module.export(name)
+        return FrozenDict(found)
 
     def extra_repr(self) -> str:
         """The constructor arguments, as `repr` shows them."""
@@ -135,6 +215,10 @@ class Module(nn.Module, Functional, metaclass=ModuleMeta):
         state = vars(self).copy()
         state.pop(CACHE, None)
         return state
+
+    def __setstate__(self, state: Mapping[str, object]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call] # torch gives it no types
+        ownership.restore(self)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Module:
         vars(self).pop(CACHE, None)

@@ -6,6 +6,8 @@ import torch
 from module_declared import Attention, Classic, Cross
 from torch import Tensor, nn
 
+from qten_gen import Device
+
 m = Attention(4)
 assert_type(m.dim, int)
 assert_type(m.tags, list[str])
@@ -19,6 +21,7 @@ assert_type(Cross(4).qkv, nn.Parameter)
 assert_type(Classic(4).weight, nn.Parameter)
 assert_type(m.training, bool)
 m.reset_parameters()
+assert_type(m.device, Device)
 
 m.heads = 3
 m.qkv = nn.Parameter(torch.ones(2))
@@ -28,7 +31,7 @@ m.norm = nn.LayerNorm(3)
 print(m.typo)  # E
 print(m.typo.shape)  # E
 print(m.norms)  # E
-print(m.device)  # E
+m.device = "cpu"  # E
 print(m.dtype)  # E
 print(Classic(4).wieght)  # E
 m.new = 1  # E

@@ -1,0 +1,123 @@
+"""Logical devices, and what lives on one.
+
+A program that says "gpu" runs on whatever accelerator the machine has; it is resolved when a tensor has to go there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from typing import Self
+
+NAMES = ("cpu", "gpu", "meta")
+"""The valid names of a logical device. On "meta" tensors have shapes and no data, as in torch."""
+
+_BACKENDS: dict[str, Callable[[], bool]] = {
+    "cuda": lambda: torch.cuda.is_available(),
+    "mps": lambda: torch.backends.mps.is_available(),
+    "xpu": lambda: torch.xpu.is_available(),
+}
+"""What "gpu" can mean, in the order of preference, and whether this machine has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A logical device: `Device("cpu")`, `Device("gpu")`, `Device("gpu", 1)`, `Device("meta")`.
+
+        Device.new("gpu:1").torch_device()    # cuda:1, or xpu:1
+        str(Device("gpu", 1))                 # "gpu:1"
+
+    Raises:
+        ValueError: the name is not one of `NAMES`, or an index is given that is negative or not for a gpu.
+    """
+
+    name: str
+    index: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in NAMES:
+            raise ValueError(f"no device is named {self.name!r}; the names are {_forms()}")
+        if self.index is not None and (self.name != "gpu" or self.index < 0):
+            raise ValueError(f"{self.name}:{self.index} is no device; the names are {_forms()}")
+
+    @classmethod
+    def new(cls, name: str) -> Device:
+        """The device written as `name`: "cpu", "gpu", "gpu:1" or "meta".
+
+        Raises:
+            ValueError: nothing is written so; the message lists what is.
+        """
+        family, colon, index = name.partition(":")
+        if not colon:
+            return cls(family)
+        if not (index.isascii() and index.isdecimal()):
+            raise ValueError(f"no device is named {name!r}; the names are {_forms()}")
+        return cls(family, int(index))
+
+    @classmethod
+    def of(cls, device: torch.device) -> Device:
+        """The logical device of a torch device: every accelerator is a gpu."""
+        return cls(device.type) if device.type in NAMES else cls("gpu", device.index)
+
+    def torch_device(self) -> torch.device:
+        """The torch device that this means on this machine. "gpu" without index is the current one.
+
+        Raises:
+            RuntimeError: a gpu, and the machine has none.
+            ValueError: a gpu with an index where there is only one.
+        """
+        if self.name != "gpu":
+            return torch.device(self.name)
+        backend = next((backend for backend, is_available in _BACKENDS.items() if is_available()), None)
+        if backend is None:
+            raise RuntimeError(f"this machine has no gpu: {', '.join(_BACKENDS)} are not available")
+        if backend == "mps":
+            if self.index:
+                raise ValueError(f"{self} is no device: mps has one gpu, which has no index or 0")
+            return torch.device("mps")
+        if self.index is None:
+            return torch.device(backend, getattr(torch, backend).current_device())
+        return torch.device(backend, self.index)
+
+    def __str__(self) -> str:
+        return self.name if self.index is None else f"{self.name}:{self.index}"
+
+
+class DeviceBounded:
+    """What lives on a device and can be brought to another one.
+
+    A class derives from it and defines `device` and `to_device`. Assigned to an attribute of a Module, such a value is brought
+    to the module's device first. Values return a copy of themselves; a Module, as any nn.Module, moves and returns itself.
+    """
+
+    __slots__ = ()
+
+    @property
+    def device(self) -> Device:
+        """Where this object is."""
+        raise NotImplementedError(f"{type(self).__name__} does not say where it is: it has to define `device`")
+
+    def to_device(self, device: Device) -> Self:
+        """This object on `device`."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be moved: it has to define `to_device`")
+
+    def cpu(self) -> Self:
+        """Return a copy of this object on the cpu."""
+        return self.to_device(Device("cpu"))
+
+    def gpu(self, index: int | None = None) -> Self:
+        """Return a copy of this object on a gpu: the one with the given index, else the current one.
+
+        Raises:
+            RuntimeError: the machine has none.
+        """
+        return self.to_device(Device("gpu", index))
+
+
+def _forms() -> str:
+    return "cpu, gpu, gpu:<index> and meta"

@@ -1,0 +1,31 @@
+"""The functions of torch that keep the labels of a LabelledTensor: those that leave each dimension where it is."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+_NAMES = """
+    abs absolute acos acosh add addcdiv addcmul alpha_dropout and angle arccos arccosh arcsin arcsinh arctan arctan2 arctanh
+    asin asinh atan atan2 atanh bernoulli bfloat16 bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
+    bitwise_xor bool byte ceil celu char clamp clamp_max clamp_min clip clone complex conj conj_physical contiguous copysign
+    cos cosh cpu cuda cumprod cumsum deg2rad detach digamma div divide double dropout elu empty_like eq erf erfc erfinv exp
+    exp2 expm1 fix flip float float_power floor floor_divide floordiv fmax fmin fmod frac full_like ge gelu greater
+    greater_equal gt half hardshrink hardsigmoid hardswish hardtanh heaviside hypot i0 imag int invert isclose isfinite isinf
+    isnan isneginf isposinf isreal ldexp le leaky_relu lerp less less_equal lgamma log log10 log1p log2 log_softmax logaddexp
+    logaddexp2 logcumsumexp logical_and logical_not logical_or logical_xor logit logsigmoid long lt masked_fill maximum
+    minimum mish mod mul multiply nan_to_num ne neg negative nextafter normalize not_equal ones_like or polar pos positive pow
+    rad2deg rand_like randn_like real reciprocal relu relu6 remainder roll round rrelu rsqrt selu sgn short sigmoid sign
+    signbit silu sin sinc sinh softmax softmin softplus softshrink softsign sqrt square sub subtract tan tanh tanhshrink
+    threshold to true_divide truediv trunc type_as where xlogy xor zeros_like
+""".split()
+
+KEEPS = frozenset(
+    getattr(home, name)
+    for home in (torch, Tensor, functional)
+    for written in _NAMES
+    for name in (written, f"__{written}__", f"__r{written}__")
+    if hasattr(home, name)
+)
+"""Functions of torch and methods of tensors whose result has the dimensions of the argument."""

@@ -1,0 +1,198 @@
+"""Labelled tensors as values."""
+
+import copy
+import io
+import pickle
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils import _pytree
+
+from qten_gen import Device, FrozenDict, LabelledTensor
+
+DIMS = ("row", "column")
+
+
+def labelled(requires_grad: bool = False) -> LabelledTensor:
+    return LabelledTensor(torch.arange(6.0).reshape(2, 3).requires_grad_(requires_grad), DIMS)
+
+
+def test_it_shows_its_data_and_labels() -> None:
+    data = torch.zeros(2, 3, dtype=torch.float64)
+    tensor = LabelledTensor(data=data, dims=DIMS)
+    assert tensor.data is data
+    assert (tensor.dims, tensor.shape, tensor.ndim, tensor.dtype) == (DIMS, (2, 3), 2, torch.float64)
+    assert tensor.device == Device("cpu")
+    assert repr(LabelledTensor(torch.ones(1), ["k"])) == "LabelledTensor(tensor([1.]), dims=('k',))"
+
+
+def test_it_is_frozen() -> None:
+    tensor = labelled()
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'data'"):
+        setattr(tensor, "data", torch.ones(2, 3))  # noqa: B010
+    with pytest.raises(FrozenInstanceError, match="cannot delete field 'dims'"):
+        delattr(tensor, "dims")
+
+
+@pytest.mark.parametrize(
+    ("data", "dims", "error"),
+    [
+        (torch.ones(2, 3), ("row",), r"shape \(2, 3\) takes 2 labels, got \('row',\)"),
+        (torch.ones(2), "r", "dims is a tuple of labels, got the string 'r'"),
+        (torch.ones(2), ([],), "unhashable"),
+        ([1.0], ("row",), "made of a tensor, got list"),
+    ],
+)
+def test_what_does_not_fit_is_refused(data: Any, dims: Any, error: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=error):
+        LabelledTensor(data, dims)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t: t + 1,
+        lambda t: 1 - t,
+        lambda t: t * t,
+        lambda t: torch.ones(3) / (t + 1),
+        lambda t: -t,
+        lambda t: abs(t),
+        lambda t: 2**t,
+        lambda t: t == 1,
+        lambda t: t < 3,
+        torch.relu,
+        torch.sin,
+        torch.nn.functional.gelu,
+        torch.zeros_like,
+        lambda t: torch.softmax(t, 0),
+        lambda t: torch.where(t > 1, t, 0.0),
+        lambda t: torch.clamp(t, min=torch.ones(3)),
+        lambda t: torch.add(input=torch.ones(2, 3), other=t),
+    ],
+)
+def test_what_leaves_each_dimension_in_its_place_keeps_labels(function: Callable[[Any], Any]) -> None:
+    made = function(labelled())
+    assert isinstance(made, LabelledTensor)
+    assert made.dims == DIMS
+    assert torch.equal(made.data, function(labelled().data))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        torch.sum,
+        lambda t: torch.sum(t, 0),
+        lambda t: torch.matmul(t, torch.ones(3, 2)),
+        lambda t: torch.nn.functional.linear(torch.ones(3), t),
+        lambda t: torch.transpose(t, 0, 1),
+        lambda t: torch.stack([t, t]),
+        lambda t: torch.einsum("ij,ij->i", t, t),
+    ],
+)
+def test_every_other_function_of_torch_gives_plain_tensors(function: Callable[[Any], Any]) -> None:
+    made = function(labelled())
+    assert type(made) is Tensor
+    assert torch.equal(made, function(labelled().data))
+
+
+def test_labels_that_differ_are_an_error() -> None:
+    with pytest.raises(ValueError, match=r"add: the labels \('row', 'column'\) and \('row', 'feature'\) differ"):
+        labelled() + LabelledTensor(torch.ones(2, 3), ("row", "feature"))
+
+
+def test_a_plain_tensor_must_not_add_dimensions() -> None:
+    with pytest.raises(ValueError, match="mul: a plain tensor adds dimensions without label"):
+        labelled() * torch.ones(4, 2, 3)
+
+
+def test_other_operands_are_left_to_python() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        labelled() + "1"  # type: ignore[arg-type] # the mistake under test
+
+
+def test_a_comparison_is_element_by_element_and_has_no_truth_of_its_own() -> None:
+    with pytest.raises(RuntimeError, match="ambiguous"):
+        bool(labelled() == labelled())
+    assert LabelledTensor(torch.tensor(1), ()) == 1
+    assert len({labelled(), labelled()}) == 2
+
+
+def test_attach_gives_a_leaf_of_its_own_and_detach_the_same_data() -> None:
+    plain = labelled()
+    attached = plain.attach()
+    assert attached.requires_grad and attached.data.is_leaf and attached.dims == DIMS
+    assert not plain.requires_grad
+    assert attached.attach() is attached
+    assert attached.detach().data.data_ptr() == attached.data.data_ptr()
+    assert not attached.detach().requires_grad
+
+
+def test_the_gradient_is_labelled() -> None:
+    tensor = labelled(requires_grad=True)
+    assert tensor.grad is None
+    (tensor * 3).data.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
+    assert tensor.grad is not None
+    assert tensor.grad.dims == DIMS
+    assert torch.equal(tensor.grad.data, torch.full((2, 3), 3.0))
+
+
+def test_it_moves_to_a_device() -> None:
+    moved = labelled().to_device(Device("meta"))
+    assert (moved.device, moved.dims, moved.data.is_meta) == (Device("meta"), DIMS, True)
+    assert torch.equal(labelled().cpu().data, labelled().data)
+
+
+def test_it_is_a_pytree_of_one_leaf() -> None:
+    tensor = labelled()
+    leaves, structure = _pytree.tree_flatten({"a": tensor})
+    assert leaves == [tensor.data]
+    assert _pytree.tree_unflatten([1], structure)["a"].data == 1
+    doubled = _pytree.tree_map(lambda leaf: leaf * 2, tensor)
+    assert isinstance(doubled, LabelledTensor) and doubled.dims == DIMS
+    (path, _), *_ = _pytree.tree_flatten_with_path(tensor)[0]
+    assert _pytree.keystr(path) == ".data"
+
+
+def test_vmap_grad_and_compile_take_it() -> None:
+    tensor = labelled()
+    assert torch.equal(torch.vmap(lambda t: t * 2)(tensor).data, tensor.data * 2)
+    assert torch.equal(torch.func.grad(lambda t: torch.sum(t * t))(tensor).data, tensor.data * 2)
+
+    def step(t: Any) -> tuple[Any, Any]:  # torch's signatures name tensors
+        return torch.relu(t + t) * 2, torch.sum(t)
+
+    made, total = torch.compile(step, fullgraph=True, backend="eager")(tensor)
+    assert made.dims == DIMS and torch.equal(made.data, tensor.data * 4) and total == 15
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])
+def test_a_copy_has_the_same_data_and_labels(copied: Callable[[LabelledTensor], LabelledTensor]) -> None:
+    made = copied(labelled())
+    assert made.dims == DIMS
+    assert torch.equal(made.data, labelled().data)
+
+
+def test_a_safe_load_reads_it() -> None:
+    file = io.BytesIO()
+    torch.save(FrozenDict({"a": labelled()}), file)
+    file.seek(0)
+    loaded = torch.load(file)
+    assert isinstance(loaded, FrozenDict)
+    assert torch.equal(loaded["a"].data, labelled().data)
+
+
+def test_a_frozen_dict_cannot_change() -> None:
+    frozen = FrozenDict({"a": 1})
+    with pytest.raises(TypeError):
+        frozen["a"] = 2  # type: ignore[index] # the mistake under test
+    with pytest.raises(AttributeError, match="cannot change"):
+        frozen._items = {}
+    assert frozen == {"a": 1}
+    assert frozen | {"b": 2} == {"a": 1, "b": 2}
+    assert hash(frozen) == hash(FrozenDict({"a": 1}))
+    assert repr(frozen) == "FrozenDict({'a': 1})"
+    assert _pytree.tree_map(lambda leaf: leaf + 1, frozen) == FrozenDict({"a": 2})

@@ -1,0 +1,301 @@
+"""VirtualTensor as documented. Sentences in quotes are those of the documentation that it follows."""
+
+import gc
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, VirtualTensor
+from qten_gen.runtime.virtual_tensor import VirtualTensorAttributes
+
+
+class Decay(nn.Module):
+    """A plain module with a virtual tensor computed by a method."""
+
+    def __init__(self, persist: bool = False, dtype: torch.dtype | None = None) -> None:
+        super().__init__()
+        self.rate = nn.Parameter(torch.ones(3))
+        self.factor = VirtualTensor(self, "factor", "_factor", dtype=dtype, persist=persist)
+
+    def _factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.exp(-self.rate).to(device, dtype)
+
+    @staticmethod
+    def fixed(dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.ones(1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.factor.value
+
+
+class Empty(nn.Module):
+    """Nothing of its own."""
+
+
+class Declared(Module):
+    """A declared module with generated construction, which takes virtual tensors too."""
+
+    rate: float = 1.0
+
+
+def twice(module: nn.Module, dtype: torch.dtype, device: torch.device) -> Tensor:
+    return torch.full((2,), 2.0)
+
+
+def test_the_value_is_what_the_method_computes_now() -> None:
+    """ "Tensor attribute derived from other attributes." """
+    decay = Decay()
+    assert torch.equal(decay.factor.value, torch.exp(-decay.rate))
+    with torch.no_grad():
+        decay.rate.zero_()
+    assert torch.equal(decay.factor.value, torch.ones(3))
+
+
+def test_gradients_flow_through_the_value() -> None:
+    decay = Decay()
+    decay.factor.value.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
+    assert decay.rate.grad is not None
+    assert torch.allclose(decay.rate.grad, -torch.exp(-decay.rate))
+
+
+def test_a_function_gets_owner_dtype_and_device() -> None:
+    """ "Callable[[Module, torch.dtype, torch.device], torch.Tensor]" """
+    seen: list[Any] = []
+
+    def function(module: nn.Linear, dtype: torch.dtype, device: torch.device) -> Tensor:
+        seen.extend([module, dtype, device])
+        return module.weight
+
+    linear = nn.Linear(2, 2)
+    VirtualTensor.create(linear, "doubled", function, dtype=torch.float64)
+    value: Tensor = getattr(linear, "doubled").value  # noqa: B009
+    assert seen == [linear, torch.float64, torch.device("cpu")]
+    assert torch.equal(value, linear.weight.double())
+
+
+def test_create_is_construction_and_assignment() -> None:
+    """ "The following two calls are equivalent." """
+    first, second = Empty(), Empty()
+    setattr(first, "name", VirtualTensor(first, "name", twice))  # noqa: B010
+    VirtualTensor.create(second, "name", twice)
+    for module in (first, second):
+        assert torch.equal(getattr(module, "name").value, torch.full((2,), 2.0))  # noqa: B009
+        assert [name for name, _ in module.named_buffers()] == ["_name_ref"]
+
+
+def test_the_linked_attributes_are_named() -> None:
+    """ "_{name}_ref, the data type and device reference tensor." """
+    factor = Decay().factor
+    assert VirtualTensor.LinkedAttributes is VirtualTensorAttributes
+    assert factor.attributes == VirtualTensorAttributes(ref="_factor_ref")
+    assert factor.name == "factor"
+
+
+def test_the_owner_is_the_module_while_the_attribute_exists() -> None:
+    """ "owner of the attribute if it exists." """
+    decay = Decay()
+    factor = decay.factor
+    assert factor.owner is decay
+    del decay.factor
+    assert factor.owner is None
+    with pytest.raises(AttributeError, match="Decay has no virtual tensor 'factor' any more"):
+        _ = factor.value
+    assert repr(factor) == "VirtualTensor(Decay.factor, deleted)"
+
+
+def test_the_value_can_be_read_of_a_module_that_nothing_else_holds() -> None:
+    assert torch.equal(Decay().factor.value, torch.exp(-torch.ones(3)))
+
+
+def test_dtype_and_device_follow_the_module() -> None:
+    decay = Decay()
+    assert (decay.factor.dtype, decay.factor.device) == (torch.float32, torch.device("cpu"))
+    held = decay.factor
+    decay.half()
+    assert held.dtype == held.value.dtype == torch.float16
+    decay.to("meta")
+    assert held.device == held.value.device == torch.device("meta")
+
+
+def test_the_defaults_are_those_of_torch() -> None:
+    """ "PyTorch default when None." """
+    previous = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert Decay().factor.dtype == torch.float64
+    finally:
+        torch.set_default_dtype(previous)
+    with torch.device("meta"):
+        assert Decay().factor.device == torch.device("meta")
+
+
+def test_a_reference_that_does_not_float_keeps_its_dtype() -> None:
+    assert Decay(dtype=torch.int64).double().factor.value.dtype == torch.int64
+
+
+def test_dtype_and_device_can_be_set() -> None:
+    """ "Sets dtype and/or device for the reference tensor." """
+    decay = Decay()
+    decay.factor.dtype = torch.float64
+    assert decay.factor.value.dtype == torch.float64
+    decay.factor.device = torch.device("meta")
+    assert decay.factor.value.is_meta
+    decay.factor.to("cpu", dtype=torch.bfloat16)
+    assert (decay.factor.value.dtype, decay.factor.device.type) == (torch.bfloat16, "cpu")
+
+
+def test_the_result_is_cast_where_the_function_did_not() -> None:
+    """ "This should be considered a fallback in the event the materializer fails to ensure the output is of the specified
+    data type" """
+    module = Empty()
+    VirtualTensor.create(module, "v", twice, dtype=torch.int32)
+    assert getattr(module, "v").value.dtype == torch.int32  # noqa: B009
+
+
+def test_functions_of_torch_take_it_for_its_value() -> None:
+    factor = Decay().factor
+    assert torch.allclose(torch.sum(factor), factor.value.sum())  # type: ignore[call-overload] # torch's signatures
+    assert torch.stack([factor, factor]).shape == (2, 3)  # type: ignore[list-item]
+
+
+def test_a_materializer_has_to_be_a_method_or_a_function() -> None:
+    """ "AttributeError - string materializer must be an attribute of owner. TypeError - attribute specified by materializer
+    must be a method." """
+    decay = Decay()
+    with pytest.raises(AttributeError, match="Decay has no attribute 'missing'"):
+        VirtualTensor(decay, "v", "missing")
+    for name in ("rate", "fixed"):
+        with pytest.raises(TypeError, match=f"{name} is no method"):
+            VirtualTensor(decay, "v", name)
+    with pytest.raises(TypeError, match="a function or the name of a method, got int"):
+        VirtualTensor(decay, "v", 3)  # type: ignore[arg-type] # the mistake under test
+    assert [name for name, _ in decay.named_buffers()] == ["_factor_ref"]
+
+
+def test_a_materializer_has_to_give_a_tensor() -> None:
+    decay = Decay()
+    VirtualTensor.create(decay, "v", lambda module, dtype, device: 3)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TypeError, match=r"Decay\.v: expected a tensor, got int"):
+        _ = getattr(decay, "v").value  # noqa: B009
+
+
+@pytest.mark.parametrize("name", ["no name", "1st", "", "class", "a.b"])
+def test_a_name_has_to_be_one_of_an_attribute(name: str) -> None:
+    with pytest.raises(ValueError, match="is no name of an attribute"):
+        VirtualTensor(Decay(), name, twice)
+
+
+@pytest.mark.parametrize("name", ["rate", "forward", "training", "fixed"])
+def test_a_name_that_is_taken_is_refused(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"Decay has an attribute '{name}' already"):
+        VirtualTensor(Decay(), name, twice)
+
+
+def test_a_reference_whose_name_is_taken_is_refused() -> None:
+    decay = Decay()
+    decay.register_buffer("_v_ref", torch.ones(1))
+    with pytest.raises(AttributeError, match="'_v_ref' already"):
+        VirtualTensor(decay, "v", twice)
+
+
+def test_the_owner_has_to_be_a_module() -> None:
+    with pytest.raises(TypeError, match="belongs to an nn.Module, got dict"):
+        VirtualTensor({}, "v", twice)  # type: ignore[type-var, arg-type] # the mistake under test
+
+
+@pytest.mark.parametrize("value", [torch.ones(3), 3, None], ids=["tensor", "number", "None"])
+@pytest.mark.parametrize("make", [Decay, Declared])
+def test_assigning_another_value_is_an_error(make: type[nn.Module], value: object) -> None:
+    module = make()
+    if make is Declared:
+        VirtualTensor.create(module, "factor", twice)
+    with pytest.raises(TypeError, match=rf"{make.__name__}\.factor is a virtual tensor.* cannot be set to"):
+        setattr(module, "factor", value)  # noqa: B010
+    assert isinstance(getattr(module, "factor"), VirtualTensor)  # noqa: B009
+
+
+def test_assigning_a_parameter_is_an_error() -> None:
+    with pytest.raises(KeyError, match="attribute 'factor' already exists"):
+        setattr(Decay(), "factor", nn.Parameter(torch.ones(3)))  # noqa: B010
+
+
+def test_a_module_assigned_to_it_is_an_error_when_the_attribute_is_read() -> None:
+    """nn.Module registers a child without asking the class."""
+    decay = Decay()
+    setattr(decay, "factor", nn.Linear(1, 1))  # noqa: B010
+    with pytest.raises(TypeError, match=r"Decay\.factor is a virtual tensor: a module was assigned to it"):
+        _ = decay.factor
+    del decay.factor
+    assert torch.equal(decay.factor.value, torch.exp(-decay.rate))
+
+
+def test_a_declared_module_with_its_own_constructor_refuses_everything_at_once() -> None:
+    class Own(Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.v = VirtualTensor(self, "v", twice)
+
+    for value in (nn.Parameter(torch.ones(1)), nn.Linear(1, 1), VirtualTensor(Own(), "w", twice)):
+        with pytest.raises(TypeError, match="virtual tensor"):
+            setattr(Own(), "v", value)  # noqa: B010
+
+
+def test_a_virtual_tensor_of_another_attribute_is_refused() -> None:
+    decay, other = Decay(), Decay()
+    with pytest.raises(TypeError, match=r"Decay\.factor cannot be a virtual tensor that was made for Decay\.factor"):
+        decay.factor = other.factor
+    declared = Declared()
+    with pytest.raises(TypeError, match=r"Declared\.w cannot be a virtual tensor that was made for Declared\.v"):
+        setattr(declared, "w", VirtualTensor(declared, "v", twice))  # noqa: B010
+
+
+def test_the_value_and_the_name_cannot_be_set() -> None:
+    factor = Decay().factor
+    for name in ("value", "name", "owner", "anything"):
+        with pytest.raises(AttributeError):
+            setattr(factor, name, torch.ones(1))
+
+
+def test_one_that_is_never_assigned_removes_what_it_added() -> None:
+    """ "This has a finalizer which will delete the attributes added to the module when its reference count goes to zero." """
+    module = Empty()
+    made = VirtualTensor(module, "v", twice)
+    assert hasattr(module, "_v_ref") and not hasattr(module, "v")
+    del made
+    gc.collect()
+    assert not hasattr(module, "_v_ref")
+
+
+def test_deleting_the_attribute_removes_what_was_added() -> None:
+    decay = Decay()
+    del decay.factor
+    assert not hasattr(decay, "factor") and not hasattr(decay, "_factor_ref")
+    with pytest.raises(AttributeError):
+        del decay.factor
+
+
+def test_creating_it_anew_under_the_same_name_is_safe() -> None:
+    decay = Decay()
+    old = decay.factor
+    decay.factor = VirtualTensor(decay, "factor", twice, dtype=torch.float64)
+    assert old.owner is None
+    del old
+    gc.collect()
+    assert decay.factor.value.dtype == torch.float64
+    first = VirtualTensor(decay, "other", twice)
+    second = VirtualTensor(decay, "other", twice)
+    del first
+    gc.collect()
+    assert hasattr(decay, "_other_ref") and second.owner is decay
+
+
+def test_one_instance_says_nothing_about_another() -> None:
+    first, second = nn.Linear(1, 1), nn.Linear(1, 1)
+    VirtualTensor.create(first, "extra", twice)
+    assert not hasattr(second, "extra")
+    setattr(second, "extra", 3)  # noqa: B010
+    assert vars(second)["extra"] == 3 == getattr(second, "extra")  # noqa: B009
+    setattr(second, "extra", nn.Linear(1, 1))  # noqa: B010
+    assert isinstance(getattr(second, "extra"), nn.Linear)  # noqa: B009
