@@ -275,6 +275,9 @@ def main(folder: Path, rank: int) -> None:
             failures[check.__name__] = traceback.format_exc()
     (folder / f"{rank}.json").write_text(json.dumps(failures), encoding="utf-8")
     dist.destroy_process_group()
+    # The groups that meshes made keep threads, which now and then abort the process when the interpreter ends.
+    sys.stdout.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":
