@@ -11,53 +11,53 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .diagnostics import DeclarationError as DeclarationError
-    from .runtime.containers import ModuleDict as ModuleDict
-    from .runtime.containers import ModuleList as ModuleList
-    from .runtime.devices import Device as Device
-    from .runtime.devices import DeviceBounded as DeviceBounded
-    from .runtime.dispatch import Functional as Functional
-    from .runtime.fields import buffer as buffer
-    from .runtime.fields import const as const
-    from .runtime.fields import field as field
-    from .runtime.fields import param as param
-    from .runtime.fields import submodule as submodule
-    from .runtime.fields import virtual as virtual
-    from .runtime.frozen_dict import FrozenDict as FrozenDict
-    from .runtime.jit import NotGeneratedError as NotGeneratedError
-    from .runtime.jit import StaleWarning as StaleWarning
-    from .runtime.labelled import LabelledTensor as LabelledTensor
-    from .runtime.module import Module as Module
-    from .runtime.ownership import TENSOR_BUFFER_PREFIX as TENSOR_BUFFER_PREFIX
-    from .runtime.ownership import TENSOR_PARAM_PREFIX as TENSOR_PARAM_PREFIX
-    from .runtime.ownership import ModuleType as ModuleType
-    from .runtime.ownership import nograd_tensors as nograd_tensors
-    from .runtime.tensorclass import TensorClass as TensorClass
-    from .runtime.virtual_tensor import VirtualTensor as VirtualTensor
+    from .runtime.declaring.fields import buffer as buffer
+    from .runtime.declaring.fields import const as const
+    from .runtime.declaring.fields import field as field
+    from .runtime.declaring.fields import param as param
+    from .runtime.declaring.fields import submodule as submodule
+    from .runtime.declaring.fields import virtual as virtual
+    from .runtime.declaring.jit import NotGeneratedError as NotGeneratedError
+    from .runtime.declaring.jit import StaleWarning as StaleWarning
+    from .runtime.module.containers import ModuleDict as ModuleDict
+    from .runtime.module.containers import ModuleList as ModuleList
+    from .runtime.module.dispatch import Functional as Functional
+    from .runtime.module.module import Module as Module
+    from .runtime.qten_style.devices import Device as Device
+    from .runtime.qten_style.devices import DeviceBounded as DeviceBounded
+    from .runtime.qten_style.frozen_dict import FrozenDict as FrozenDict
+    from .runtime.qten_style.labelled import LabelledTensor as LabelledTensor
+    from .runtime.qten_style.ownership import TENSOR_BUFFER_PREFIX as TENSOR_BUFFER_PREFIX
+    from .runtime.qten_style.ownership import TENSOR_PARAM_PREFIX as TENSOR_PARAM_PREFIX
+    from .runtime.qten_style.ownership import ModuleType as ModuleType
+    from .runtime.qten_style.ownership import nograd_tensors as nograd_tensors
+    from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
+    from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 _HOMES = {
     "DeclarationError": "diagnostics",
-    "Device": "runtime.devices",
-    "DeviceBounded": "runtime.devices",
-    "FrozenDict": "runtime.frozen_dict",
-    "Functional": "runtime.dispatch",
-    "LabelledTensor": "runtime.labelled",
-    "Module": "runtime.module",
-    "ModuleDict": "runtime.containers",
-    "ModuleList": "runtime.containers",
-    "ModuleType": "runtime.ownership",
-    "NotGeneratedError": "runtime.jit",
-    "StaleWarning": "runtime.jit",
-    "TENSOR_BUFFER_PREFIX": "runtime.ownership",
-    "TENSOR_PARAM_PREFIX": "runtime.ownership",
-    "TensorClass": "runtime.tensorclass",
-    "VirtualTensor": "runtime.virtual_tensor",
-    "buffer": "runtime.fields",
-    "const": "runtime.fields",
-    "field": "runtime.fields",
-    "nograd_tensors": "runtime.ownership",
-    "param": "runtime.fields",
-    "submodule": "runtime.fields",
-    "virtual": "runtime.fields",
+    "Device": "runtime.qten_style.devices",
+    "DeviceBounded": "runtime.qten_style.devices",
+    "FrozenDict": "runtime.qten_style.frozen_dict",
+    "Functional": "runtime.module.dispatch",
+    "LabelledTensor": "runtime.qten_style.labelled",
+    "Module": "runtime.module.module",
+    "ModuleDict": "runtime.module.containers",
+    "ModuleList": "runtime.module.containers",
+    "ModuleType": "runtime.qten_style.ownership",
+    "NotGeneratedError": "runtime.declaring.jit",
+    "StaleWarning": "runtime.declaring.jit",
+    "TENSOR_BUFFER_PREFIX": "runtime.qten_style.ownership",
+    "TENSOR_PARAM_PREFIX": "runtime.qten_style.ownership",
+    "TensorClass": "runtime.tensorclass.tensorclass",
+    "VirtualTensor": "runtime.qten_style.virtual_tensor",
+    "buffer": "runtime.declaring.fields",
+    "const": "runtime.declaring.fields",
+    "field": "runtime.declaring.fields",
+    "nograd_tensors": "runtime.qten_style.ownership",
+    "param": "runtime.declaring.fields",
+    "submodule": "runtime.declaring.fields",
+    "virtual": "runtime.declaring.fields",
 }
 
 __all__ = [

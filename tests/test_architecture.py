@@ -16,7 +16,7 @@ import pytest
 
 import qten_gen
 from qten_gen.model import PRIVATE_NAMES
-from qten_gen.runtime.metaclass import DeclarationMeta, ModuleMeta, TensorClassMeta
+from qten_gen.runtime.declaring.metaclass import DeclarationMeta, ModuleMeta, TensorClassMeta
 
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "qten_gen"
@@ -84,7 +84,7 @@ def in_file(found: str) -> str:
 
 def test_imports_are_found_wherever_they_stand() -> None:
     assert {in_file(found) for found in importers("libcst")} >= {"read/module", "plan"}
-    assert Import("runtime/tensorclass", "qten_gen.runtime.fields.field", True) in IMPORTS
+    assert Import("runtime/tensorclass/tensorclass", "qten_gen.runtime.declaring.fields.field", True) in IMPORTS
     assert Import("cli", "qten_gen.run.run", False) in IMPORTS
 
 
@@ -94,7 +94,7 @@ def test_the_runtime_imports_nothing_of_the_generator() -> None:
 
 def test_the_runtime_reaches_the_generator_by_name_and_through_three_doors() -> None:
     """What `import_module` names in the runtime: the generator is loaded when a class statement runs, not before."""
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "runtime").glob("*.py")))
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "runtime").rglob("*.py")))
     doors = set(re.findall(r'import_module\("(qten_gen[\w.]*)"\)', text))
     assert doors == {"qten_gen.in_memory", "qten_gen.model", "qten_gen.reflection"}
     assert importers(r"qten_gen(?!\.runtime)", files="runtime/") == []
@@ -223,6 +223,6 @@ def test_methods_of_the_metaclasses_are_called_on_them() -> None:
     """A field `complete` is kept in `_complete`, which hides a method of the metaclass from its class, but not from itself."""
     hooks = {name for meta in (DeclarationMeta, TensorClassMeta, ModuleMeta) for name in vars(meta) if name[:2] != "__"}
     methods = {name for name in hooks if callable(getattr(DeclarationMeta, name, None))}
-    text = (PACKAGE / "runtime" / "metaclass.py").read_text(encoding="utf-8")
+    text = (PACKAGE / "runtime" / "declaring" / "metaclass.py").read_text(encoding="utf-8")
     assert methods
     assert [name for name in methods if f"cls.{name}(" in text.replace(f"mcls.{name}(", "")] == []

@@ -21,7 +21,7 @@ _TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")
 def specifier(value: object) -> str | None:
     """Which specifier made this record: `"Field"`, `"Parameter"`, ... or None for any other object."""
     cls = type(value)
-    return cls.__name__ if cls.__module__ == "qten_gen.runtime.fields" else None
+    return cls.__name__ if cls.__module__ == "qten_gen.runtime.declaring.fields" else None
 
 
 def value_of(value: object) -> Value:

@@ -3,7 +3,7 @@ from typing import ClassVar, Self
 from torch import Tensor
 
 class TensorOperators:
-    """The operators of `qten_gen.runtime.operators`. A test holds both in step."""
+    """The operators of `qten_gen.runtime.tensorclass.operators`. A test holds both in step."""
 
     def __add__(self, other: Self | Tensor | complex, /) -> Self: ...
     def __sub__(self, other: Self | Tensor | complex, /) -> Self: ...

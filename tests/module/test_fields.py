@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import buffer, const, field, param, submodule, virtual
-from qten_gen.runtime.fields import Buffer, Const, Field, Parameter, Submodule, Virtual
+from qten_gen.runtime.declaring.fields import Buffer, Const, Field, Parameter, Submodule, Virtual
 
 
 def record(specifier: object) -> object:

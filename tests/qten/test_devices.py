@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from qten_gen import Device, DeviceBounded
-from qten_gen.runtime import devices
+from qten_gen.runtime.qten_style import devices
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import Device, FrozenDict, Functional, LabelledTensor, Module, nograd_tensors
-from qten_gen.runtime import devices
+from qten_gen.runtime.qten_style import devices
 
 from .declared import DIMS, Framed, Model, Outer, labelled
 

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn.modules import module as torch_module
 
 from qten_gen import Module, buffer, param, submodule
-from qten_gen.runtime import construction
-from qten_gen.runtime.torch_module import is_known
+from qten_gen.runtime.module import construction
+from qten_gen.runtime.module.torch_module import is_known
 
 from .pairs import Leaf, PlainLeaf, Tree, outcome
 

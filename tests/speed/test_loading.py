@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from qten_gen.runtime import loading_state
+from qten_gen.runtime.module import loading_state
 
 from .pairs import Outcome, Tree, outcome, trees
 

@@ -7,7 +7,7 @@ import inspect
 from pathlib import Path
 
 from qten_gen import TensorClass
-from qten_gen.runtime import operators
+from qten_gen.runtime.tensorclass import operators
 
 from .declared import Batch
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import Module, VirtualTensor
-from qten_gen.runtime.virtual_tensor import VirtualTensorAttributes
+from qten_gen.runtime.qten_style.virtual_tensor import VirtualTensorAttributes
 
 
 class Decay(nn.Module):

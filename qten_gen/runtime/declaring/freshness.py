@@ -17,7 +17,7 @@ from .fields import Const, Default
 from .loading import BrokenModule, real_name
 
 if TYPE_CHECKING:
-    from ..model import Declaration
+    from ...model import Declaration
 
 
 @dataclass(frozen=True, slots=True)

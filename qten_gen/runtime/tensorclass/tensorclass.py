@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from torch.utils.data._utils.collate import default_collate_fn_map
 
+from ..declaring.fields import field
+from ..declaring.metaclass import TensorClassMeta
 from . import access, checks, conversion, indexing, joining, movement, operators, shapes, torch_functions
-from .fields import field
-from .metaclass import TensorClassMeta
 
 if TYPE_CHECKING:
     from typing import Self
@@ -117,12 +117,12 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
 
     @classmethod
     def stack(cls, items: Sequence[Self], dim: int = 0) -> Self:
-        """`torch.stack` for objects of this class: along a new batch dimension. See `qten_gen.runtime.joining.stack`."""
+        """`torch.stack` for objects of this class: along a new batch dimension; see `joining.stack`."""
         return _of_class(cls, joining.stack(items, dim))
 
     @classmethod
     def cat(cls, items: Sequence[Self], dim: int = 0) -> Self:
-        """`torch.cat` for objects of this class: along a batch dimension. See `qten_gen.runtime.joining.cat`."""
+        """`torch.cat` for objects of this class: along a batch dimension; see `joining.cat`."""
         return _of_class(cls, joining.cat(items, dim))
 
     # Copies, devices, dtypes, gradients
@@ -150,7 +150,7 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None) -> Self:
-        """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.conversion.from_dict`."""
+        """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.tensorclass.conversion.from_dict`."""
         return conversion.from_dict(cls, values, batch_size=batch_size, device=device)
 
     __repr__ = conversion.show

@@ -21,8 +21,8 @@ from .fields import Buffer, Default, Field, Parameter, Submodule, Virtual, buffe
 from .freshness import GeneratedPart, NoPart, Values
 
 if TYPE_CHECKING:
-    from ..model import Declaration, TensorClassDecl
-    from ..reflection import ClassStatement
+    from ...model import Declaration, TensorClassDecl
+    from ...reflection import ClassStatement
 
 
 class DeclarationMeta(ABCMeta):
@@ -134,7 +134,7 @@ class TensorClassMeta(DeclarationMeta):
         namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
 
     def _complete(cls) -> None:
-        from . import protocols, pytree
+        from ..tensorclass import protocols, pytree
 
         declaration = cast("TensorClassDecl", cls._declaration)
         cls._flags = declaration.flags
@@ -158,7 +158,7 @@ class ModuleMeta(DeclarationMeta):
     @staticmethod
     def _further_bases(declaration: Declaration, bases: tuple[type, ...]) -> tuple[type, ...]:
         """Classes that write their own `__init__` register by assignment, so those take any assignment."""
-        from .ownership import Owning
+        from ..qten_style.ownership import Owning
 
         owns = declaration.custom_init and not any(issubclass(base, Owning) for base in bases)
         return (Owning,) if owns else ()

@@ -15,7 +15,7 @@ from torch._C import _is_tracing, _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
-from .fields import Virtual
+from ..declaring.fields import Virtual
 
 if TYPE_CHECKING:
     from .module import Module

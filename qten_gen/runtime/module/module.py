@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import torch
 from torch import Tensor, nn
 
-from . import loading_state, moving, ownership
-from .devices import Device, DeviceBounded
+from ..declaring.fields import Specifier, field
+from ..declaring.metaclass import ModuleMeta
+from ..qten_style import ownership
+from ..qten_style.devices import Device, DeviceBounded
+from ..qten_style.frozen_dict import FrozenDict
+from ..qten_style.labelled import LabelledTensor
+from ..qten_style.ownership import Assignable
+from . import loading_state, moving
 from .dispatch import Functional
-from .fields import Specifier, field
-from .frozen_dict import FrozenDict
-from .labelled import LabelledTensor
-from .metaclass import ModuleMeta
-from .ownership import Assignable
 from .ties import keeping_ties, share_assigned
 from .versions import migrate
 from .virtual import CACHE

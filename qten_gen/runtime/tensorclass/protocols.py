@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .fields import Default
+    from ..declaring.fields import Default
 
 
 def dataclass_fields(

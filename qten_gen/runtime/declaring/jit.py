@@ -14,7 +14,7 @@ from .class_scope import Scope
 from .freshness import GeneratedPart, NoPart
 
 if TYPE_CHECKING:
-    from ..model import Declaration
+    from ...model import Declaration
 
 JIT_VARIABLE = "QTEN_GEN_JIT"
 """Environment variable: `on` (the default) builds missing and stale classes in memory, `off` makes them an error."""

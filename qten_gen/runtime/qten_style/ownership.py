@@ -25,7 +25,7 @@ from .labelled import LabelledTensor, register_pytree
 from .virtual_tensor import VirtualTensor
 
 if TYPE_CHECKING:
-    from .module import Module
+    from ..module.module import Module
 
 ModuleType = TypeVar("ModuleType", bound="type[Module]")
 """A subclass of Module, as a class decorator takes and returns it."""

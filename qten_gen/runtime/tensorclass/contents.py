@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from . import loading
+from ..declaring import loading
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass

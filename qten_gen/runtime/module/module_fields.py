@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from torch import Tensor, nn
 
-from .fields import Const, Submodule
+from ..declaring.fields import Const, Submodule
 
 if TYPE_CHECKING:
     import torch

@@ -17,7 +17,7 @@ from torch import Size, Tensor
 from .contents import new_like, tensor_and_nested
 
 if TYPE_CHECKING:
-    from .fields import Default
+    from ..declaring.fields import Default
     from .tensorclass import TensorClass
 
 T = TypeVar("T", bound="TensorClass")

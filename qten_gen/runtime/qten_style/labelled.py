@@ -51,7 +51,7 @@ class LabelledTensor(DeviceBounded):
         weight + weight_of_others   # ValueError where the labels differ
 
     A label is anything hashable. Operators, and the functions of torch that leave each dimension where it is
-    (`qten_gen.runtime.labelled_functions`), give a LabelledTensor: labelled arguments must have the same labels, plain ones
+    (`labelled_functions.py`), give a LabelledTensor: labelled arguments must have the same labels, plain ones
     broadcast to them. Every other function of torch works on the data and gives plain tensors. A pytree of one leaf, the data.
 
     Assigned to an attribute of a Module, its data is copied into a parameter or buffer, and the attribute is a LabelledTensor

@@ -1,0 +1,1 @@
+"""Module: registration, initialisation, moves, dispatch and virtual properties of declared modules."""

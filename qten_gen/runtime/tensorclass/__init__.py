@@ -1,0 +1,1 @@
+"""TensorClass: the public methods, over the primitives of the generated classes."""
