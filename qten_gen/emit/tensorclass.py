@@ -29,6 +29,7 @@ class StoredField:
     set: str
     map: str
     map_with: str
+    rearrange: str
     zip: str
     put: str
     join: str
@@ -113,6 +114,7 @@ def _field(
         ),
         map=optional(f"{mine}._map(fn)" if nested else f"fn({mine})") if carried else mine,
         map_with=optional(_map_with(mine, bool(nested))) if carried else mine,
+        rearrange=optional(_rearrange(mine, bool(nested))) if carried else mine,
         zip=_call(field, "zip", f"fn, {mine}, other.{at}", f"fn({mine}, other.{at})") if carried else mine,
         put=_call(field, "put", f"{mine}, index, value.{at}", "") if carried else "",
         join=_join(field, at),
@@ -161,7 +163,13 @@ def _conversion(field: FieldDecl, nested: str, value: str, batch_size: str, devi
 
 def _map_with(mine: str, nested: bool) -> str:
     if nested:
-        return f"{mine}._map_with(fn, argument, batch_size + {mine}._batch_size[n:], device or {mine}._device)"
+        return f"{mine}._map_with(fn, argument, device or {mine}._device)"
+    return f"fn({mine}, argument)"
+
+
+def _rearrange(mine: str, nested: bool) -> str:
+    if nested:
+        return f"{mine}._rearrange(fn, argument, batch_size + {mine}._batch_size[n:])"
     return f"fn({mine}, argument)"
 
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from .declarations import Declaration
 
-FORMAT = 1
+FORMAT = 2
 """Number of the output format: it changes when the generated text for an unchanged declaration does."""
 
 

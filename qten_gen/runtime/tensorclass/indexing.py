@@ -46,9 +46,9 @@ def getitem(self: T, index: Index) -> T:
     """
     if type(index) is Tensor and index.dtype is torch.bool and index.dim() == 1 and self._batch_size:
         rows = _mask_indices(self, index, 0)[0]
-        return self._map_with(_rows, rows, Size((len(rows), *self._batch_size[1:])), self._device)
+        return self._rearrange(_rows, rows, Size((len(rows), *self._batch_size[1:])))
     plain, size = _resolved(self, index)
-    return self._map_with(operator.getitem, plain, size, self._device)
+    return self._rearrange(operator.getitem, plain, size)
 
 
 def setitem(self: T, index: Index, value: T | Tensor | float) -> None:

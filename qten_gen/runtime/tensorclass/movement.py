@@ -48,7 +48,7 @@ def to(self: T, *args: Target | bool | None, **named: Target | bool | None) -> T
     if device is not None:
         found = checks.device(device)
         if found != self._device:
-            self = self._map_with(_move_without_waiting if non_blocking else Tensor.to, found, self._batch_size, found)
+            self = self._map_with(_move_without_waiting if non_blocking else Tensor.to, found, found)
     if dtype is None:
         return self
     return _cast(self, dtype)
@@ -93,7 +93,7 @@ def _cast(self: T, dtype: torch.dtype) -> T:
         )
     for leaf in self._leaves():
         if leaf.dtype != dtype and _is_cast(leaf, dtype):
-            return self._map_with(_with_dtype, dtype, self._batch_size, self._device)
+            return self._map_with(_with_dtype, dtype, self._device)
     return self
 
 

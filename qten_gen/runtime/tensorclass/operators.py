@@ -123,12 +123,12 @@ def _binary(function: Function) -> Callable[[T, object], T]:
                 explain(function.__name__, [self, other], error)
                 raise
         if isinstance(other, (int, float, complex)) or (isinstance(other, Tensor) and other.dim() == 0):
-            return self._map_with(function, other, size, self._device)
+            return self._map_with(function, other, self._device)
         if isinstance(other, Tensor):
-            return self._map_with(_over_batch, (function, other, size), size, self._device)
+            return self._map_with(_over_batch, (function, other, size), self._device)
         # NumPy's numbers; the usual ones went before, without the cost of an abstract class.
         if isinstance(other, Number):
-            return self._map_with(function, other, size, self._device)
+            return self._map_with(function, other, self._device)
         return NotImplemented  # type: ignore[no-any-return] # for Python to try the other operand
 
     return method

@@ -84,7 +84,7 @@ def permute(self: T, *dims: int | Sequence[int]) -> T:
             f"got {list(given)}"
         )
     size = Size([self._batch_size[dim] for dim in order])
-    return self._map_with(_permute, order, size, self._device)
+    return self._rearrange(_permute, order, size)
 
 
 def transpose(self: T, dim0: int, dim1: int) -> T:
@@ -102,7 +102,7 @@ def unsqueeze(self: T, dim: int) -> T:
         raise IndexError(f"unsqueeze: dimension {dim} is out of range for {n} batch dimensions")
     at = dim if dim >= 0 else dim + n + 1
     size = Size((*self._batch_size[:at], 1, *self._batch_size[at:]))
-    return self._map_with(torch.unsqueeze, at, size, self._device)
+    return self._rearrange(torch.unsqueeze, at, size)
 
 
 def squeeze(self: T, dim: int | None = None) -> T:
@@ -116,7 +116,7 @@ def squeeze(self: T, dim: int | None = None) -> T:
     if not dims:
         return self
     left = Size([length for at, length in enumerate(size) if at not in dims])
-    return self._map_with(torch.squeeze, dims, left, self._device)
+    return self._rearrange(torch.squeeze, dims, left)
 
 
 @overload
@@ -136,7 +136,7 @@ def expand(self: T, *shape: int | Sequence[int]) -> T:
     if added < 0 or any(before not in (1, after) for before, after in zip(old, new, strict=True)):
         raise ValueError(f"expand: the batch size {list(self._batch_size)} does not broadcast to {list(given)}")
     size = Size(new)
-    return self._map_with(_expand, (size, len(self._batch_size)), size, self._device)
+    return self._rearrange(_expand, (size, len(self._batch_size)), size)
 
 
 def dimension(self: TensorClass, dim: int) -> int:
@@ -174,7 +174,7 @@ def _resolved(self: TensorClass, shape: tuple[int, ...], old: Size) -> Size:
 
 def _reshaped(self: T, fn: _WithShape, shape: tuple[int | Sequence[int], ...]) -> T:
     size = _resolved(self, _integers(shape), self._batch_size)
-    return self._map_with(fn, (size, len(self._batch_size)), size, self._device)
+    return self._rearrange(fn, (size, len(self._batch_size)), size)
 
 
 def _reshape(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:

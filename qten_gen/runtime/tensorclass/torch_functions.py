@@ -93,7 +93,7 @@ def _broadcast_to(input: T, size: Sequence[int]) -> T:
 def _clone(input: T, *, memory_format: torch.memory_format = torch.preserve_format) -> T:
     if memory_format is torch.preserve_format:
         return movement.clone(input)
-    return input._map_with(_clone_as, memory_format, input._batch_size, input._device)
+    return input._map_with(_clone_as, memory_format, input._device)
 
 
 def _clone_as(tensor: Tensor, memory_format: torch.memory_format) -> Tensor:
@@ -117,7 +117,7 @@ def _like(function: Callable[..., Tensor]) -> Callable[..., TensorClass]:
         found = input._device if device is None else as_device(device)
         if device is not None:
             options["device"] = found
-        return input._map_with(apply, (args, options), input._batch_size, found)
+        return input._map_with(apply, (args, options), found)
 
     return handler
 
