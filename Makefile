@@ -55,6 +55,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.tensorclass
 	$(BIN)/python -m benchmarks.module
+	$(BIN)/python -m benchmarks.derived
 
 generate: $(INSTALLED)
 	$(BIN)/qten-gen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import module
+from benchmarks import derived, module
 from benchmarks.handwritten import Handwritten
 from benchmarks.tensorclass import OPERATIONS, Generated, result
 from benchmarks.timing import Row, interleaved, spell, table
@@ -30,6 +30,11 @@ def test_the_columns_for_modules_do_the_same(row: tuple[str, str, dict[str, modu
     _, statement, columns, _ = row
     results = [module.left(statement, names) for names in columns.values()]
     assert all(result == results[0] for result in results)
+
+
+@pytest.mark.parametrize("row", list(derived.rows()), ids=lambda row: row[0])
+def test_the_columns_for_derived_tensors_give_equal_ones(row: tuple[str, derived.Cells, str]) -> None:
+    assert derived.agree(row[1])
 
 
 def test_columns_are_measured_in_turns_and_the_minimum_counts() -> None:

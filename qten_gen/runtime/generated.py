@@ -1,6 +1,7 @@
 """What generated code calls, which it imports as `_q`."""
 
 from .declaring.loading import declared as declared
+from .module.cached_virtual import cached_virtual as cached_virtual
 from .module.construction import buffer as buffer
 from .module.construction import child as child
 from .module.construction import configure as configure
@@ -16,7 +17,6 @@ from .module.module_fields import submodule as submodule
 from .module.registered import registered as registered
 from .module.registered import unregistered as unregistered
 from .module.ties import tied as tied
-from .module.virtual import cached_virtual as cached_virtual
 from .module.virtual import virtual as virtual
 from .tensorclass.checks import DEFAULT as DEFAULT
 from .tensorclass.checks import BatchSize as BatchSize

@@ -250,7 +250,14 @@ def test_a_value_of_inference_mode_stays_there() -> None:
     assert not module.kept.is_inference()
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))])
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.deepcopy,
+        lambda module: pickle.loads(pickle.dumps(module)),
+        lambda module: module._replicate_for_data_parallel(),
+    ],
+)
 def test_copies_compute_their_own(copied: Callable[[Mask], Mask]) -> None:
     module = mask()
     first = module.kept
@@ -343,6 +350,21 @@ def test_a_value_with_sources_is_kept_for_each_grad_mode() -> None:
     with torch.no_grad():
         before = rotation.table
     assert rotation.table is not before
+
+
+def test_a_value_of_a_frozen_parameter_is_computed_again_with_gradients_once_it_is_not_frozen() -> None:
+    module = mask().requires_grad_(False)
+    assert module.scaled is module.scaled
+    module.requires_grad_(True)
+    (gradient,) = torch.autograd.grad(module.scaled.sum(), module.weight)
+    assert gradient.tolist() == [2, 2, 2]
+
+
+def test_a_value_kept_with_gradients_enabled_is_kept_without_them() -> None:
+    rotation = Rotation(3, 0, [])
+    before = rotation.table
+    with torch.no_grad():
+        assert rotation.table is before
 
 
 def test_a_trace_and_a_dispatch_mode_compute_it_anew() -> None:

@@ -133,7 +133,7 @@ def test_pruning_is_seen() -> None:
 
 def test_a_replica_shows_its_own_tensors() -> None:
     model = Model()
-    replica = model._replicate_for_data_parallel()  # type: ignore[no-untyped-call] # torch gives it no types
+    replica = model._replicate_for_data_parallel()
     vars(replica)["tensor:weight"] = torch.zeros(3, 3)
     assert torch.equal(replica.weight.data, torch.zeros(3, 3))
     assert torch.equal(model.weight.data, torch.eye(3) * 2)

@@ -23,6 +23,7 @@ from .freshness import GeneratedPart, NoPart, Values
 if TYPE_CHECKING:
     from ...model import Declaration, TensorClassDecl
     from ...reflection import ClassStatement
+    from ..module.module import Module
 
 
 class DeclarationMeta(ABCMeta):
@@ -165,9 +166,15 @@ class ModuleMeta(DeclarationMeta):
 
     def _complete(cls) -> None:
         """Virtual tensors move to the declaration: `super()` in their functions must reach the parent's, not their own."""
+        from ..module.cached_virtual import getter
+
         part = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         for name, value in list(vars(part).items()):
-            if isinstance(cls._specifiers.get(name), Virtual):
+            specifier = cls._specifiers.get(name)
+            if isinstance(specifier, Virtual):
+                if specifier.cached:
+                    value = property(getter(cast("type[Module]", cls), name), doc=value.__doc__)
+                    value.__set_name__(cls, name)  # type: ignore[attr-defined] # the typeshed does not know it
                 type.__setattr__(cls, name, value)
                 delattr(part, name)
 

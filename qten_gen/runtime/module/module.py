@@ -16,10 +16,10 @@ from ..qten_style.frozen_dict import FrozenDict
 from ..qten_style.labelled import LabelledTensor
 from ..qten_style.ownership import Assignable
 from . import loading_state, moving
+from .cached_virtual import CACHE
 from .dispatch import Functional
 from .ties import keeping_ties, share_assigned
 from .versions import migrate
-from .virtual import CACHE
 
 MOVED_TO = "_moved_to"
 """Where the instance dict keeps the device that a module was moved to by name, for modules without tensors."""
@@ -220,6 +220,11 @@ class Module(nn.Module, Functional, Assignable, DeviceBounded, metaclass=ModuleM
     def __setstate__(self, state: Mapping[str, object]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call] # torch gives it no types
         ownership.restore(self)
+
+    def _replicate_for_data_parallel(self) -> Self:
+        replica: Self = super()._replicate_for_data_parallel()  # type: ignore[no-untyped-call] # torch gives it no types
+        vars(replica).pop(CACHE, None)  # on another device they are others
+        return replica
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Module:
         vars(self).pop(CACHE, None)

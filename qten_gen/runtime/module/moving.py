@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.compiler import is_dynamo_compiling
 from torch.nn import Parameter
 
+from .cached_virtual import CACHE
 from .torch_module import KNOWN
-from .virtual import CACHE
 
 Convert = Callable[[Tensor], Tensor]
 
