@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import gc
 import json
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -62,6 +64,16 @@ def _loop(statement: str, namespace: Mapping[str, object]) -> Callable[[], float
     return lambda: timer.timeit(count) / count
 
 
+def keep_memory(module: str) -> None:
+    """Start this process again with memory that is not given back to the system between two measurements.
+
+    With glibc's own settings a large result costs page faults or not, depending on what ran before it.
+    """
+    settings = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40)}
+    if any(os.environ.get(name) != value for name, value in settings.items()):
+        os.execve(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]], {**os.environ, **settings})
+
+
 def time_call(call: Callable[[], object]) -> float:
     """Seconds that one call takes."""
     start = perf_counter()
@@ -70,13 +82,18 @@ def time_call(call: Callable[[], object]) -> float:
 
 
 def table(rows: Sequence[Row], relation: Callable[[float, float], str], heading: str) -> str:
-    """The rows as text. `relation` compares the first column with each of the others, under `heading`."""
+    """The rows as text. `relation` compares the first column with each of the others, under `heading`.
+
+    The columns are those of the first row; another row may lack some.
+    """
     columns = list(rows[0].seconds)
     first, others = columns[0], columns[1:]
     lines = [["", *columns, *(f"{heading} {other}" for other in others), "limit"]]
     for row in rows:
-        relations = [relation(row.seconds[first], row.seconds[other]) for other in others]
-        lines.append([row.name, *(spell(row.seconds[column]) for column in columns), *relations, row.limit])
+        found = row.seconds
+        relations = [relation(found[first], found[other]) if other in found else "-" for other in others]
+        times = [spell(found[column]) if column in found else "-" for column in columns]
+        lines.append([row.name, *times, *relations, row.limit])
     first_width, *widths = (max(map(len, cells)) for cells in zip(*lines, strict=True))
     return "\n".join(
         "  ".join([name.ljust(first_width), *map(str.rjust, cells, widths)]).rstrip() for name, *cells in lines
