@@ -1,43 +1,15 @@
-"""The view of a TensorClass for the template of its generated class.
-
-Every line that depends on a field's kind is made here, one function for each primitive of the template.
-"""
+"""The view of a TensorClass for the template of its generated class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, fingerprint, storage
+from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint
 from . import layout, spelling
-from .nested_names import NestedNames, nested_fields, qualified_name, reference
+from .nested_names import NestedNames, nested_fields, reference
+from .stored_fields import StoredField, stored_field
 
 _BUILTINS = ("isinstance", "len", "property", "type")
-
-
-@dataclass(frozen=True, slots=True)
-class StoredField:
-    """A field with the line it has in each primitive. An empty string leaves the field out."""
-
-    name: str
-    storage: str
-    type: str
-    doc: str
-    own: bool
-    fits: str
-    fit: str
-    set: str
-    map: str
-    map_with: str
-    rearrange: str
-    zip: str
-    put: str
-    join: str
-    pieces: str
-    leaf: str
-    leaf_if: str
-    item: str
-    static: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +41,9 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
     taken = {field.name for field in declaration.fields}
     builtin = {name: f"_builtins.{name}" if name in taken else name for name in _BUILTINS}
     n = next(name for name in ("n", "dims", "batch_dims", "n_") if name not in taken)
-    fields = tuple(_field(field, declaration, names, builtin, n) for field in declaration.fields)
+    fields = tuple(stored_field(field, declaration, names, builtin["isinstance"], n) for field in declaration.fields)
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
-    always = [f.leaf for f in carried if not f.leaf_if]
+    always = [f.lines.leaf for f in carried if not f.lines.leaf_if]
     return TensorClassView(
         name=declaration.name,
         doc=layout.docstring(_class_doc(declaration, names), 4),
@@ -85,124 +57,12 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         has_tensors=bool(carried),
         has_nested=any(nested_fields(declaration)),
         leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
-        leaves_if=tuple(f for f in carried if f.leaf_if),
+        leaves_if=tuple(f for f in carried if f.lines.leaf_if),
         contents=_contents([f.storage for f in carried], [f.storage for f in static]),
         refill=tuple(line for line in (_unpack(carried, "values"), _unpack(static, "static")) if line),
-        to_dict=layout.bracketed("return {", [f.item for f in fields], "}", 8),
+        to_dict=layout.bracketed("return {", [f.lines.item for f in fields], "}", 8),
         builtin=builtin,
     )
-
-
-def _field(
-    field: FieldDecl, declaration: TensorClassDecl, names: NestedNames, builtin: dict[str, str], n: str
-) -> StoredField:
-    at = storage(field.name)
-    mine = f"self.{at}"
-    carried = field.kind is not FieldKind.STATIC
-    nested = names[qualified_name(field)] if field.kind is FieldKind.NESTED else ""
-    optional = _or_none(field, mine)
-    return StoredField(
-        name=field.name,
-        storage=at,
-        type=spelling.field_type(field, names),
-        doc=layout.docstring(spelling.field_doc(field), 8),
-        own=declares(declaration, field),
-        fits=_fits(field, nested, builtin, n),
-        fit=_conversion(field, nested, field.name, "batch_size", "device"),
-        set=_or_none(field, "value")(
-            _conversion(field, nested, "value", "self._batch_size", "self._device") or "value"
-        ),
-        map=optional(f"{mine}._map(fn)" if nested else f"fn({mine})") if carried else mine,
-        map_with=optional(_map_with(mine, bool(nested))) if carried else mine,
-        rearrange=optional(_rearrange(mine, bool(nested))) if carried else mine,
-        zip=_call(field, "zip", f"fn, {mine}, other.{at}", f"fn({mine}, other.{at})") if carried else mine,
-        put=_call(field, "put", f"{mine}, index, value.{at}", "") if carried else "",
-        join=_join(field, at),
-        pieces=_pieces(field, mine),
-        leaf=f"*{mine}._leaves()" if nested else mine,
-        leaf_if=_leaf_if(field, mine),
-        item=f'"{field.name}": {optional(f"{mine}._to_dict()") if nested else mine}',
-        static=not carried,
-    )
-
-
-def _or_none(field: FieldDecl, name: str) -> Callable[[str], str]:
-    """Guards an expression by `None if name is None` where the field may be None."""
-    guard = f"None if {name} is None else " if field.optional and field.kind is not FieldKind.STATIC else ""
-    return lambda expression: f"{guard}{expression}"
-
-
-def _fits(field: FieldDecl, nested: str, builtin: dict[str, str], n: str) -> str:
-    """The condition under which the constructor hands a value to the runtime for conversion or refusal."""
-    name = field.name
-    match field.kind:
-        case FieldKind.TENSOR | FieldKind.NUMBER:
-            wrong = f"not {builtin['isinstance']}({name}, _Tensor) or {name}.shape[:{n}] != batch_size or device is not None"
-        case FieldKind.NESTED:
-            wrong = (
-                f"not {builtin['isinstance']}({name}, {nested}) or {name}._batch_size[:{n}] != batch_size "
-                "or device is not None"
-            )
-        case FieldKind.STATIC:
-            return f"{name} is not None" if field.cast and field.optional else "True" if field.cast else ""
-    return f"{name} is not None and ({wrong})" if field.optional else wrong
-
-
-def _conversion(field: FieldDecl, nested: str, value: str, batch_size: str, device: str) -> str:
-    """The call that converts a value or says what is wrong with it; empty where any value goes."""
-    match field.kind:
-        case FieldKind.TENSOR:
-            return f'_q.tensor(self, "{field.name}", {value}, {batch_size}, {device})'
-        case FieldKind.NUMBER:
-            return f'_q.number(self, "{field.name}", {value}, {batch_size}, {device})'
-        case FieldKind.NESTED:
-            return f'_q.nested(self, "{field.name}", {nested}, {value}, {batch_size}, {device})'
-        case FieldKind.STATIC:
-            return f'_q.cast(self, "{field.name}", "{field.cast}", {value})' if field.cast else ""
-
-
-def _map_with(mine: str, nested: bool) -> str:
-    if nested:
-        return f"{mine}._map_with(fn, argument, device or {mine}._device)"
-    return f"fn({mine}, argument)"
-
-
-def _rearrange(mine: str, nested: bool) -> str:
-    if nested:
-        return f"{mine}._rearrange(fn, argument, batch_size + {mine}._batch_size[n:])"
-    return f"fn({mine}, argument)"
-
-
-def _call(field: FieldDecl, verb: str, arguments: str, plain: str) -> str:
-    """A primitive's line that the runtime has to help with, because a side may be None or of another batch size."""
-    if field.kind is FieldKind.NESTED:
-        return f'_q.{verb}_nested(self, "{field.name}", {arguments})'
-    if field.optional:
-        return f'_q.{verb}_optional(self, "{field.name}", {arguments})'
-    return plain
-
-
-def _join(field: FieldDecl, at: str) -> str:
-    column = f"[item.{at} for item in items]"
-    if field.kind is FieldKind.STATIC:
-        return f'_q.same(self, "{field.name}", {column})'
-    tail = ", batch_size" if field.kind is FieldKind.NESTED else ""
-    return _call(field, "join", f"fn, {column}, dim{tail}", f"fn({column}, dim)")
-
-
-def _pieces(field: FieldDecl, mine: str) -> str:
-    match field.kind:
-        case FieldKind.STATIC:
-            return ""
-        case FieldKind.NESTED:
-            return f"_q.part_nested(self, fn, {mine}, argument, batch_sizes)"
-    return f"_q.part_optional(fn, {mine}, argument, batch_sizes)" if field.optional else f"fn({mine}, argument)"
-
-
-def _leaf_if(field: FieldDecl, mine: str) -> str:
-    if not field.optional or field.kind is FieldKind.STATIC:
-        return ""
-    return f"leaves.extend({mine}._leaves())" if field.kind is FieldKind.NESTED else f"leaves.append({mine})"
 
 
 def _contents(carried: list[str], static: list[str]) -> str:

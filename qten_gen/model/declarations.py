@@ -36,6 +36,7 @@ class FieldDecl:
 
     `nested` is the class name of a nested field, without module. `cast` is the builtin that a value is converted with
     (`"float"`) where the class says `autocast`. `dims` and `dtype` come from a jaxtyping annotation: `"*batch seq"`, `"Int"`.
+    `unbatched` says that the batch does not carry the tensor: `Unbatched[Tensor]`.
     """
 
     name: str
@@ -45,6 +46,7 @@ class FieldDecl:
     cast: str | None = None
     dims: str | None = None
     dtype: str | None = None
+    unbatched: bool = False
     default: Default | None = None
     kw_only: bool = False
     type: TypeExpr = field(default=TypeExpr(""), compare=False)

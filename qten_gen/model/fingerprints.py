@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from enum import Enum
 from hashlib import sha256
 
@@ -21,7 +22,10 @@ def fingerprint(declaration: Declaration) -> str:
 
 
 def structure(node: object) -> object:
-    """The compared part of a model node as nested tuples, whose `repr` is the same in every process."""
+    """The compared part of a model node as nested tuples, whose `repr` is the same in every process.
+
+    What has its default is left out, so that a new word of the language changes no declaration that does not use it.
+    """
     match node:
         case tuple():
             return tuple(structure(item) for item in node)
@@ -31,5 +35,5 @@ def structure(node: object) -> object:
             return str(node.value)
         case str() | int() | None:
             return node
-    compared = (name for name, f in type(node).__dataclass_fields__.items() if f.compare)  # type: ignore[attr-defined] # only dataclasses are left
-    return (type(node).__name__, *(structure(getattr(node, name)) for name in compared))
+    compared = [f for f in fields(node) if f.compare and getattr(node, f.name) != f.default]  # type: ignore[arg-type] # only dataclasses are left
+    return (type(node).__name__, *((f.name, structure(getattr(node, f.name))) for f in compared))

@@ -216,3 +216,9 @@ def test_two_parents_with_fields_can_be_combined_where_one_is_open() -> None:
     both = Both(left=torch.zeros(2), extra="a", x=torch.ones(2), batch_size=2)
     assert both[0].x == 1
     assert both.replace(extra="b").extra == "b"
+
+
+def test_none_stays_none_in_an_optional_field_that_casts() -> None:
+    value = Cast(torch.ones(()), Point(torch.ones(2)), name="a")
+    value.name = None
+    assert value.name is None

@@ -1,0 +1,198 @@
+"""The lines that a field of a TensorClass has in its generated class, one for each primitive of the template.
+
+What a line says depends on the field's kind alone, so there is one function for each kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, storage
+from . import layout, spelling
+from .nested_names import NestedNames, qualified_name
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The line of a field in each primitive. An empty string leaves the field out."""
+
+    fits: str
+    """The condition under which the constructor hands a value to the runtime for conversion or refusal."""
+    fit: str
+    set: str
+    map: str
+    map_with: str
+    rearrange: str
+    zip: str
+    put: str
+    join: str
+    pieces: str
+    """What gives one piece for each part; where it is empty, all parts share the value."""
+    leaf: str
+    leaf_if: str
+    """The statement that adds the leaves of a value that may be None."""
+    item: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredField:
+    """A field as the template sets it out."""
+
+    name: str
+    storage: str
+    type: str
+    doc: str
+    own: bool
+    static: bool
+    """Whether it stands among the static values of `_contents`."""
+    lines: Lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Spelling:
+    """How the text of one class writes a field and what stands around it."""
+
+    field: FieldDecl
+    at: str
+    """The private attribute that holds it."""
+    nested: str
+    """The global that holds the class of a nested field."""
+    isinstance: str
+    n: str
+    """The constructor's variable for the number of batch dimensions."""
+
+    @property
+    def mine(self) -> str:
+        return f"self.{self.at}"
+
+    @property
+    def column(self) -> str:
+        return f"[item.{self.at} for item in items]"
+
+    def or_none(self, name: str) -> Callable[[str], str]:
+        """Guards an expression by `None if name is None` where the field may be None."""
+        guard = f"None if {name} is None else " if self.field.optional else ""
+        return lambda expression: f"{guard}{expression}"
+
+    def unless_none(self, condition: str) -> str:
+        """A condition that holds for values that are not None only."""
+        return f"{self.field.name} is not None and ({condition})" if self.field.optional else condition
+
+    def call(self, function: str, arguments: str) -> str:
+        """A call of the runtime, which is told whose field it is."""
+        return f'_q.{function}(self, "{self.field.name}", {arguments})'
+
+
+def stored_field(
+    field: FieldDecl, declaration: TensorClassDecl, names: NestedNames, isinstance: str, n: str
+) -> StoredField:
+    """A field of a declaration; `isinstance` and `n` are how the text writes those two names."""
+    nested = names[qualified_name(field)] if field.kind is FieldKind.NESTED else ""
+    at = _Spelling(field, storage(field.name), nested, isinstance, n)
+    return StoredField(
+        name=field.name,
+        storage=at.at,
+        type=spelling.field_type(field, names),
+        doc=layout.docstring(spelling.field_doc(field), 8),
+        own=declares(declaration, field),
+        static=field.kind is FieldKind.STATIC,
+        lines=_lines(at),
+    )
+
+
+def _lines(at: _Spelling) -> Lines:
+    match at.field.kind:
+        case FieldKind.NESTED:
+            return _nested(at)
+        case FieldKind.STATIC:
+            return _static(at)
+    return _unbatched(at) if at.field.unbatched else _tensor(at)
+
+
+def _tensor(at: _Spelling) -> Lines:
+    """A tensor that carries the batch, or a number that becomes one."""
+    name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
+    check = "number" if at.field.kind is FieldKind.NUMBER else "tensor"
+    wrong = f"not {at.isinstance}({name}, _Tensor) or {name}.shape[:{at.n}] != batch_size or device is not None"
+    optional = at.field.optional
+    return Lines(
+        fits=at.unless_none(wrong),
+        fit=at.call(check, f"{name}, batch_size, device"),
+        set=at.or_none("value")(at.call(check, "value, self._batch_size, self._device")),
+        map=or_none(f"fn({mine})"),
+        map_with=or_none(f"fn({mine}, argument)"),
+        rearrange=or_none(f"fn({mine}, argument)"),
+        zip=at.call("zip_optional", f"fn, {mine}, other.{at.at}") if optional else f"fn({mine}, other.{at.at})",
+        put=at.call("put_optional", f"{mine}, index, value.{at.at}") if optional else f"{mine}[index] = value.{at.at}",
+        join=at.call("join_optional", f"fn, {at.column}, dim") if optional else f"fn({at.column}, dim)",
+        pieces=f"_q.part_optional(fn, {mine}, argument, batch_sizes)" if optional else f"fn({mine}, argument)",
+        leaf=mine,
+        leaf_if=f"leaves.append({mine})" if optional else "",
+        item=f'"{name}": {mine}',
+    )
+
+
+def _unbatched(at: _Spelling) -> Lines:
+    """A tensor that the batch does not carry: of any shape, and the same for all items."""
+    name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
+    optional = at.field.optional
+    return Lines(
+        fits=at.unless_none(f"not {at.isinstance}({name}, _Tensor) or device is not None"),
+        fit=at.call("unbatched", f"{name}, device"),
+        set=at.or_none("value")(at.call("unbatched", "value, self._device")),
+        map=or_none(f"fn({mine})"),
+        map_with=or_none(f"fn({mine}, argument)"),
+        rearrange=mine,
+        zip=at.call("zip_optional", f"fn, {mine}, other.{at.at}") if optional else f"fn({mine}, other.{at.at})",
+        put="",
+        join=at.call("same_tensor", at.column),
+        pieces="",
+        leaf=mine,
+        leaf_if=f"leaves.append({mine})" if optional else "",
+        item=f'"{name}": {mine}',
+    )
+
+
+def _nested(at: _Spelling) -> Lines:
+    """Another TensorClass, whose batch size starts with this one's."""
+    name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
+    wrong = (
+        f"not {at.isinstance}({name}, {at.nested}) or {name}._batch_size[:{at.n}] != batch_size or device is not None"
+    )
+    rest = f"{mine}._batch_size[n:]"
+    return Lines(
+        fits=at.unless_none(wrong),
+        fit=at.call("nested", f"{at.nested}, {name}, batch_size, device"),
+        set=at.or_none("value")(at.call("nested", f"{at.nested}, value, self._batch_size, self._device")),
+        map=or_none(f"{mine}._map(fn)"),
+        map_with=or_none(f"{mine}._map_with(fn, argument, device or {mine}._device)"),
+        rearrange=or_none(f"{mine}._rearrange(fn, argument, batch_size + {rest})"),
+        zip=at.call("zip_nested", f"fn, {mine}, other.{at.at}"),
+        put=at.call("put_nested", f"{mine}, index, value.{at.at}"),
+        join=at.call("join_nested", f"fn, {at.column}, dim, batch_size"),
+        pieces=f"_q.part_nested(self, fn, {mine}, argument, batch_sizes)",
+        leaf=f"*{mine}._leaves()",
+        leaf_if=f"leaves.extend({mine}._leaves())" if at.field.optional else "",
+        item=f'"{name}": {or_none(f"{mine}._to_dict()")}',
+    )
+
+
+def _static(at: _Spelling) -> Lines:
+    """A Python value that is the same for the whole batch."""
+    name, mine, cast = at.field.name, at.mine, at.field.cast
+    return Lines(
+        fits=("True" if not at.field.optional else f"{name} is not None") if cast else "",
+        fit=at.call("cast", f'"{cast}", {name}') if cast else "",
+        set=at.or_none("value")(at.call("cast", f'"{cast}", value')) if cast else "value",
+        map=mine,
+        map_with=mine,
+        rearrange=mine,
+        zip=mine,
+        put="",
+        join=at.call("same", at.column),
+        pieces="",
+        leaf="",
+        leaf_if="",
+        item=f'"{name}": {mine}',
+    )
