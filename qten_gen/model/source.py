@@ -65,6 +65,14 @@ class Signature:
 
 
 @dataclass(frozen=True, slots=True)
+class DataWrite:
+    """A write through `.data` to an attribute of the object that a method belongs to."""
+
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class MethodSource:
     """A function in a class body. `decorators` are qualified names (`builtins.property`, `qten_gen.virtual`)."""
 
@@ -75,6 +83,8 @@ class MethodSource:
     """The decorator's call where it is `@virtual(...)`."""
     doc: str = ""
     place: Place = NOWHERE
+    data_writes: tuple[DataWrite, ...] = ()
+    """Looked for in classes with cached virtual tensors only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import libcst as cst
 
 from ..model import ClassSource, FieldSource, MethodSource, Place, TypeVariable, union
 from .annotations import one_line, string_value, text_of, type_expr
+from .data_writes import data_writes
 from .imports import bound_names, dotted
 from .names import Scope
 from .signatures import method
@@ -132,9 +133,10 @@ def _attributes(body: list[Statement], scope: Scope) -> Iterator[str]:
 
 
 def _methods(body: list[Statement], scope: Scope) -> Iterator[MethodSource]:
-    for node, place in body:
-        if isinstance(node, cst.FunctionDef):
-            yield method(node, place, scope)
+    found = [(method(node, place, scope), node) for node, place in body if isinstance(node, cst.FunctionDef)]
+    derives = any(source.specifier is not None and source.specifier.get("cached") for source, _ in found)
+    for source, node in found:
+        yield replace(source, data_writes=data_writes(node, source.place)) if derives else source
 
 
 def _doc_of(node: cst.CSTNode) -> str:

@@ -21,6 +21,7 @@ from . import (
     frozen_mismatch,
     generated_base,
     handler_signature,
+    hidden_change,
     ignored_specifier,
     incompatible_flags,
     inconsistent_bases,
@@ -108,6 +109,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     repeated_submodule,
     unused_migration,
     unknown_source,
+    hidden_change,
 )
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,
