@@ -8,9 +8,10 @@ ALWAYS = frozenset({"batch_size", "device"})
 
 TENSORCLASS = ALWAYS | frozenset(
     """
-    apply bfloat16 cat chunk clone contiguous cpu cuda detach double expand flatten float from_dict get half items keys
-    permute pin_memory replace requires_grad requires_grad_ reshape select set split squeeze stack to to_dict transpose
-    unbind unflatten unsqueeze update values view
+    apply bfloat16 cat chunk clone contiguous cpu cuda detach double expand flatten float from_dataclass from_dict
+    from_namedtuple from_numpy from_tensordict get half items keys numpy permute pin_memory replace requires_grad
+    requires_grad_ reshape select set split squeeze stack to to_dict to_tensordict tolist transpose unbind unflatten
+    unsqueeze update values view
     """.split()
 )
 """Public members of `TensorClass`."""

@@ -141,18 +141,15 @@ def nested(
 ) -> T:
     """The object to store in a nested field, moved to the owner's device.
 
-    Its batch size has to start with the owner's. A shorter one is raised to it in a shallow copy.
+    Its batch size has to start with the owner's. A shorter one is raised to it in a shallow copy. A TensorDict with fitting keys
+    is converted.
 
     Raises:
-        TypeError: `value` is of another class.
+        TypeError: `value` is of another class, or a TensorDict whose keys do not fit.
         ValueError: the batch sizes do not fit.
     """
     if not isinstance(value, cls):
-        if not isinstance(value, Mapping) or "autocast" not in self._flags:
-            raise TypeError(f"{label(self, name)}: expected {cls.__name__}, got {named(value)}")
-        from .conversion import from_dict
-
-        return from_dict(cls, value, batch_size=batch_size, device=device)
+        value = _as_nested(self, name, cls, value, batch_size, device)
     if value._batch_size[: len(batch_size)] != batch_size:
         if batch_size[: len(value._batch_size)] != value._batch_size:
             raise ValueError(
@@ -165,6 +162,24 @@ def nested(
 
         return to(value, device)
     return value
+
+
+def _as_nested(
+    self: TensorClass, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None
+) -> T:
+    """The object that a TensorDict, or in an `autocast` class a mapping, stands for."""
+    from .interop.tensordicts import from_tensordict, is_tensordict
+
+    if is_tensordict(value):
+        try:
+            return from_tensordict(cls, value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{label(self, name)}: {error}") from error
+    if not isinstance(value, Mapping) or "autocast" not in self._flags:
+        raise TypeError(f"{label(self, name)}: expected {cls.__name__}, got {named(value)}")
+    from .conversion import from_dict
+
+    return from_dict(cls, value, batch_size=batch_size, device=device)
 
 
 _CASTS: dict[str, type] = {"int": int, "float": float, "bool": bool, "complex": complex, "str": str}

@@ -10,13 +10,17 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 from ..declaring.fields import field
 from ..declaring.metaclass import TensorClassMeta
 from . import access, checks, conversion, indexing, joining, movement, operators, shapes, torch_functions
+from .interop import arrays, records, tensordicts
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from _typeshed import DataclassInstance
     from qten_gen_typing import BatchSizeField, DeviceField, Primitives, TensorOperators
+    from tensordict import TensorDictBase
 
     from .checks import BatchSize, DeviceLike
+    from .interop.arrays import Array
 
     class _Face(TensorOperators, Primitives):
         """What a type checker sees of operators and generated code."""
@@ -152,6 +156,49 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     def from_dict(cls, values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None) -> Self:
         """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.tensorclass.conversion.from_dict`."""
         return conversion.from_dict(cls, values, batch_size=batch_size, device=device)
+
+    # Other libraries
+    to_tensordict = tensordicts.to_tensordict
+    numpy = arrays.numpy
+    tolist = arrays.tolist
+
+    @classmethod
+    def from_tensordict(
+        cls, tensordict: TensorDictBase, non_tensordict: Mapping[str, object] | None = None, safe: bool = True
+    ) -> Self:
+        """Construct from a `tensordict.TensorDict`, without a copy. See `interop.tensordicts.from_tensordict`."""
+        return tensordicts.from_tensordict(cls, tensordict, non_tensordict, safe)
+
+    @classmethod
+    def from_numpy(
+        cls, values: Mapping[str, object] | Array, *, batch_size: BatchSize = None, device: DeviceLike = None
+    ) -> Self:
+        """Construct from a mapping of arrays, or a structured array. See `interop.arrays.from_numpy`."""
+        return arrays.from_numpy(cls, values, batch_size=batch_size, device=device)
+
+    @classmethod
+    def from_dataclass(
+        cls,
+        source: DataclassInstance,
+        *,
+        auto_batch_size: bool = False,
+        batch_size: BatchSize = None,
+        device: DeviceLike = None,
+    ) -> Self:
+        """Construct from an instance of a dataclass with the same field names. See `interop.records.from_dataclass`."""
+        return records.from_dataclass(cls, source, auto_batch_size, batch_size, device)
+
+    @classmethod
+    def from_namedtuple(
+        cls,
+        source: tuple[object, ...],
+        *,
+        auto_batch_size: bool = False,
+        batch_size: BatchSize = None,
+        device: DeviceLike = None,
+    ) -> Self:
+        """Construct from a named tuple with the same field names. See `interop.records.from_namedtuple`."""
+        return records.from_namedtuple(cls, source, auto_batch_size, batch_size, device)
 
     __repr__ = conversion.show
     __reduce__ = conversion.reduce

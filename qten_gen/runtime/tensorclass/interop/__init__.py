@@ -1,0 +1,1 @@
+"""TensorClasses beside other libraries: TensorDicts, arrays, dataclasses."""

@@ -1,0 +1,131 @@
+"""To and from NumPy arrays and plain Python numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+import torch
+from torch import Tensor
+
+from ..checks import BatchSize, DeviceLike, label
+from ..checks import batch_size as as_batch_size
+from ..contents import contents, nested_class
+from ..conversion import from_dict
+from ..joining import unbind
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..tensorclass import TensorClass
+
+    Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+
+T = TypeVar("T", bound="TensorClass")
+
+Rows: TypeAlias = "dict[str, object] | list[Rows]"
+"""One dict for an object without batch dimensions; lists of them, as deep as there are batch dimensions."""
+
+
+def numpy(self: TensorClass, *, force: bool = False) -> dict[str, object]:
+    """The fields as a dict of arrays, nested objects as dicts; None and static values as they are.
+
+    Arrays share memory with the tensors, so writes are seen on both sides.
+
+    Args:
+        force: Take tensors that have no array as they are too: detached from their history, copied to main memory. Such an array
+            shares no memory.
+
+    Raises:
+        TypeError: a tensor needs `force`, or has a dtype that NumPy does not know, such as `torch.bfloat16`.
+    """
+    return {name: _array(self, name, value, force) for name, value in contents(self).items()}
+
+
+def _array(self: TensorClass, name: str, value: object, force: bool) -> object:
+    if isinstance(value, Tensor):
+        try:
+            return value.numpy(force=force)
+        except (RuntimeError, TypeError) as error:
+            raise TypeError(f"{label(self, name)}: {error}") from error
+    return numpy(cast("TensorClass", value), force=force) if name in self._nested and value is not None else value
+
+
+def from_numpy(
+    cls: type[T], values: Mapping[str, object] | Array, *, batch_size: BatchSize = None, device: DeviceLike = None
+) -> T:
+    """Construct from a mapping of arrays, as `numpy` returns it, or from a structured array, whose shape is the batch size.
+
+    Tensors share memory with the arrays where those are writable and densely laid out, and no device asks for a copy; the columns
+    of a structured array are copied.
+
+    Args:
+        values: Mappings in place of nested objects become those objects; so do fields of a structured dtype.
+        batch_size: Nothing is inferred from a mapping: without it the object has no batch dimensions.
+
+    Raises:
+        TypeError: a key is no field, a field without default is missing, or torch has no such dtype.
+        ValueError: a shape does not start with the batch size.
+    """
+    if isinstance(values, Mapping):
+        return from_dict(cls, _tensors(cls, values), batch_size=batch_size, device=device)
+    if values.dtype.names is None:
+        raise TypeError(
+            f"{cls.__name__}.from_numpy: expected a mapping of arrays or a structured array, "
+            f"got an array of dtype {values.dtype}"
+        )
+    size = values.shape if batch_size is None else as_batch_size(batch_size)
+    return from_dict(cls, _tensors(cls, _columns(values)), batch_size=size, device=device)
+
+
+def _columns(records: Array) -> dict[str, object]:
+    """The columns of a structured array, by name."""
+    return {name: records[name] for name in records.dtype.names or ()}
+
+
+def _tensors(cls: type[TensorClass], values: Mapping[str, object]) -> dict[str, object]:
+    """The values with tensors in the place of arrays; static fields may hold arrays, and keep them."""
+    return {
+        name: value if name in cls._static or name not in cls._fields else _tensor(cls, name, value)
+        for name, value in values.items()
+    }
+
+
+def _tensor(cls: type[TensorClass], name: str, value: object) -> object:
+    if isinstance(value, Tensor) or not (isinstance(value, Mapping) or hasattr(value, "__array__")):
+        return value
+    if name in cls._nested:
+        inner = nested_class(cls, name)
+        return _tensors(inner, value if isinstance(value, Mapping) else _columns(cast("Array", value)))
+    if isinstance(value, Mapping):
+        return value
+    # NumPy's numbers, and arrays of other libraries, become arrays.
+    array = cast("Array", value).__array__()
+    try:
+        return torch.from_numpy(array if _is_shareable(array) else array.copy())
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{cls.__name__}.{name}: {error}") from error
+
+
+def _is_shareable(array: Array) -> bool:
+    """Whether torch can use the memory of an array: it may be written, and its strides are whole items and not negative."""
+    return array.flags.writeable and all(step >= 0 and step % max(array.itemsize, 1) == 0 for step in array.strides)
+
+
+def tolist(self: TensorClass) -> Rows:
+    """The items as dicts of plain Python values, in lists as deep as there are batch dimensions; what JSON can hold.
+
+        batch.tolist()[0]["tokens"]
+
+    Static values are the same object in every dict.
+    """
+    if self._batch_size:
+        return [tolist(item) for item in unbind(self)]
+    return {name: _plain(value) for name, value in contents(self).items()}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Tensor):
+        return cast("object", value.tolist())
+    tolist_of = getattr(value, "tolist", None) if hasattr(value, "_batch_size") else None
+    return value if tolist_of is None else cast("object", tolist_of())

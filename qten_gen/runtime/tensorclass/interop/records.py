@@ -1,0 +1,118 @@
+"""From objects that name their fields too: dataclass instances and named tuples."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from torch import Size, Tensor
+
+from ..checks import BatchSize, DeviceLike, is_nested, named
+from ..contents import contents
+from ..conversion import from_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from _typeshed import DataclassInstance
+
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def from_dataclass(
+    cls: type[T],
+    source: DataclassInstance,
+    auto_batch_size: bool = False,
+    batch_size: BatchSize = None,
+    device: DeviceLike = None,
+) -> T:
+    """Construct from an instance of any dataclass whose fields have the names of this class's. Tensors are not copied.
+
+    Dataclass instances in place of nested objects become those objects. An object of another TensorClass is taken too.
+
+    Args:
+        auto_batch_size: Take the leading dimensions that all tensors share as the batch size.
+        batch_size: The batch size, where it is not found; nothing is inferred otherwise.
+
+    Raises:
+        TypeError: `source` is no dataclass instance, a name is no field, or a field without default is missing.
+        ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
+    """
+    where = f"{cls.__name__}.from_dataclass"
+    if not dataclasses.is_dataclass(source) or isinstance(source, type):
+        raise TypeError(f"{where}: expected an instance of a dataclass, got {_kind(source)}")
+    return _from_record(cls, where, source, auto_batch_size, batch_size, device)
+
+
+def from_namedtuple(
+    cls: type[T],
+    source: tuple[object, ...],
+    auto_batch_size: bool = False,
+    batch_size: BatchSize = None,
+    device: DeviceLike = None,
+) -> T:
+    """Construct from a named tuple, as `from_dataclass` does from a dataclass instance; such as `torch.max(x, dim=0)` gives.
+
+    Raises:
+        TypeError: `source` is no named tuple, a name is no field, or a field without default is missing.
+        ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
+    """
+    where = f"{cls.__name__}.from_namedtuple"
+    if _names(source) is None or dataclasses.is_dataclass(source):
+        raise TypeError(f"{where}: expected a named tuple, got {_kind(source)}")
+    return _from_record(cls, where, source, auto_batch_size, batch_size, device)
+
+
+def _from_record(
+    cls: type[T], where: str, source: object, auto_batch_size: bool, batch_size: BatchSize, device: DeviceLike
+) -> T:
+    if auto_batch_size and batch_size is not None:
+        raise ValueError(f"{where}: expected batch_size or auto_batch_size, got both")
+    values = contents(source) if is_nested(source) else cast("Mapping[str, object]", _as_mapping(source))
+    size = _shared_dimensions(values) if auto_batch_size else batch_size
+    return from_dict(cls, values, batch_size=size, device=device)
+
+
+def _kind(source: object) -> str:
+    return f"the class {source.__name__}" if isinstance(source, type) else named(source)
+
+
+def _names(source: object) -> tuple[str, ...] | None:
+    """The field names of a record; None of any other value, and of objects of declared classes, which stay what they are."""
+    if is_nested(source) or isinstance(source, type):
+        return None
+    if dataclasses.is_dataclass(source):
+        return tuple(field.name for field in dataclasses.fields(source))
+    if not isinstance(source, tuple):
+        return None
+    # The named tuples that torch returns have another list of their names.
+    found = getattr(source, "_fields", None) or getattr(type(source), "__match_args__", None)
+    return found if isinstance(found, tuple) else None
+
+
+def _as_mapping(source: object) -> object:
+    """A record as a dict, records in it too; any other value as it is."""
+    names = _names(source)
+    return source if names is None else {name: _as_mapping(getattr(source, name)) for name in names}
+
+
+def _shared_dimensions(values: Mapping[str, object]) -> Size:
+    """The longest shape that the shapes of all tensors start with; none where there are no tensors."""
+    shapes = list(_shapes(values))
+    size = shapes[0] if shapes else Size()
+    for shape in shapes:
+        while shape[: len(size)] != size:
+            size = size[:-1]
+    return size
+
+
+def _shapes(values: Mapping[str, object]) -> Iterator[Size]:
+    for value in values.values():
+        if isinstance(value, Tensor):
+            yield value.shape
+        elif is_nested(value):
+            yield value._batch_size
+        elif isinstance(value, dict):
+            yield from _shapes(cast("dict[str, object]", value))

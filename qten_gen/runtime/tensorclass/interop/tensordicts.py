@@ -1,0 +1,138 @@
+"""To and from the TensorDicts of the package `tensordict`, which is imported when one is asked for and not before."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
+
+from ..checks import named, suggestion
+from ..contents import construct, contents, nested_class
+from ..static import equal
+
+if TYPE_CHECKING:
+    from tensordict import TensorDict, TensorDictBase
+
+    from ....model import TensorClassDecl
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def to_tensordict(self: TensorClass, *, retain_none: bool = True) -> TensorDict:
+    """The fields as a `tensordict.TensorDict` of the same batch size and device; nested objects become TensorDicts.
+
+    Tensors are shared, not copied. A static value becomes a `NonTensorData`.
+
+    Args:
+        retain_none: Whether fields that are None are entries of the result. Without them `from_tensordict` gives such a field its
+            default, which need not be None.
+
+    Raises:
+        ImportError: tensordict is not installed.
+    """
+    library = _library(f"{type(self).__name__}.to_tensordict")
+    entries = {
+        name: _entry(library, self, name, value, retain_none)
+        for name, value in contents(self).items()
+        if value is not None or retain_none
+    }
+    made: TensorDict = library.TensorDict(entries, batch_size=self._batch_size, device=self._device)
+    return made
+
+
+def _entry(library: ModuleType, self: TensorClass, name: str, value: object, retain_none: bool) -> object:
+    """A field's value as a TensorDict holds it."""
+    if value is None or name in self._static:
+        return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
+    return to_tensordict(cast("TensorClass", value), retain_none=retain_none) if name in self._nested else value
+
+
+def from_tensordict(
+    cls: type[T], tensordict: TensorDictBase, non_tensordict: Mapping[str, object] | None = None, safe: bool = True
+) -> T:
+    """Construct from a TensorDict, with its batch size and device. Tensors are shared, not copied.
+
+    TensorDicts in it become the objects that the annotations of nested fields name. A field that is not in it gets its default,
+    or None where it is optional.
+
+    Args:
+        tensordict: A TensorDict of any kind, or an object of a class that tensordict made.
+        non_tensordict: Values of fields that are not in `tensordict`: static ones, or nested objects.
+        safe: Whether an entry that is no field is an error; otherwise it is left out.
+
+    Raises:
+        TypeError: `tensordict` is none; an entry is no field; a field without default is missing, or its value is of another
+            type.
+        ValueError: a shape does not start with the batch size, a field is given twice, or a static value is not the same
+            for all items.
+    """
+    where = f"{cls.__name__}.from_tensordict"
+    if not is_tensordict(tensordict):
+        raise TypeError(f"{where}: expected a TensorDict, got {named(tensordict)}; for other mappings use .from_dict")
+    given: dict[str, object] = {key: tensordict.get(key) for key in tensordict.keys()}
+    for name, value in (non_tensordict or {}).items():
+        if name in given:
+            raise ValueError(f"{where}: {name!r} is given twice, in the TensorDict and in non_tensordict")
+        given[name] = value
+    unknown = next((name for name in given if name not in cls._fields), None)
+    if safe and unknown is not None:
+        raise TypeError(
+            f"{where}: no field {unknown!r}{suggestion(unknown, cls._fields)}; safe=False leaves out what is no field"
+        )
+    values = {name: _value(cls, name, given[name], safe) for name in cls._fields if name in given}
+    declaration = cast("TensorClassDecl", cls._declaration)
+    optional = {field.name for field in declaration.fields if field.optional}
+    for name in cls._fields:
+        if name not in values and name not in cls._defaults:
+            if name not in optional:
+                raise TypeError(f"{where}: missing {name!r}")
+            values[name] = None
+    return construct(cls, {**values, "batch_size": tensordict.batch_size, "device": tensordict.device})
+
+
+def _value(cls: type[TensorClass], name: str, entry: Any, safe: bool) -> object:
+    """The value of a field that a TensorDict's entry stands for."""
+    library: Any = sys.modules["tensordict"]
+    if isinstance(entry, library.NonTensorStack):
+        return _common(cls, name, entry.tolist())
+    if isinstance(entry, library.NonTensorData):
+        return cast("object", entry.data)
+    if name in cls._nested and is_tensordict(entry):
+        return from_tensordict(nested_class(cls, name), entry, safe=safe)
+    return entry
+
+
+def _common(cls: type[TensorClass], name: str, values: object) -> object:
+    """The one value of a static field, from the values of all items, nested lists where there are several batch dimensions."""
+    found: list[object] = [values]
+    while found and isinstance(found[0], list):
+        found = [value for part in found for value in cast("list[object]", part)]
+    if not found:
+        raise ValueError(f"{cls.__name__}.{name}: expected a value, got a stack of none")
+    for value in found:
+        if not equal(found[0], value):
+            raise ValueError(
+                f"{cls.__name__}.{name} is the same for a whole batch, but differs between the items of the TensorDict: "
+                f"{found[0]!r} and {value!r}"
+            )
+    return found[0]
+
+
+def is_tensordict(value: object) -> TypeGuard[TensorDictBase]:
+    """Whether a value is a TensorDict, or of a class that tensordict made. Does not import tensordict: without it nothing is."""
+    library = sys.modules.get("tensordict")
+    if library is None:
+        return False
+    return isinstance(value, getattr(library, "TensorDictBase", ())) or library.is_tensorclass(type(value))
+
+
+def _library(action: str) -> ModuleType:
+    try:
+        import tensordict
+    except ImportError as error:
+        raise ImportError(
+            f"{action} needs the package tensordict, which is not installed: pip install tensordict", name="tensordict"
+        ) from error
+    return tensordict

@@ -1,0 +1,44 @@
+"""To and from other libraries."""
+
+from dataclasses import dataclass
+from typing import NamedTuple, assert_type
+
+import numpy as np
+import torch
+from tensorclass_declared import Batch, Point
+from tensordict import TensorDict
+from torch import Tensor
+
+x = torch.ones(2)
+batch = Batch(x, Point(x))
+made = TensorDict({}, [2])
+
+
+@dataclass
+class Record:
+    x: Tensor
+
+
+class Pair(NamedTuple):
+    x: Tensor
+
+
+assert_type(batch.to_tensordict(), TensorDict)
+assert_type(batch.to_tensordict(retain_none=False), TensorDict)
+assert_type(Batch.from_tensordict(made), Batch)
+assert_type(Point.from_tensordict(made, {"weight": x}, safe=False), Point)
+Batch.from_tensordict({})  # E
+Batch.from_tensordict(x)  # E
+Batch.from_tensordict(made, 3)  # E
+
+assert_type(batch.numpy(force=True), dict[str, object])
+assert_type(Batch.from_numpy({"x": np.zeros(3)}, batch_size=3), Batch)
+assert_type(Point.from_numpy(np.zeros(3, dtype=[("x", "f4")])), Point)
+batch.numpy(True)  # E
+Batch.from_numpy(3)  # E
+
+assert_type(Batch.from_dataclass(Record(x), auto_batch_size=True), Batch)
+assert_type(Batch.from_dataclass(batch, batch_size=2, device="cpu"), Batch)
+assert_type(Batch.from_namedtuple(Pair(x)), Batch)
+Batch.from_dataclass(3)  # E
+Batch.from_namedtuple(3)  # E
