@@ -16,7 +16,9 @@ import pytest
 
 import qten_gen
 from qten_gen.model import PRIVATE_NAMES
-from qten_gen.runtime.declaring.metaclass import DeclarationMeta, ModuleMeta, TensorClassMeta
+from qten_gen.runtime.declaring.metaclass import DeclarationMeta
+from qten_gen.runtime.module.metaclass import ModuleMeta
+from qten_gen.runtime.tensorclass.metaclass import TensorClassMeta
 
 REPOSITORY = Path(__file__).parents[1]
 PACKAGE = REPOSITORY / "qten_gen"

@@ -13,17 +13,16 @@ import types
 from abc import ABCMeta
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, cast, dataclass_transform
+from typing import TYPE_CHECKING, cast
 
 from . import freshness, jit, loading
 from .class_scope import Scope, annotations_of, statement_frame
-from .fields import Buffer, Default, Field, Parameter, Submodule, Virtual, buffer, field, param, submodule, virtual
+from .fields import Buffer, Default, Field, Parameter, Submodule, Virtual
 from .freshness import GeneratedPart, NoPart, Values
 
 if TYPE_CHECKING:
-    from ...model import Declaration, TensorClassDecl
+    from ...model import Declaration
     from ...reflection import ClassStatement
-    from ..module.module import Module
 
 
 class DeclarationMeta(ABCMeta):
@@ -38,6 +37,8 @@ class DeclarationMeta(ABCMeta):
     """Defaults of constructor arguments, inherited ones included."""
     _specifiers: dict[str, object]
     """Records of the field specifiers, inherited ones included."""
+    _nests = False
+    """Whether its classes can be the type of a field that holds tensors."""
 
     def __new__(
         mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **flags: object
@@ -98,87 +99,6 @@ class DeclarationMeta(ABCMeta):
         """Do what can be done only once the class is made."""
 
 
-@dataclass_transform(field_specifiers=(field,), eq_default=False)
-class TensorClassMeta(DeclarationMeta):
-    """Metaclass of TensorClass."""
-
-    _flags: frozenset[str] = frozenset()
-
-    if TYPE_CHECKING:
-        # Checkers hold the keywords of a class statement against this.
-        def __new__(
-            mcls,
-            name: str,
-            bases: tuple[type, ...],
-            namespace: dict[str, object],
-            *,
-            autocast: bool = False,
-            frozen: bool = False,
-            nocast: bool = False,
-            open: bool = False,
-            shadow: bool = False,
-            tensor_only: bool = False,
-        ) -> TensorClassMeta: ...
-
-    @staticmethod
-    def _read(statement: ClassStatement) -> Declaration:
-        declaration: Declaration = import_module("qten_gen.reflection").read_tensorclass(statement)
-        return declaration
-
-    @staticmethod
-    def _prepare(namespace: dict[str, object], declaration: Declaration) -> None:
-        if "open" in cast("TensorClassDecl", declaration).flags:
-            return
-        storage = import_module("qten_gen.model").storage
-        given = namespace.get("__slots__", ())
-        slots = (given,) if isinstance(given, str) else tuple(cast("tuple[str, ...]", given))
-        namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
-
-    def _complete(cls) -> None:
-        from ..tensorclass import protocols, pytree
-
-        declaration = cast("TensorClassDecl", cls._declaration)
-        cls._flags = declaration.flags
-        annotations = {f.name: f.type.text for f in declaration.fields}
-        # Not declared on the metaclass: checkers make both for the classes themselves.
-        type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))
-        positional = tuple(f.name for f in declaration.fields if not f.kw_only)
-        type.__setattr__(cls, "__match_args__", positional)
-        pytree.register(cls)
-
-
-@dataclass_transform(field_specifiers=(field, param, buffer, submodule, virtual), eq_default=False)
-class ModuleMeta(DeclarationMeta):
-    """Metaclass of Module."""
-
-    @staticmethod
-    def _read(statement: ClassStatement) -> Declaration:
-        declaration: Declaration = import_module("qten_gen.reflection").read_module(statement)
-        return declaration
-
-    @staticmethod
-    def _further_bases(declaration: Declaration, bases: tuple[type, ...]) -> tuple[type, ...]:
-        """Classes that write their own `__init__` register by assignment, so those take any assignment."""
-        from ..qten_style.ownership import Owning
-
-        owns = declaration.custom_init and not any(issubclass(base, Owning) for base in bases)
-        return (Owning,) if owns else ()
-
-    def _complete(cls) -> None:
-        """Virtual tensors move to the declaration: `super()` in their functions must reach the parent's, not their own."""
-        from ..module.cached_virtual import getter
-
-        part = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
-        for name, value in list(vars(part).items()):
-            specifier = cls._specifiers.get(name)
-            if isinstance(specifier, Virtual):
-                if specifier.cached:
-                    value = property(getter(cast("type[Module]", cls), name), doc=value.__doc__)
-                    value.__set_name__(cls, name)  # type: ignore[attr-defined] # the typeshed does not know it
-                type.__setattr__(cls, name, value)
-                delattr(part, name)
-
-
 def _statement(
     name: str,
     bases: tuple[type, ...],
@@ -198,7 +118,9 @@ def _statement(
         parents=_parents(bases),
         flags=_flags(namespace, flags),
         resolve=scope.resolve,
-        is_declaration=lambda value: isinstance(value, TensorClassMeta) and hasattr(value, "_declaration"),
+        is_declaration=lambda value: (
+            isinstance(value, DeclarationMeta) and type(value)._nests and hasattr(value, "_declaration")
+        ),
         classes={},
         import_of=scope.import_of,
         defines=scope.defines,

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from ..declaring.fields import Specifier, field
-from ..declaring.metaclass import ModuleMeta
 from ..qten_style import ownership
 from ..qten_style.devices import Device, DeviceBounded
 from ..qten_style.frozen_dict import FrozenDict
@@ -18,6 +17,7 @@ from ..qten_style.ownership import Assignable
 from . import loading_state, moving
 from .cached_virtual import CACHE
 from .dispatch import Functional
+from .metaclass import ModuleMeta
 from .ties import keeping_ties, share_assigned
 from .versions import migrate
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
-from ..declaring.metaclass import TensorClassMeta
 from . import access, checks, conversion, indexing, joining, movement, operators, shapes, torch_functions
 from .interop import arrays, records, tensordicts
+from .metaclass import TensorClassMeta
 
 if TYPE_CHECKING:
     from typing import Self

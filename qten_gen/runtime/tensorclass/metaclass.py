@@ -1,0 +1,62 @@
+"""The metaclass of TensorClass: slots for the fields, and what dataclasses and pytrees know of a class."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast, dataclass_transform
+
+from ..declaring.fields import field
+from ..declaring.metaclass import DeclarationMeta
+from . import protocols, pytree
+
+if TYPE_CHECKING:
+    from ...model import Declaration, TensorClassDecl
+    from ...reflection import ClassStatement
+
+
+@dataclass_transform(field_specifiers=(field,), eq_default=False)
+class TensorClassMeta(DeclarationMeta):
+    """Metaclass of TensorClass."""
+
+    _nests = True
+    _flags: frozenset[str] = frozenset()
+
+    if TYPE_CHECKING:
+        # Checkers hold the keywords of a class statement against this.
+        def __new__(
+            mcls,
+            name: str,
+            bases: tuple[type, ...],
+            namespace: dict[str, object],
+            *,
+            autocast: bool = False,
+            frozen: bool = False,
+            nocast: bool = False,
+            open: bool = False,
+            shadow: bool = False,
+            tensor_only: bool = False,
+        ) -> TensorClassMeta: ...
+
+    @staticmethod
+    def _read(statement: ClassStatement) -> Declaration:
+        declaration: Declaration = import_module("qten_gen.reflection").read_tensorclass(statement)
+        return declaration
+
+    @staticmethod
+    def _prepare(namespace: dict[str, object], declaration: Declaration) -> None:
+        if "open" in cast("TensorClassDecl", declaration).flags:
+            return
+        storage = import_module("qten_gen.model").storage
+        given = namespace.get("__slots__", ())
+        slots = (given,) if isinstance(given, str) else tuple(cast("tuple[str, ...]", given))
+        namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
+
+    def _complete(cls) -> None:
+        declaration = cast("TensorClassDecl", cls._declaration)
+        cls._flags = declaration.flags
+        annotations = {f.name: f.type.text for f in declaration.fields}
+        # Not declared on the metaclass: checkers make both for the classes themselves.
+        type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))
+        positional = tuple(f.name for f in declaration.fields if not f.kw_only)
+        type.__setattr__(cls, "__match_args__", positional)
+        pytree.register(cls)
