@@ -22,6 +22,7 @@ _FOLDERS = (Path(__file__).parent / "_templates", Path(__file__).parent.parent /
 _STUB_IMPORTS = {
     "_OrderedDict[": "from collections import OrderedDict as _OrderedDict",
     "_torch.": "import torch as _torch",
+    "_NamesLike": "from qten_gen.runtime.tensorclass.names import NamesLike as _NamesLike",
     "_BatchSize": "from qten_gen.runtime.tensorclass.checks import BatchSize as _BatchSize",
     "_DeviceLike": "from qten_gen.runtime.tensorclass.checks import DeviceLike as _DeviceLike",
     "_Destination,": "from qten_gen_typing import Destination as _Destination",

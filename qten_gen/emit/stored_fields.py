@@ -46,6 +46,8 @@ class StoredField:
     own: bool
     static: bool
     """Whether it stands among the static values of `_contents`."""
+    held: str
+    """What the constructor stores."""
     lines: Lines
 
 
@@ -97,6 +99,7 @@ def stored_field(
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
         static=field.kind is FieldKind.STATIC,
+        held=f"_q.held({field.name})" if nested and declaration.frozen else field.name,
         lines=_lines(at),
     )
 

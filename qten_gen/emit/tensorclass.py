@@ -24,6 +24,10 @@ class TensorClassView:
     fields: tuple[StoredField, ...]
     n: str
     frozen: bool
+    lock: str
+    """What is stored as the lock of a new object."""
+    seals: bool
+    """Whether objects that a frozen object holds have to be frozen too."""
     post_init: bool
     has_tensors: bool
     has_nested: bool
@@ -53,6 +57,8 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         fields=fields,
         n=n,
         frozen=declaration.frozen,
+        lock="_q.FROZEN" if declaration.frozen else "None",
+        seals=declaration.frozen and any(nested_fields(declaration)),
         post_init=declaration.post_init,
         has_tensors=bool(carried),
         has_nested=any(nested_fields(declaration)),
@@ -97,6 +103,8 @@ def _parameters(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
         *(spelling.parameter(f, spelling.field_type(f, names)) for f in keyword),
         "batch_size: _q.BatchSize = ()",
         "device: _q.DeviceLike = None",
+        "names: _q.NamesLike = None",
+        "lock: bool = False",
     )
 
 

@@ -157,7 +157,7 @@ def _init(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> str:
         return ""
     positional = [_parameter(f, types) for f in declaration.fields if not f.kw_only]
     keyword = [_parameter(f, types) for f in declaration.fields if f.kw_only]
-    own = ["batch_size: _BatchSize = ...", "device: _DeviceLike = ..."]
+    own = ["batch_size: _BatchSize = ...", "device: _DeviceLike = ...", "names: _NamesLike = ...", "lock: bool = ..."]
     return layout.bracketed("def __init__(", ["self", *positional, "*", *keyword, *own], ") -> None: ...", 4)
 
 

@@ -3,7 +3,7 @@
 Kept by hand, because rules do not import the runtime; a test compares the tables with it.
 """
 
-ALWAYS = frozenset({"batch_size", "device"})
+ALWAYS = frozenset({"batch_size", "device", "lock", "names"})
 """Reserved in a TensorClass even with the flag `shadow`: constructor arguments of every class."""
 
 TENSORCLASS = ALWAYS | frozenset(

@@ -1,7 +1,7 @@
 """A field has the name of something that every TensorClass or Module has.
 
 `batch.clone` can be the field or the method, not both. In a TensorClass the flag `shadow` gives such a name to the field;
-`batch_size` and `device` stay reserved.
+`batch_size`, `device`, `names` and `lock` stay reserved.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ from .tensorclass.checks import batch_size as batch_size
 from .tensorclass.checks import cast_static as cast
 from .tensorclass.checks import default as default
 from .tensorclass.checks import device as device
-from .tensorclass.checks import frozen as frozen
 from .tensorclass.checks import nested as nested
 from .tensorclass.checks import number as number
 from .tensorclass.checks import tensor as tensor
@@ -37,15 +36,25 @@ from .tensorclass.joining import put_nested as put_nested
 from .tensorclass.joining import put_optional as put_optional
 from .tensorclass.joining import zip_nested as zip_nested
 from .tensorclass.joining import zip_optional as zip_optional
+from .tensorclass.locks import FROZEN as FROZEN
+from .tensorclass.locks import frozen as frozen
+from .tensorclass.locks import held as held
+from .tensorclass.locks import lock as lock
+from .tensorclass.locks import locked as locked
+from .tensorclass.locks import seal as seal
+from .tensorclass.names import NamesLike as NamesLike
+from .tensorclass.names import names as names
 from .tensorclass.static import same as same
 
 __all__ = [
     "DEFAULT",
+    "FROZEN",
     "BatchSize",
     "DeviceLike",
     "Module",
     "ModuleDict",
     "ModuleList",
+    "NamesLike",
     "batch_size",
     "bound",
     "buffer",
@@ -57,9 +66,13 @@ __all__ = [
     "default",
     "device",
     "frozen",
+    "held",
     "initialise",
     "join_nested",
     "join_optional",
+    "lock",
+    "locked",
+    "names",
     "nested",
     "number",
     "ones_",
@@ -70,6 +83,7 @@ __all__ = [
     "put_optional",
     "registered",
     "same",
+    "seal",
     "submodule",
     "tensor",
     "tied",

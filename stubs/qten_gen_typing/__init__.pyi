@@ -6,6 +6,18 @@ from .slots import BatchSizeField as BatchSizeField
 from .slots import Default as Default
 from .slots import Destination as Destination
 from .slots import DeviceField as DeviceField
+from .slots import LockField as LockField
+from .slots import NamesField as NamesField
 from .slots import Slot as Slot
 
-__all__ = ["BatchSizeField", "Default", "Destination", "DeviceField", "Primitives", "Slot", "TensorOperators"]
+__all__ = [
+    "BatchSizeField",
+    "Default",
+    "Destination",
+    "DeviceField",
+    "LockField",
+    "NamesField",
+    "Primitives",
+    "Slot",
+    "TensorOperators",
+]

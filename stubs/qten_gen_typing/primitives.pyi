@@ -4,6 +4,8 @@ from typing import Any, ClassVar, Self, TypeVar
 import torch
 from torch import Size, Tensor
 
+from qten_gen.runtime.tensorclass.locks import Lock
+
 A = TypeVar("A")
 
 class Primitives:
@@ -11,6 +13,8 @@ class Primitives:
 
     _batch_size: Size
     _device: torch.device | None
+    _names: tuple[str | None, ...] | None
+    _lock: Lock | None
     _nested: ClassVar[dict[str, str]]
     _static: ClassVar[tuple[str, ...]]
 

@@ -82,7 +82,7 @@ def select(self: TensorClass, *keys: str) -> dict[str, object]:
 
 
 def replace(self: T, **changes: object) -> T:
-    """A new object with other values in some fields; `batch_size` and `device` can be changed too.
+    """A new object with other values in some fields; `batch_size`, `device`, `names` and `lock` can be changed too.
 
     It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied.
 
@@ -92,9 +92,11 @@ def replace(self: T, **changes: object) -> T:
         TypeError: there is no such field.
     """
     for name in changes:
-        if name not in self._fields and name not in ("batch_size", "device"):
+        if name not in self._fields and name not in ("batch_size", "device", "names", "lock"):
             raise TypeError(f"{type(self).__name__}.replace: no field {name!r}{suggestion(name, self._fields)}")
     unchanged = {**contents(self), "batch_size": self._batch_size, "device": self._device}
+    if self._names is not None and "batch_size" not in changes:
+        unchanged["names"] = self._names
     return construct(type(self), {**unchanged, **changes})
 
 

@@ -6,7 +6,6 @@ Every error names the class, the field, what was expected and what came.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import FrozenInstanceError
 from difflib import get_close_matches
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeGuard, TypeVar, cast
@@ -15,6 +14,9 @@ import torch
 from torch import Size, Tensor
 
 from .contents import new_like, tensor_and_nested
+from .locks import refuse_if_frozen as refuse_if_frozen
+from .locks import refuse_if_locked as refuse_if_locked
+from .names import fitted
 
 if TYPE_CHECKING:
     from ..declaring.fields import Default
@@ -196,17 +198,6 @@ def cast_static(self: TensorClass, name: str, to: str, value: object) -> object:
         raise TypeError(f"{label(self, name)}: cannot convert {named(value)} to {to}: {error}") from error
 
 
-def frozen(self: TensorClass, name: str) -> FrozenInstanceError:
-    """The error of an attempt to write a field of a frozen class, to be raised."""
-    return FrozenInstanceError(f"cannot assign to {label(self, name)}: the class is frozen; use .replace({name}=...)")
-
-
-def refuse_if_frozen(self: TensorClass, action: str) -> None:
-    """Raise the error of an in-place operation where the class is frozen."""
-    if "frozen" in self._flags:
-        raise FrozenInstanceError(f"cannot {action} a {type(self).__name__}: the class is frozen")
-
-
 def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
     """A shallow copy with another batch size, which all tensors have to start with; nested objects are raised to it.
 
@@ -215,7 +206,7 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
     """
     n = len(batch_size)
     values, static = self._contents()
-    fitted: list[object] = []
+    values_that_fit: list[object] = []
     for name, value in zip(tensor_and_nested(self), values, strict=True):
         if isinstance(value, Tensor):
             if value.shape[:n] != batch_size:
@@ -226,8 +217,10 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
         elif value is not None:
             inner = cast("TensorClass", value)
             value = nested(self, name, type(inner), inner, batch_size, None)
-        fitted.append(value)
-    return new_like(self)._refill(fitted, static, batch_size, self._device)
+        values_that_fit.append(value)
+    out = new_like(self)._refill(values_that_fit, static, batch_size, self._device)
+    out._names = fitted(self._names, n)
+    return out
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -251,12 +244,13 @@ def set_batch_size(self: TensorClass, value: BatchSize) -> None:
 
     Raises:
         ValueError: a tensor or a nested batch size does not fit; nothing is changed then.
-        FrozenInstanceError: the class is frozen.
+        RuntimeError: the object is locked.
+        FrozenInstanceError: it is frozen.
     """
-    refuse_if_frozen(self, "change the batch size of")
-    size = batch_size(value)
-    values, static = with_batch_size(self, size)._contents()
-    self._refill(values, static, size, self._device)
+    refuse_if_locked(self, "change the batch size of")
+    changed = with_batch_size(self, batch_size(value))
+    self._refill(*changed._contents(), changed._batch_size, self._device)
+    self._names = changed._names
 
 
 def get_device(self: TensorClass) -> torch.device | None:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import copyreg
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, NotRequired, TypedDict, TypeVar
 
 from torch import Size, Tensor
 
 from .checks import BatchSize, DeviceLike, default, suggestion
 from .checks import batch_size as as_batch_size
 from .contents import construct, contents, nested_class, new_like
+from .locks import FROZEN, lock
 
 if TYPE_CHECKING:
     import torch
 
+    from .names import Names
     from .tensorclass import TensorClass
 
 T = TypeVar("T", bound="TensorClass")
@@ -27,6 +29,10 @@ class State(TypedDict):
     fields: dict[str, object]
     batch_size: Size
     device: torch.device | None
+    names: NotRequired[Names]
+    """Only where a batch dimension has a name."""
+    lock: NotRequired[bool]
+    """Only where the object was locked."""
 
 
 def to_dict(self: TensorClass) -> dict[str, object]:
@@ -64,6 +70,8 @@ def show(self: TensorClass) -> str:
     """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
     lines = [f"{name}={_shown(value)}" for name, value in contents(self).items()]
     lines.append(f"batch_size={list(self._batch_size)}")
+    if self._names is not None:
+        lines.append(f"names={list(self._names)}")
     if self._device is not None:
         lines.append(f"device={self._device}")
     body = "".join(f"    {line},\n".replace("\n", "\n    ").removesuffix("    ") for line in lines)
@@ -80,6 +88,10 @@ def _shown(value: object) -> str:
 def reduce(self: T) -> tuple[Callable[..., object], tuple[type[T]], State]:
     """How to pickle: by the declared class alone, so that safe `torch.load` needs only that class on its list."""
     state = State(fields=contents(self), batch_size=self._batch_size, device=self._device)
+    if self._names is not None:
+        state["names"] = self._names
+    if self._lock not in (None, FROZEN):
+        state["lock"] = True
     return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined] # undocumented, but what pickle itself uses
 
 
@@ -102,11 +114,16 @@ def restore(self: TensorClass, state: State) -> None:
     values = [stored[field] for field in self._fields if field not in self._static]
     static = [stored[field] for field in self._static]
     self._refill(values, static, state["batch_size"], state["device"])
+    self._names = state.get("names")
+    if state.get("lock", False):
+        lock(self)
 
 
 def copy(self: T) -> T:
     """A shallow copy, for `copy.copy`."""
-    return new_like(self)._refill(*self._contents(), self._batch_size, self._device)
+    out = new_like(self)._refill(*self._contents(), self._batch_size, self._device)
+    out._names = self._names
+    return out
 
 
 def deep_copy(self: T, memo: dict[int, object]) -> T:
@@ -114,4 +131,6 @@ def deep_copy(self: T, memo: dict[int, object]) -> T:
     out = new_like(self)
     memo[id(self)] = out
     values, static = deepcopy(self._contents(), memo)
-    return out._refill(values, static, self._batch_size, self._device)
+    out._refill(values, static, self._batch_size, self._device)
+    out._names = self._names
+    return out

@@ -15,11 +15,11 @@ def dataclass_fields(
 ) -> dict[str, dataclasses.Field[object]]:
     """A `__dataclass_fields__` for `dataclasses.fields`, `asdict` and `replace`.
 
-    `batch_size` and `device` are in it as pseudo-fields of the kind `InitVar`: `replace` passes them on to the constructor, and
-    the other functions leave them out.
+    `batch_size`, `device` and `names` are in it as pseudo-fields of the kind `InitVar`: `replace` passes them on to the
+    constructor, and the other functions leave them out.
     """
     made = {name: _field(name, type_, defaults.get(name)) for name, type_ in annotations.items()}
-    for name in ("batch_size", "device"):
+    for name in ("batch_size", "device", "names"):
         made[name] = _field(name, dataclasses.InitVar[object], None)
         made[name].default = None
         _set_kind(made[name], "_FIELD_INITVAR")

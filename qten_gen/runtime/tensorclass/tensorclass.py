@@ -9,6 +9,7 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
 from . import access, checks, conversion, indexing, joining, movement, operators, shapes, torch_functions
+from . import names as dimension_names
 from .interop import arrays, records, tensordicts
 from .metaclass import TensorClassMeta
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from _typeshed import DataclassInstance
-    from qten_gen_typing import BatchSizeField, DeviceField, Primitives, TensorOperators
+    from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Primitives, TensorOperators
     from tensordict import TensorDictBase
 
     from .checks import BatchSize, DeviceLike
@@ -58,12 +59,13 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
 
     The annotation decides what a field is. A `Tensor` has a shape that starts with the batch size; another TensorClass is nested,
     and its batch size starts with this one's; any other type is static, the same value for the whole batch. The constructor takes
-    the fields in order, then `batch_size` and `device` by keyword. With a device, every tensor is moved to it.
+    the fields in order, then `batch_size`, `device`, `names` and `lock` by keyword. With a device, every tensor is moved to it;
+    `names` are those of the batch dimensions; with `lock=True` the object is locked, as by `lock_`.
 
     Operations return new objects with the static values of the first one. `__post_init__` runs in the constructor only.
     """
 
-    __slots__ = ("__weakref__", "_batch_size", "_device")
+    __slots__ = ("__weakref__", "_batch_size", "_device", "_lock", "_names")
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _flags: ClassVar[frozenset[str]] = frozenset()
@@ -71,6 +73,8 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     if TYPE_CHECKING:
         batch_size: BatchSizeField = field(default=cast(Any, ()), kw_only=True)
         device: DeviceField = field(default=cast(Any, None), kw_only=True)
+        names: NamesField = field(default=cast(Any, None), kw_only=True)
+        lock: LockField = field(default=cast(Any, False), kw_only=True)
 
         # For the `super().__init__(...)` of a class with its own constructor; others get one made of their fields.
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -82,6 +86,11 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
         )
         device = property(
             checks.get_device, checks.set_device, doc="Where all tensors are, or None where they may differ."
+        )
+        names = property(
+            dimension_names.get_names,
+            dimension_names.set_names,
+            doc="A name or None for each batch dimension; can be set.",
         )
 
         def __init__(self, *args, **kwargs):

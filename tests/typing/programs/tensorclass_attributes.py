@@ -17,6 +17,7 @@ assert_type(batch.source, str)
 assert_type(batch.tags, list[str])
 assert_type(batch.batch_size, torch.Size)
 assert_type(batch.device, torch.device | None)
+assert_type(batch.names, tuple[str | None, ...])
 assert_type(batch.requires_grad, bool)
 assert_type(batch.lengths, Tensor)
 assert_type(batch.first(), Batch)
@@ -29,6 +30,8 @@ batch.mask = None
 batch.point = Point(x)
 batch.batch_size = 3
 batch.batch_size = [3, 2]
+batch.names = ["time", None]
+batch.names = None
 batch.point.weight = x
 
 print(batch.tokns)  # E
@@ -41,6 +44,9 @@ batch.tokns = x  # E
 batch.source = 3  # E
 batch.batch_size = "3"  # E
 batch.device = "cpu"  # E
+batch.names = [1, 2]  # E
+batch.lock = True  # E
+print(batch.lock)  # E
 batch.squeze()  # E
 Fixed(x).x = x  # E
 FixedChild(x).x = x  # E

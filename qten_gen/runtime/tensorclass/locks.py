@@ -1,0 +1,120 @@
+"""Whether an object may change: objects that are locked for a while, and frozen ones.
+
+A locked object keeps what its fields hold: none can be set, nor its batch size or names. What is in the tensors may change. A
+frozen one, which is an object of a frozen class or one that such an object holds, refuses that too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, dataclass
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+from weakref import ref
+
+from .contents import new_like
+
+if TYPE_CHECKING:
+    from .tensorclass import TensorClass
+
+H = TypeVar("H")
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """What keeps an object as it is.
+
+    `roots` are the objects on which `lock_` was called, this one or those that hold it. `FROZEN` has none, and ends never.
+    """
+
+    roots: tuple[ref[TensorClass], ...]
+
+
+FROZEN: Final = Lock(())
+"""The lock of every object of a frozen class, and of the objects in its fields."""
+
+
+def refuse_if_locked(self: TensorClass, action: str) -> None:
+    """Raise the error of an attempt to change what an object holds, where it is locked or frozen: "cannot `action` a Batch".
+
+    Raises:
+        RuntimeError: it is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    if self._lock is not None:
+        raise _refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
+
+
+def refuse_if_frozen(self: TensorClass, action: str) -> None:
+    """Raise the error of an attempt to write to the tensors of an object, where it is frozen; a lock allows that.
+
+    Raises:
+        FrozenInstanceError: it is frozen.
+    """
+    if self._lock is FROZEN:
+        raise _refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
+
+
+def locked(self: TensorClass, name: str) -> RuntimeError | FrozenInstanceError:
+    """The error of an attempt to set a field of a locked object, to be raised."""
+    return _refusal(self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)")
+
+
+def frozen(self: TensorClass, name: str) -> FrozenInstanceError:
+    """The error of an attempt to set a field of a frozen class, to be raised."""
+    return FrozenInstanceError(
+        f"cannot assign to {type(self).__name__}.{name}: the class is frozen; use .replace({name}=...)"
+    )
+
+
+def _refusal(self: TensorClass, what: str, instead: str) -> RuntimeError | FrozenInstanceError:
+    if "frozen" in self._flags:
+        return FrozenInstanceError(f"{what}: the class is frozen")
+    if self._lock is FROZEN:
+        return FrozenInstanceError(f"{what}: a frozen object holds it; use {instead}")
+    return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object")
+
+
+def lock(self: TensorClass) -> None:
+    """Lock an object and those that it holds, for `lock_` and the keyword `lock` of constructors."""
+    if self._lock is None:
+        _add_root(self, ref(self))
+
+
+def _add_root(self: TensorClass, root: ref[TensorClass]) -> None:
+    if self._lock is FROZEN:
+        return
+    self._lock = Lock((root,) if self._lock is None else (*self._lock.roots, root))
+    for inner in nested_objects(self):
+        _add_root(inner, root)
+
+
+def nested_objects(self: TensorClass) -> list[TensorClass]:
+    """What the nested fields of an object hold, None left out."""
+    if not self._nested:
+        return []
+    return [cast("TensorClass", value) for value in self._contents()[0] if hasattr(value, "_batch_size")]
+
+
+# What generated code of frozen classes calls
+
+
+def held(value: H) -> H:
+    """What a frozen object stores in a nested field: a frozen shallow copy of the object given, which stays as it is.
+
+    None and the markers that pytrees put in place of objects are stored as they are.
+    """
+    if getattr(value, "_lock", FROZEN) is FROZEN:
+        return value
+    inner = cast("TensorClass", value)
+    values, static = inner._contents()
+    out = new_like(inner)._refill([held(one) for one in values], static, inner._batch_size, inner._device)
+    out._names = inner._names
+    out._lock = FROZEN
+    return cast(H, out)
+
+
+def seal(self: TensorClass) -> None:
+    """Freeze what the nested fields of a new frozen object hold, which nothing else holds yet."""
+    for inner in nested_objects(self):
+        if inner._lock is not FROZEN:
+            inner._lock = FROZEN
+            seal(inner)
