@@ -77,7 +77,7 @@ def functional_call(resolved: dict[type, Handler | None], takes_keywords: bool) 
 
 def _keyword_call(resolved: dict[type, Handler | None]) -> Call:
     def __call__(self: Functional, obj: object, /, **keywords: Any) -> Any:
-        if is_dynamo_compiling() or keywords:
+        if keywords:
             return self.invoke(obj, **keywords)
         try:
             handler = resolved[type(obj)]
@@ -90,8 +90,6 @@ def _keyword_call(resolved: dict[type, Handler | None]) -> Call:
 
 def _positional_call(resolved: dict[type, Handler | None]) -> Call:
     def __call__(self: Functional, obj: object, /) -> Any:
-        if is_dynamo_compiling():
-            return self.invoke(obj)
         try:
             handler = resolved[type(obj)]
         except KeyError:
