@@ -10,7 +10,7 @@ from torch import Size, Tensor
 
 from .checks import label
 from .mismatch import explain
-from .shapes import dimension
+from .shapes import dimension, with_inserted, with_length, without
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -28,19 +28,26 @@ def stack(items: Sequence[T], dim: int = 0) -> T:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or batch sizes or static fields differ.
     """
-    items = _items(items, "stack")
+    if not isinstance(items, (list, tuple)) or not items:
+        items = _items(items, "stack")
     first = items[0]
-    size = first._batch_size
+    cls, size = type(first), first._batch_size
     for item in items:
+        if type(item) is not cls:
+            raise _of_two_classes("stack", first, item)
         if item._batch_size != size:
             raise ValueError(
-                f"stack: expected {type(first).__name__} of one batch size, got {list(size)} and {list(item._batch_size)}"
+                f"stack: expected {cls.__name__} of one batch size, got {list(size)} and {list(item._batch_size)}"
             )
     n = len(size)
     if not -n - 1 <= dim <= n:
         raise IndexError(f"stack: dimension {dim} is out of range for {n} batch dimensions")
     at = dim if dim >= 0 else dim + n + 1
-    return _joined("stack", torch.stack, items, at, Size((*size[:at], len(items), *size[at:])))
+    try:
+        return first._join(torch.stack, items, at, with_inserted(size, at, len(items)))
+    except RuntimeError as error:
+        explain("stack", items, error)
+        raise
 
 
 def cat(items: Sequence[T], dim: int = 0) -> T:
@@ -50,26 +57,26 @@ def cat(items: Sequence[T], dim: int = 0) -> T:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or other batch dimensions or static fields differ.
     """
-    items = _items(items, "cat")
+    if not isinstance(items, (list, tuple)) or not items:
+        items = _items(items, "cat")
     first = items[0]
-    size = first._batch_size
+    cls, size = type(first), first._batch_size
     at = dimension(first, dim)
+    length = 0
     for item in items:
+        if type(item) is not cls:
+            raise _of_two_classes("cat", first, item)
         other = item._batch_size
         if other != size and (other[:at], other[at + 1 :]) != (size[:at], size[at + 1 :]):
             raise ValueError(
-                f"cat: expected {type(first).__name__} whose batch sizes differ in dimension {at} only, "
+                f"cat: expected {cls.__name__} whose batch sizes differ in dimension {at} only, "
                 f"got {list(size)} and {list(other)}"
             )
-    length = sum(item._batch_size[at] for item in items)
-    return _joined("cat", torch.cat, items, at, Size((*size[:at], length, *size[at + 1 :])))
-
-
-def _joined(action: str, fn: Join, items: Sequence[T], dim: int, batch_size: Size) -> T:
+        length += other[at]
     try:
-        return items[0]._join(fn, items, dim, batch_size)
+        return first._join(torch.cat, items, at, with_length(size, at, length))
     except RuntimeError as error:
-        explain(action, items, error)
+        explain("cat", items, error)
         raise
 
 
@@ -84,13 +91,17 @@ def split(self: T, split_size: int | Sequence[int], dim: int = 0) -> tuple[T, ..
     if isinstance(split_size, int):
         if split_size <= 0:
             raise ValueError(f"split: expected a positive size, got {split_size}")
-        sizes = [min(split_size, length - start) for start in range(0, length, split_size)] or [0]
+        whole, rest = divmod(length, split_size)
+        sizes = [split_size] * whole
+        batch_sizes = [with_length(self._batch_size, at, split_size)] * whole
+        if rest or not whole:
+            sizes.append(rest)
+            batch_sizes.append(with_length(self._batch_size, at, rest))
     else:
         sizes = list(split_size)
         if sum(sizes) != length or any(size < 0 for size in sizes):
             raise ValueError(f"split: expected sizes that add up to {length}, got {sizes}")
-    before, after = self._batch_size[:at], self._batch_size[at + 1 :]
-    batch_sizes = [Size((*before, size, *after)) for size in sizes]
+        batch_sizes = [with_length(self._batch_size, at, size) for size in sizes]
     return tuple(self._part(_split, (sizes, at), batch_sizes))
 
 
@@ -108,7 +119,7 @@ def unbind(self: T, dim: int = 0) -> tuple[T, ...]:
     """The items along a batch dimension, without that dimension."""
     at = dimension(self, dim)
     size = self._batch_size
-    return tuple(self._part(torch.unbind, at, [Size((*size[:at], *size[at + 1 :]))] * size[at]))
+    return tuple(self._part(torch.unbind, at, [without(size, at)] * size[at]))
 
 
 def _split(tensor: Tensor, argument: tuple[list[int], int]) -> Sequence[Tensor]:
@@ -117,15 +128,15 @@ def _split(tensor: Tensor, argument: tuple[list[int], int]) -> Sequence[Tensor]:
 
 
 def _items(items: Iterable[T], action: str) -> Sequence[T]:
-    """The objects to join, which are of one class."""
-    found = items if isinstance(items, (list, tuple)) else list(items)
+    """A list of the objects to join, of which there is one at least."""
+    found = list(items)
     if not found:
         raise ValueError(f"{action}: expected at least one object, got none")
-    cls = type(found[0])
-    for item in found:
-        if type(item) is not cls:
-            raise TypeError(f"{action}: expected objects of one class, got {cls.__name__} and {type(item).__name__}")
-    return cast("Sequence[T]", found)
+    return found
+
+
+def _of_two_classes(action: str, first: object, other: object) -> TypeError:
+    return TypeError(f"{action}: expected objects of one class, got {type(first).__name__} and {type(other).__name__}")
 
 
 # What generated code calls
@@ -204,7 +215,7 @@ def part_nested(
     if value is None:
         return [None] * len(batch_sizes)
     tail = value._batch_size[len(self._batch_size) :]
-    return value._part(fn, argument, [batch_size + tail for batch_size in batch_sizes])
+    return value._part(fn, argument, [batch_size + tail for batch_size in batch_sizes] if tail else batch_sizes)
 
 
 V = TypeVar("V")

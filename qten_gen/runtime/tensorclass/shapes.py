@@ -77,14 +77,14 @@ def permute(self: T, *dims: int | Sequence[int]) -> T:
         ValueError: `dims` does not name every batch dimension once.
     """
     given = _integers(dims)
-    order = tuple(dimension(self, dim) for dim in given)
-    if sorted(order) != list(range(len(self._batch_size))):
+    size = self._batch_size
+    n = len(size)
+    order = [dimension(self, dim) if dim < 0 or dim >= n else dim for dim in given]
+    if len(order) != n or len({*order}) != n:
         raise ValueError(
-            f"permute: expected each of the {len(self._batch_size)} batch dimensions of {type(self).__name__} once, "
-            f"got {list(given)}"
+            f"permute: expected each of the {n} batch dimensions of {type(self).__name__} once, got {list(given)}"
         )
-    size = Size([self._batch_size[dim] for dim in order])
-    return self._rearrange(_permute, order, size)
+    return self._rearrange(_permute, (*order, n), Size([size[dim] for dim in order]))
 
 
 def transpose(self: T, dim0: int, dim1: int) -> T:
@@ -101,22 +101,19 @@ def unsqueeze(self: T, dim: int) -> T:
     if not -n - 1 <= dim <= n:
         raise IndexError(f"unsqueeze: dimension {dim} is out of range for {n} batch dimensions")
     at = dim if dim >= 0 else dim + n + 1
-    size = Size((*self._batch_size[:at], 1, *self._batch_size[at:]))
-    return self._rearrange(torch.unsqueeze, at, size)
+    return self._rearrange(torch.unsqueeze, at, with_inserted(self._batch_size, at, 1))
 
 
 def squeeze(self: T, dim: int | None = None) -> T:
     """Drop one batch dimension of size 1, or all of them. A dimension of another size stays."""
     size = self._batch_size
-    if dim is None:
-        dims = tuple(at for at, length in enumerate(size) if length == 1)
-    else:
+    if dim is not None:
         at = dimension(self, dim)
-        dims = (at,) if size[at] == 1 else ()
+        return self._rearrange(torch.squeeze, at, without(size, at)) if size[at] == 1 else self
+    dims = tuple(at for at, length in enumerate(size) if length == 1)
     if not dims:
         return self
-    left = Size([length for at, length in enumerate(size) if at not in dims])
-    return self._rearrange(torch.squeeze, dims, left)
+    return self._rearrange(torch.squeeze, dims, Size([length for length in size if length != 1]))
 
 
 @overload
@@ -153,6 +150,21 @@ def dimension(self: TensorClass, dim: int) -> int:
     return dim % n
 
 
+def with_inserted(size: Size, at: int, length: int) -> Size:
+    """A batch size with one more dimension."""
+    return Size((length, *size)) if at == 0 else Size((*size[:at], length, *size[at:]))
+
+
+def with_length(size: Size, at: int, length: int) -> Size:
+    """A batch size with another length in one dimension."""
+    return Size((length, *size[1:])) if at == 0 else Size((*size[:at], length, *size[at + 1 :]))
+
+
+def without(size: Size, at: int) -> Size:
+    """A batch size without one of its dimensions."""
+    return size[1:] if at == 0 else Size((*size[:at], *size[at + 1 :]))
+
+
 def _integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
     """Integers that came one by one or as one sequence."""
     if len(given) == 1 and not isinstance(given[0], int):
@@ -163,7 +175,7 @@ def _integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
 def _resolved(self: TensorClass, shape: tuple[int, ...], old: Size) -> Size:
     """The shape with a size in place of -1, which has to hold the same number of items as `old`."""
     items = prod(old)
-    if prod(shape) == items and min(shape, default=0) >= 0:
+    if prod(shape) == items and (not shape or min(shape) >= 0):
         return Size(shape)
     known = prod([size for size in shape if size != -1])  # a list: dynamo does not trace a generator here
     free = shape.count(-1)
@@ -174,16 +186,32 @@ def _resolved(self: TensorClass, shape: tuple[int, ...], old: Size) -> Size:
 
 def _reshaped(self: T, fn: _WithShape, shape: tuple[int | Sequence[int], ...]) -> T:
     size = _resolved(self, _integers(shape), self._batch_size)
-    return self._rearrange(fn, (size, len(self._batch_size)), size)
+    return self._rearrange(fn, (size, len(self._batch_size), _line(size)), size)
 
 
-def _reshape(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
-    size, n = argument
+def _line(size: Size) -> tuple[int, ...] | None:
+    """`size` and a -1 in place of a field's own dimension: most fields have one, and then their shapes need not be read.
+
+    None where torch cannot find the size in its place: without items, or with sizes that are symbols.
+    """
+    return None if 0 in size or torch.compiler.is_compiling() else (*size, -1)
+
+
+_Shape = tuple[Size, int, tuple[int, ...] | None]
+"""The batch size to come, how many batch dimensions there are now, and `_line`."""
+
+
+def _reshape(tensor: Tensor, argument: _Shape) -> Tensor:
+    size, n, line = argument
+    if line is not None and tensor.dim() == n + 1:
+        return torch.reshape(tensor, line)
     return torch.reshape(tensor, (*size, *tensor.shape[n:]))
 
 
-def _view(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
-    size, n = argument
+def _view(tensor: Tensor, argument: _Shape) -> Tensor:
+    size, n, line = argument
+    if line is not None and tensor.dim() == n + 1:
+        return tensor.view(*line)
     return tensor.view(*size, *tensor.shape[n:])
 
 
@@ -193,10 +221,14 @@ def _expand(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
 
 
 def _permute(tensor: Tensor, order: tuple[int, ...]) -> Tensor:
-    return torch.permute(tensor, (*order, *range(len(order), tensor.dim())))
+    """`order` goes on to the first dimension that is a field's own: most fields have one."""
+    dims, known = tensor.dim(), len(order)
+    if dims == known:
+        return torch.permute(tensor, order)
+    return torch.permute(tensor, (*order[:-1], *range(known - 1, dims)))
 
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    _WithShape = Callable[[Tensor, tuple[Size, int]], Tensor]
+    _WithShape = Callable[[Tensor, _Shape], Tensor]
