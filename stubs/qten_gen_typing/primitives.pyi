@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import torch
 from torch import Size, Tensor
 
-from qten_gen.runtime.tensorclass.locks import Lock
+from qten_gen.runtime.tensorclass.locks import Lock, LockChanges
 
 A = TypeVar("A")
 
@@ -15,6 +15,7 @@ class Primitives:
     _device: torch.device | None
     _names: tuple[str | None, ...] | None
     _lock: Lock | None
+    _lock_changes: LockChanges
     _nested: ClassVar[dict[str, str]]
     _static: ClassVar[tuple[str, ...]]
 

@@ -173,3 +173,114 @@ def test_points_can_be_shared_by_locked_and_unlocked_objects() -> None:
     other = Batch(torch.zeros(4), inner, batch_size=4)
     other.tokens = torch.ones(4)
     assert other.tokens.sum() == 4
+
+
+def test_lock_and_unlock_are_methods_that_return_the_object() -> None:
+    value = flat(4)
+    assert not value.is_locked
+    assert value.lock_() is value
+    assert value.is_locked
+    with pytest.raises(RuntimeError, match="is locked"):
+        value.x = torch.zeros(4)
+    assert value.unlock_() is value
+    value.x = torch.zeros(4)
+
+
+def test_nested_objects_are_locked_and_unlocked_with_their_holder() -> None:
+    value = batch(4).lock_()
+    assert value.other is not None
+    assert (value.point.is_locked, value.other.is_locked) == (True, True)
+    value.unlock_()
+    assert (value.point.is_locked, value.other.is_locked) == (False, False)
+
+
+def test_an_object_in_a_locked_one_cannot_be_unlocked_alone() -> None:
+    value = batch(4).lock_()
+    with pytest.raises(
+        RuntimeError, match=r"^cannot unlock a Point: a locked Batch holds it; unlock that, or use \.clone\(\)$"
+    ):
+        value.point.unlock_()
+    assert value.point.is_locked
+
+
+def test_an_object_in_two_locked_ones_is_unlocked_by_neither() -> None:
+    inner = point(4)
+    first = Batch(torch.zeros(4), inner, batch_size=4, lock=True)
+    second = Batch(torch.zeros(4), inner, batch_size=4, lock=True)
+    with pytest.raises(RuntimeError, match=r"^cannot unlock a Batch: a locked Batch holds its Point; unlock that"):
+        first.unlock_()
+    assert first.is_locked
+    assert second.is_locked
+
+
+def test_a_holder_that_is_gone_holds_nothing() -> None:
+    inner = point(4)
+    Batch(torch.zeros(4), inner, batch_size=4, lock=True)
+    assert inner.is_locked
+    inner.unlock_().weight = torch.zeros(4)
+
+
+def test_unlocking_the_holder_unlocks_what_was_locked_alone() -> None:
+    inner = point(4).lock_()
+    value = Batch(torch.zeros(4), inner, batch_size=4, lock=True).unlock_()
+    assert not value.point.is_locked
+
+
+def test_a_with_statement_unlocks_for_its_block() -> None:
+    value = batch(4).lock_()
+    with value.unlock_() as same:
+        assert same is value
+        value.point = point(4)
+        value.mask = None
+    assert value.is_locked
+    assert value.point.is_locked
+
+
+def test_a_with_statement_locks_for_its_block() -> None:
+    value = batch(4)
+    with value.lock_(), pytest.raises(RuntimeError, match="is locked"):
+        value.mask = None
+    value.mask = None
+
+
+def test_a_with_statement_leaves_things_as_they_were() -> None:
+    value = flat(4)
+    with value.unlock_(), value.lock_():
+        with value.unlock_():
+            assert not value.is_locked
+        assert value.is_locked
+    assert not value.is_locked
+    with pytest.raises(ZeroDivisionError), value.lock_():
+        raise ZeroDivisionError
+    assert not value.is_locked
+
+
+def test_a_with_statement_needs_to_know_what_to_do() -> None:
+    with pytest.raises(TypeError, match=r"^a with statement takes a Flat from \.lock_\(\) or \.unlock_\(\)$"), flat(4):
+        pass
+
+
+def test_a_frozen_object_is_locked_for_ever() -> None:
+    value = album()
+    assert value.is_locked
+    assert value.cover.is_locked
+    with pytest.raises(FrozenInstanceError, match=r"^cannot unlock a Album: the class is frozen$"):
+        value.unlock_()
+    with pytest.raises(FrozenInstanceError, match=r"^cannot unlock a Flat: a frozen object holds it; use \.clone\(\)$"):
+        value.cover.unlock_()
+    assert value.lock_() is value
+
+
+def test_a_locked_object_can_hold_a_frozen_one() -> None:
+    class Shelf(TensorClass):
+        album: Album
+
+    shelf = Shelf(album(), batch_size=4).lock_()
+    shelf.unlock_().album = album()
+    assert shelf.album.is_locked
+
+
+def test_requiring_gradients_is_a_change_that_frozen_refuses_and_locked_allows() -> None:
+    assert locked_flat().requires_grad_().requires_grad
+    with pytest.raises(FrozenInstanceError, match="cannot change the tensors of a Album"):
+        album().requires_grad_()

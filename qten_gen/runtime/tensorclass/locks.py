@@ -6,7 +6,8 @@ frozen one, which is an object of a frozen class or one that such an object hold
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, dataclass
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 from weakref import ref
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .tensorclass import TensorClass
 
 H = TypeVar("H")
+T = TypeVar("T", bound="TensorClass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,16 @@ class Lock:
 
 FROZEN: Final = Lock(())
 """The lock of every object of a frozen class, and of the objects in its fields."""
+
+
+@dataclass(slots=True)
+class LockChanges:
+    """What `lock_` and `unlock_` remember for a `with` statement."""
+
+    was_locked: bool | None = None
+    """Whether the object was locked before the last call, until a `with` statement takes it."""
+    entered: list[bool] = field(default_factory=list)
+    """The same for each `with` statement that is open."""
 
 
 def refuse_if_locked(self: TensorClass, action: str) -> None:
@@ -73,8 +85,97 @@ def _refusal(self: TensorClass, what: str, instead: str) -> RuntimeError | Froze
     return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object")
 
 
+def is_locked(self: TensorClass) -> bool:
+    """Whether fields, batch size and names cannot be set: the object is locked or frozen."""
+    return self._lock is not None
+
+
+def lock_(self: T) -> T:
+    """Lock the object and those that it holds: their fields, batch sizes and names cannot be set any more.
+
+    What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
+    ends with the block.
+
+        batch.lock_()
+        with batch.lock_(): ...
+    """
+    _remember(self)
+    lock(self)
+    return self
+
+
+def unlock_(self: T) -> T:
+    """Unlock the object and those that it holds. In a `with` statement an object that was locked is locked again afterwards.
+
+        with batch.unlock_():
+            batch.mask = None
+
+    Raises:
+        RuntimeError: another locked object holds it, or one of those that it holds; unlock that one.
+        FrozenInstanceError: it is frozen.
+    """
+    if self._lock is FROZEN:
+        raise _refusal(self, f"cannot unlock a {type(self).__name__}", ".clone()")
+    tree = {id(found): found for found in _tree(self)}
+    for found in tree.values():
+        for owner in _owners(found):
+            if id(owner) not in tree:
+                raise RuntimeError(
+                    f"cannot unlock a {type(self).__name__}: a locked {type(owner).__name__} holds "
+                    f"{'it' if found is self else f'its {type(found).__name__}'}; unlock that, or use .clone()"
+                )
+    _remember(self)
+    for found in tree.values():
+        if found._lock is not FROZEN:
+            found._lock = None
+    return self
+
+
+def enter(self: T) -> T:
+    """Begin a `with` statement, which has to follow on `lock_()` or `unlock_()`.
+
+    Raises:
+        TypeError: neither was called.
+    """
+    changes = getattr(self, "_lock_changes", None)
+    if changes is None or changes.was_locked is None:
+        raise TypeError(f"a with statement takes a {type(self).__name__} from .lock_() or .unlock_()")
+    changes.entered.append(changes.was_locked)
+    changes.was_locked = None
+    return self
+
+
+def leave(self: TensorClass, *error: object) -> None:
+    """End a `with` statement: the object is locked, or not, as it was before."""
+    if self._lock_changes.entered.pop():
+        lock(self)
+    elif self._lock is not None:
+        unlock_(self)
+        self._lock_changes.was_locked = None
+
+
+def _remember(self: TensorClass) -> None:
+    changes = getattr(self, "_lock_changes", None)
+    if changes is None:
+        changes = self._lock_changes = LockChanges()
+    changes.was_locked = self._lock is not None
+
+
+def _tree(self: TensorClass) -> Iterator[TensorClass]:
+    """An object and everything that it holds."""
+    yield self
+    for inner in nested_objects(self):
+        yield from _tree(inner)
+
+
+def _owners(self: TensorClass) -> list[TensorClass]:
+    """The objects whose lock keeps this one locked. Those that are gone keep nothing."""
+    owners = [root() for root in self._lock.roots] if self._lock is not None else []
+    return [owner for owner in owners if owner is not None]
+
+
 def lock(self: TensorClass) -> None:
-    """Lock an object and those that it holds, for `lock_` and the keyword `lock` of constructors."""
+    """Lock an object and those that it holds, as `lock_` does; for the keyword `lock` of constructors."""
     if self._lock is None:
         _add_root(self, ref(self))
 

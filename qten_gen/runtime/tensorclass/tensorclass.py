@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
-from . import access, checks, conversion, indexing, joining, movement, operators, shapes, torch_functions
+from . import access, checks, conversion, indexing, joining, locks, movement, operators, shapes, torch_functions
 from . import names as dimension_names
 from .interop import arrays, records, tensordicts
 from .metaclass import TensorClassMeta
@@ -65,7 +65,7 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     Operations return new objects with the static values of the first one. `__post_init__` runs in the constructor only.
     """
 
-    __slots__ = ("__weakref__", "_batch_size", "_device", "_lock", "_names")
+    __slots__ = ("__weakref__", "_batch_size", "_device", "_lock", "_lock_changes", "_names")
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _flags: ClassVar[frozenset[str]] = frozenset()
@@ -105,6 +105,22 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     keys = access.keys
     values = access.values
     items = access.items
+
+    # Locks
+    lock_ = locks.lock_
+    unlock_ = locks.unlock_
+    __enter__ = locks.enter
+    __exit__ = locks.leave
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether fields, batch size and names cannot be set: the object is locked or frozen."""
+        return locks.is_locked(self)
+
+    # Names of the batch dimensions; `names` is above
+    refine_names = dimension_names.refine_names
+    rename = dimension_names.rename
+    rename_ = dimension_names.rename_
 
     # Items along the batch dimensions
     __getitem__ = indexing.getitem
