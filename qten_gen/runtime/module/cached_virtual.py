@@ -106,7 +106,7 @@ def _computed(module: Module, owner: type[Module], name: str) -> Tensor:
     value = compute(module, owner, name, dtype, device)
     if type(value) is Tensor and not value.requires_grad and not value.is_inference():
         kept = _Kept(owner, value, value._version, grad_mode, sources)
-        module.__dict__.setdefault(CACHE, {})[name] = kept
+        vars(module).setdefault(CACHE, {})[name] = kept
     return value
 
 
