@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .runtime.declaring.fields import virtual as virtual
     from .runtime.declaring.jit import NotGeneratedError as NotGeneratedError
     from .runtime.declaring.jit import StaleWarning as StaleWarning
+    from .runtime.declaring.unbatched import Unbatched as Unbatched
     from .runtime.module.containers import ModuleDict as ModuleDict
     from .runtime.module.containers import ModuleList as ModuleList
     from .runtime.module.dispatch import Functional as Functional
@@ -50,6 +51,7 @@ _HOMES = {
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.ownership",
     "TENSOR_PARAM_PREFIX": "runtime.qten_style.ownership",
     "TensorClass": "runtime.tensorclass.tensorclass",
+    "Unbatched": "runtime.declaring.unbatched",
     "VirtualTensor": "runtime.qten_style.virtual_tensor",
     "buffer": "runtime.declaring.fields",
     "const": "runtime.declaring.fields",
@@ -76,6 +78,7 @@ __all__ = [
     "NotGeneratedError",
     "StaleWarning",
     "TensorClass",
+    "Unbatched",
     "VirtualTensor",
     "buffer",
     "const",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from .model import FieldDecl, FieldKind, TypeExpr
+from .model import FieldDecl, FieldKind, TypeExpr, language
 
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.bool", "builtins.complex"})
 _CASTS = _NUMBERS | {"builtins.str"}
@@ -27,6 +28,10 @@ def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Call
     members = members_of(type)
     present = tuple(member for member in members if member.name != "None")
     optional = len(present) < len(members)
+    if len(present) == 1 and present[0].name == language.UNBATCHED:
+        inner = classify(name, argument_of(present[0]), flags, is_declared)
+        if inner.kind is FieldKind.TENSOR:
+            return replace(inner, unbatched=True, optional=optional or inner.optional, type=type)
     if present and all(is_tensor(member) for member in present):
         dtype, dims = _shape(present)
         return FieldDecl(name, FieldKind.TENSOR, optional, dtype=dtype, dims=dims, type=type)
@@ -48,6 +53,11 @@ def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:
     if type.name != "|":
         return (type,)
     return tuple(member for member in type.args if isinstance(member, TypeExpr))
+
+
+def argument_of(type: TypeExpr) -> TypeExpr:
+    """The first argument of a type: `Tensor` for `Unbatched[Tensor]`; where there is none, a type that cannot be named."""
+    return next((argument for argument in type.args if isinstance(argument, TypeExpr)), TypeExpr(""))
 
 
 def child_class(type: TypeExpr) -> TypeExpr:

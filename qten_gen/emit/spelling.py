@@ -43,7 +43,10 @@ def _shape_doc(field: FieldDecl) -> str:
     match field.kind:
         case FieldKind.TENSOR if field.dims is not None:
             word = _DTYPE_WORDS.get(field.dtype or "", field.dtype or "")
-            return f"Tensor of shape `({', '.join(field.dims.split())})`{f', {word}' if word else ''}{none}."
+            tail = ", not carried by the batch" if field.unbatched else ""
+            return f"Tensor of shape `({', '.join(field.dims.split())})`{f', {word}' if word else ''}{tail}{none}."
+        case FieldKind.TENSOR if field.unbatched:
+            return f"Tensor of any shape, not carried by the batch{none}."
         case FieldKind.TENSOR:
             return f"Tensor of shape `(*batch, ...)`{none}."
         case FieldKind.NUMBER:

@@ -127,9 +127,14 @@ def _class_doc(declaration: TensorClassDecl, names: NestedNames) -> str:
     if declaration.fields:
         lines += ["", "Fields:"]
     for field in declaration.fields:
-        static = ", the same for the whole batch" if field.kind is FieldKind.STATIC else ""
-        lines.append(f"    {field.name}: {_documented_type(field, names)}{static}")
+        lines.append(f"    {field.name}: {_documented_type(field, names)}{_documented_role(field)}")
     return "\n".join(lines)
+
+
+def _documented_role(field: FieldDecl) -> str:
+    if field.kind is FieldKind.STATIC:
+        return ", the same for the whole batch"
+    return ", not carried by the batch" if field.unbatched else ""
 
 
 def _documented_type(field: FieldDecl, names: NestedNames) -> str:

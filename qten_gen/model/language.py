@@ -12,5 +12,7 @@ SUBMODULE = "qten_gen.submodule"
 VIRTUAL = "qten_gen.virtual"
 CONST = "qten_gen.const"
 
+UNBATCHED = "qten_gen.Unbatched"
+
 SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE})
 """What stands on the right of a field."""

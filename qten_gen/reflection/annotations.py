@@ -9,7 +9,7 @@ import typing
 from dataclasses import replace
 from inspect import formatannotation
 
-from ..model import TypeExpr, union
+from ..model import TypeExpr, language, union
 from .statement import ClassStatement
 
 _MISSING = object()
@@ -47,12 +47,14 @@ class AnnotationWalk:
             alias is not _MISSING and type(annotation).__name__ == "TypeAliasType"
         ):
             return self._from_object(alias)
+        origin = typing.get_origin(annotation)
+        if origin is typing.Annotated:
+            inner, *metadata = typing.get_args(annotation)
+            expr = self._from_object(inner)
+            return TypeExpr(language.UNBATCHED, (expr,)) if language.UNBATCHED in metadata else expr
         dims = getattr(annotation, "dim_str", None)
         if isinstance(dims, str):
             return self._from_jaxtyping(annotation, dims)
-        origin = typing.get_origin(annotation)
-        if origin is typing.Annotated:
-            return self._from_object(typing.get_args(annotation)[0])
         if origin in (typing.Union, types.UnionType):
             return union(tuple(self.expr(argument) for argument in typing.get_args(annotation)))
         if origin is not None:

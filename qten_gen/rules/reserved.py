@@ -11,7 +11,7 @@ TENSORCLASS = ALWAYS | frozenset(
     apply bfloat16 cat chunk clone contiguous cpu cuda detach double expand flatten float from_dataclass from_dict
     from_namedtuple from_numpy from_tensordict get half is_locked items keys lock_ numpy permute pin_memory
     refine_names rename rename_ replace requires_grad requires_grad_ reshape select set split squeeze stack to
-    to_dict to_tensordict tolist transpose unbind unflatten unlock_ unsqueeze update values view
+    to_dict to_tensordict tolist transpose unbind unflatten unlock_ unsqueeze update values view vmap_dims
     """.split()
 )
 """Public members of `TensorClass`."""

@@ -16,13 +16,14 @@ from .subject import Subject
 KIND = Kind("QG208", "unsupported-type")
 
 GOOD = """
-from qten_gen import TensorClass
+from qten_gen import TensorClass, Unbatched
 from torch import Tensor
 
 
 class Batch(TensorClass):
     tokens: Tensor
     mask: Tensor | None = None
+    table: Unbatched[Tensor] | None = None
     tags: list[str] | None = None
 """
 
@@ -50,6 +51,9 @@ def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
     present = [member for member in members_of(field.type) if member.name != "None"]
     tensors = [member for member in present if is_tensor(member)]
     nested = [member for member in present if _is_tensorclass(member, subject)]
+    if any(member.name == language.UNBATCHED for member in present):
+        unfit = "is Unbatched, but no tensor" if len(present) == 1 else "is Unbatched or something else"
+        return None if field.unbatched else (unfit, "write Unbatched[Tensor]; a Python value is not batched anyway")
     if tensors and len(tensors) < len(present):
         return "is a tensor or something else", "write Tensor: a number given for it becomes a tensor"
     if len(nested) > 1 or (nested and len(nested) < len(present)):

@@ -28,6 +28,7 @@ from .tensorclass.checks import device as device
 from .tensorclass.checks import nested as nested
 from .tensorclass.checks import number as number
 from .tensorclass.checks import tensor as tensor
+from .tensorclass.checks import unbatched as unbatched
 from .tensorclass.joining import join_nested as join_nested
 from .tensorclass.joining import join_optional as join_optional
 from .tensorclass.joining import part_nested as part_nested
@@ -45,6 +46,7 @@ from .tensorclass.locks import seal as seal
 from .tensorclass.names import NamesLike as NamesLike
 from .tensorclass.names import names as names
 from .tensorclass.static import same as same
+from .tensorclass.static import same_tensor as same_tensor
 
 __all__ = [
     "DEFAULT",
@@ -83,10 +85,12 @@ __all__ = [
     "put_optional",
     "registered",
     "same",
+    "same_tensor",
     "seal",
     "submodule",
     "tensor",
     "tied",
+    "unbatched",
     "unregistered",
     "virtual",
     "zeros_",

@@ -15,7 +15,7 @@ HEAD = """\
 from typing import Callable, Generic, Self, TypeVar
 import torch
 from torch import Tensor, nn
-from qten_gen import Module, TensorClass, buffer, const, field, param, submodule, virtual
+from qten_gen import Module, TensorClass, Unbatched, buffer, const, field, param, submodule, virtual
 """
 
 
@@ -55,6 +55,10 @@ def field(declaration: str, flags: str = "", before: str = "") -> list[str]:
         "Free",
         "Free | None",
         "make_type()",
+        "Unbatched",
+        "Unbatched[str]",
+        "Unbatched[Inner]",
+        "Unbatched[Tensor] | Tensor",
     ],
 )
 def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
@@ -69,7 +73,17 @@ def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
 
 @pytest.mark.parametrize(
     "annotation",
-    ["list[str]", "Callable[[Tensor], Tensor]", "type[Tensor]", "nn.Parameter | Tensor", "object", "str | int"],
+    [
+        "Unbatched[Tensor]",
+        "Unbatched[Tensor] | None",
+        "Unbatched[Tensor | None]",
+        "list[str]",
+        "Callable[[Tensor], Tensor]",
+        "type[Tensor]",
+        "nn.Parameter | Tensor",
+        "object",
+        "str | int",
+    ],
 )
 def test_a_type_that_says_one_kind_is_accepted(annotation: str) -> None:
     assert field(f"x: {annotation}", flags=", nocast=True") == []

@@ -111,17 +111,21 @@ def tensor(self: TensorClass, name: str, value: object, batch_size: Size, device
         TypeError: `value` is no tensor (and the class does not cast).
         ValueError: its shape does not start with the batch size.
     """
-    if not isinstance(value, Tensor):
-        if value is None or "autocast" not in self._flags:
-            raise TypeError(f"{label(self, name)}: expected a Tensor, got {named(value)}")
-        value = _as_tensor(self, name, value, device)
+    value = _as_tensor(self, name, value, device)
     if value.shape[: len(batch_size)] != batch_size:
         raise ValueError(
             f"{label(self, name)}: expected a shape that starts with {list(batch_size)}, got {list(value.shape)}"
         )
-    if device is not None and value.device != device:
-        return value.to(device)
-    return value
+    return _on(value, device)
+
+
+def unbatched(self: TensorClass, name: str, value: object, device: torch.device | None) -> Tensor:
+    """The tensor to store in an Unbatched field, of any shape, moved to the object's device.
+
+    Raises:
+        TypeError: `value` is no tensor (and the class does not cast).
+    """
+    return _on(_as_tensor(self, name, value, device), device)
 
 
 def number(self: TensorClass, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
@@ -131,7 +135,16 @@ def number(self: TensorClass, name: str, value: object, batch_size: Size, device
     return tensor(self, name, value, batch_size, device)
 
 
+def _on(value: Tensor, device: torch.device | None) -> Tensor:
+    return value if device is None or value.device == device else value.to(device)
+
+
 def _as_tensor(self: TensorClass, name: str, value: object, device: torch.device | None) -> Tensor:
+    """A tensor as it is; of another value the tensor that an `autocast` class makes of it."""
+    if isinstance(value, Tensor):
+        return value
+    if value is None or "autocast" not in self._flags:
+        raise TypeError(f"{label(self, name)}: expected a Tensor, got {named(value)}")
     try:
         return torch.as_tensor(value, device=device)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -208,7 +221,9 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
     values, static = self._contents()
     values_that_fit: list[object] = []
     for name, value in zip(tensor_and_nested(self), values, strict=True):
-        if isinstance(value, Tensor):
+        if name in self._unbatched:
+            pass
+        elif isinstance(value, Tensor):
             if value.shape[:n] != batch_size:
                 raise ValueError(
                     f"{where}{label(self, name)}: expected a shape that starts with {list(batch_size)}, "

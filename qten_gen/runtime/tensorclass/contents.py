@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from torch import Tensor
+
 from ..declaring import loading
 
 if TYPE_CHECKING:
@@ -21,6 +23,34 @@ def contents(self: TensorClass) -> dict[str, object]:
 def tensor_and_nested(self: TensorClass | type[TensorClass]) -> tuple[str, ...]:
     """Names of the fields whose values the first part of `_contents` holds."""
     return tuple(name for name in self._fields if name not in self._static)
+
+
+def batched_leaves(self: TensorClass) -> list[Tensor]:
+    """The tensors that the batch carries, those of nested objects included."""
+    if not self._unbatched and not self._nested:
+        return self._leaves()
+    found: list[Tensor] = []
+    for name, value in zip(tensor_and_nested(self), self._contents()[0], strict=True):
+        if name in self._nested and value is not None:
+            found += batched_leaves(value)
+        elif name not in self._unbatched and value is not None:
+            found.append(value)
+    return found
+
+
+def first_unbatched(self: TensorClass) -> str | None:
+    """The first Unbatched field that holds a tensor, as `Batch.table`, nested objects included; None where none does."""
+    if not self._unbatched and not self._nested:
+        return None
+    for name, value in zip(tensor_and_nested(self), self._contents()[0], strict=True):
+        if value is None:
+            continue
+        if name in self._unbatched:
+            return f"{type(self).__name__}.{name}"
+        inner = first_unbatched(value) if name in self._nested else None
+        if inner is not None:
+            return inner
+    return None
 
 
 def new_like(self: T) -> T:

@@ -16,6 +16,7 @@ from torch import Size, Tensor
 
 from . import joining
 from .checks import named, refuse_if_frozen
+from .contents import batched_leaves
 from .mismatch import explain
 from .static import refuse_unlike
 
@@ -68,10 +69,10 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
         _put(self, index, plain, cast(T, value), size)  # type: ignore[redundant-cast]
     elif isinstance(value, Tensor):
         n = len(self._batch_size)
-        for leaf in self._leaves():
+        for leaf in batched_leaves(self):
             leaf[plain] = over_batch(value, size, leaf.dim() - n)
     elif isinstance(value, (int, float, complex)):
-        for leaf in self._leaves():
+        for leaf in batched_leaves(self):
             leaf[plain] = value
     else:
         items, wrong = f"{type(self).__name__}[{_shown(index)}]", type(value).__name__
@@ -85,7 +86,7 @@ def _put(self: T, index: Index, plain: _Plain | tuple[_Plain, ...], value: T, si
             f"{type(self).__name__}[{_shown(index)}] has batch size {list(size)}, "
             f"the value has {list(value._batch_size)}"
         )
-    if self._static or self._nested or len(self._leaves()) != len(value._leaves()):
+    if self._static or self._nested or self._unbatched or len(self._leaves()) != len(value._leaves()):
         refuse_unlike(self, value)
     try:
         self._index_put(plain, value)

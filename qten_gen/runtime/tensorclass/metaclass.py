@@ -20,6 +20,7 @@ class TensorClassMeta(DeclarationMeta):
 
     _nests = True
     _flags: frozenset[str] = frozenset()
+    _unbatched: tuple[str, ...] = ()
 
     if TYPE_CHECKING:
         # Checkers hold the keywords of a class statement against this.
@@ -54,6 +55,7 @@ class TensorClassMeta(DeclarationMeta):
     def _complete(cls) -> None:
         declaration = cast("TensorClassDecl", cls._declaration)
         cls._flags = declaration.flags
+        cls._unbatched = tuple(f.name for f in declaration.fields if f.unbatched)
         annotations = {f.name: f.type.text for f in declaration.fields}
         # Not declared on the metaclass: checkers make both for the classes themselves.
         type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))

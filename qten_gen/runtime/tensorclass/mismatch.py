@@ -30,7 +30,7 @@ def _difference(objects: Sequence[TensorClass], n: int) -> str | None:
     first = objects[0]
     for name, value in contents(first).items():
         others: list[Any] = [contents(other)[name] for other in objects[1:]]
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and name not in first._unbatched:
             between = _between(value, others, n)
             found = between and f"{label(first, name)}: {between}"
         elif name in first._nested and value is not None:

@@ -212,7 +212,9 @@ def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | Non
     fitted: list[object] = []
     values, static = out._contents()
     for name, before, value in zip(tensor_and_nested(self), self._contents()[0], values, strict=True):
-        if name in self._nested and value is not None:
+        if name in self._unbatched and value is not None:
+            fitted.append(checks.unbatched(self, name, value, device))
+        elif name in self._nested and value is not None:
             tail = before._batch_size[len(self._batch_size) :]
             fitted.append(_checked(before, value, batch_size + tail, device))
         else:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import Size, Tensor
 
+from .contents import first_unbatched
 from .indexing import over_batch
 from .mismatch import explain
 
@@ -125,6 +126,7 @@ def _binary(function: Function) -> Callable[[T, object], T]:
         if isinstance(other, (int, float, complex)) or (isinstance(other, Tensor) and other.dim() == 0):
             return self._map_with(function, other, self._device)
         if isinstance(other, Tensor):
+            refuse_unbatched(self)
             return self._map_with(_over_batch, (function, other, size), self._device)
         # NumPy's numbers; the usual ones went before, without the cost of an abstract class.
         if isinstance(other, Number):
@@ -132,6 +134,16 @@ def _binary(function: Function) -> Callable[[T, object], T]:
         return NotImplemented  # type: ignore[no-any-return] # for Python to try the other operand
 
     return method
+
+
+def refuse_unbatched(self: TensorClass) -> None:
+    """Raise the error of a tensor with one value an item, where a field has no items to apply it to."""
+    path = first_unbatched(self)
+    if path is not None:
+        raise TypeError(
+            f"{path} is not carried by the batch, so a Tensor over the batch size does not apply to it; "
+            "compute field by field"
+        )
 
 
 def _reflected(function: Function) -> Function:

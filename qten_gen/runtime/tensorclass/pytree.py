@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
@@ -10,7 +10,8 @@ import torch
 from torch import Size, Tensor
 from torch.utils import _pytree
 
-from .contents import tensor_and_nested
+from .contents import new_like, tensor_and_nested
+from .shapes import dimension
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -29,19 +30,33 @@ class Layout(NamedTuple):
     """The children: tensor and nested fields that are not None."""
     static: tuple[object, ...]
     events: int
-    """How many dimensions the first child has beyond the batch dimensions."""
+    """How many dimensions the first child that carries the batch has beyond the batch dimensions."""
     has_device: bool
     alone: tuple[Size, torch.device | None] | None
+    unbatched: tuple[tuple[str, int], ...] = ()
+    """The Unbatched children, and how many dimensions each has."""
+
+    def __eq__(self, other: object) -> bool:
+        # What the children themselves say is not compared: a tree of numbers has to fit one of tensors, for `in_dims`.
+        return isinstance(other, Layout) and self._structure() == other._structure()
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._structure())
+
+    def _structure(self) -> tuple[object, ...]:
+        return self.names, self.static, self.alone
 
 
 def register(cls: type) -> None:
     """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
-    names = tensor_and_nested(cast("type[TensorClass]", cls))
+    declared = cast("type[TensorClass]", cls)
+    names = tensor_and_nested(declared)
+    flatten = partial(_flatten_some if declared._unbatched else _flatten, names)
     _pytree.register_pytree_node(
-        cls,
-        partial(_flatten, names),
-        partial(_unflatten, cls, names),
-        flatten_with_keys_fn=partial(_flatten_keyed, names),
+        cls, flatten, partial(_unflatten, cls, names), flatten_with_keys_fn=partial(_flatten_keyed, flatten)
     )
 
 
@@ -56,8 +71,22 @@ def _flatten(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layo
     return children, Layout(names, static, events, self._device is not None, None)
 
 
-def _flatten_keyed(names: tuple[str, ...], self: TensorClass) -> tuple[list[tuple[Any, Any]], Layout]:
-    children, layout = _flatten(names, self)
+def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
+    """`_flatten` of an object with Unbatched fields: those that the batch carries say how many dimensions are the batch's."""
+    values, static = self._contents()
+    given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    carried = [value for name, value in given if name not in self._unbatched]
+    events = len(_shape(carried[0])) - len(self._batch_size) if carried else 0
+    unbatched = tuple((name, len(_shape(value))) for name, value in given if name in self._unbatched)
+    alone = None if carried else (self._batch_size, self._device)
+    layout = Layout(tuple(name for name, _ in given), static, events, self._device is not None, alone, unbatched)
+    return [None if value is _NO_DIM else value for _, value in given], layout
+
+
+def _flatten_keyed(
+    flatten: Callable[[TensorClass], tuple[list[Any], Layout]], self: TensorClass
+) -> tuple[list[tuple[Any, Any]], Layout]:
+    children, layout = flatten(self)
     return [(_pytree.GetAttrKey(name), child) for name, child in zip(layout.names, children, strict=True)], layout
 
 
@@ -67,13 +96,64 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
     if layout.alone is not None:
         batch_size, device = layout.alone
     else:
-        batch_size = _common(found, len(_shape(found[0])) - layout.events)
-        device = _device(found[0]) if layout.has_device else None
+        carried = _carried(cls, found, layout) if layout.unbatched else found
+        batch_size = _common(carried, len(_shape(carried[0])) - layout.events)
+        device = _device(carried[0]) if layout.has_device else None
     if len(found) < len(names):
         given = dict(zip(layout.names, found, strict=True))
         found = [given.get(name) for name in names]
     out: T = object.__new__(cls)
     return out._refill(found, layout.static, batch_size, device)
+
+
+def _carried(cls: type[TensorClass], children: list[Any], layout: Layout) -> list[Any]:
+    """The children that the batch carries.
+
+    Raises:
+        TypeError: `vmap` takes an Unbatched child apart, which it does unless `in_dims` says otherwise.
+    """
+    dimensions = dict(layout.unbatched)
+    for name, child in zip(layout.names, children, strict=True):
+        if _is_taken_apart(child, dimensions.get(name, 0)):
+            raise TypeError(
+                f"{cls.__name__}.{name} is not carried by the batch, and vmap takes it apart with the rest; "
+                "say in_dims=(batch.vmap_dims(),) for a call with `batch`"
+            )
+    return [child for name, child in zip(layout.names, children, strict=True) if name not in dimensions]
+
+
+def _is_taken_apart(child: object, dimensions: int) -> bool:
+    """Whether vmap hides a dimension of a tensor that had so many. Torch has no public way to ask."""
+    return isinstance(child, Tensor) and child.dim() < dimensions and torch._C._functorch.is_batchedtensor(child)
+
+
+_NO_DIM = object()
+"""In place of an Unbatched tensor, which vmap shall not take apart. A None would be an optional field without a value."""
+
+
+def vmap_dims(self: TensorClass, dim: int = 0) -> object:
+    """What to tell `torch.vmap` as `in_dims` or `out_dims`, so that it takes apart only what the batch carries.
+
+        torch.vmap(f, in_dims=(batch.vmap_dims(),))(batch)
+
+    It is needed for classes with Unbatched fields, and says what `dim` says for all others.
+
+    Args:
+        dim: The batch dimension to map over.
+    """
+    at = dimension(self, dim)
+    values, static = self._contents()
+    dims = [
+        None if value is None else _dim(value, name in self._unbatched, at)
+        for name, value in zip(tensor_and_nested(self), values, strict=True)
+    ]
+    return new_like(self)._refill(dims, static, self._batch_size, self._device)
+
+
+def _dim(value: object, unbatched: bool, dim: int) -> object:
+    if unbatched:
+        return _NO_DIM
+    return dim if isinstance(value, Tensor) else vmap_dims(cast("TensorClass", value), dim)
 
 
 def _common(children: list[Any], dimensions: int) -> Size:

@@ -1,11 +1,14 @@
-"""Static fields: values that are the same for a whole batch, and therefore for all objects that are put together."""
+"""Static and Unbatched fields: values that are the same for a whole batch, and therefore for all objects put together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast, runtime_checkable
 
-from .checks import label
+import torch
+from torch import Tensor
+
+from .checks import label, named
 from .contents import contents
 from .joining import all_or_none
 
@@ -43,8 +46,33 @@ def refuse_unlike(self: TensorClass, other: TensorClass) -> None:
         left, right = mine[name], theirs[name]
         if name in self._static:
             same(self, name, [left, right])
+        elif name in self._unbatched:
+            same_tensor(self, name, cast("list[Tensor | None]", [left, right]))
         elif all_or_none(self, name, [left, right]) and type(left) is type(right) and name in self._nested:
             refuse_unlike(cast("TensorClass", left), cast("TensorClass", right))
+
+
+def same_tensor(self: TensorClass, name: str, values: Sequence[Tensor | None]) -> Tensor | None:
+    """The one tensor that an Unbatched field has in all of `values`: the same object, or an equal one.
+
+    Raises:
+        ValueError: two tensors differ; both are described.
+    """
+    first = values[0]
+    for value in values:
+        if value is not first and not (first is not None and value is not None and _equal_tensors(first, value)):
+            raise ValueError(
+                f"{label(self, name)} is not carried by the batch, but differs between the objects: "
+                f"{named(first)} and {named(value)}"
+            )
+    return first
+
+
+def _equal_tensors(left: Tensor, right: Tensor) -> bool:
+    """Whether two tensors are alike in all that can be seen, NaN included; of meta tensors that is no value."""
+    if left.shape != right.shape or left.dtype != right.dtype or left.device != right.device:
+        return False
+    return left.is_meta or torch.equal(left, right) or torch.allclose(left, right, rtol=0, atol=0, equal_nan=True)
 
 
 S = TypeVar("S")

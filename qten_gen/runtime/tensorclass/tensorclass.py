@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
-from . import access, checks, conversion, indexing, joining, locks, movement, operators, shapes, torch_functions
+from . import access, checks, conversion, indexing, joining, locks, movement, operators, pytree, shapes, torch_functions
 from . import names as dimension_names
 from .interop import arrays, records, tensordicts
 from .metaclass import TensorClassMeta
@@ -69,6 +69,7 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _flags: ClassVar[frozenset[str]] = frozenset()
+    _unbatched: ClassVar[tuple[str, ...]] = ()
 
     if TYPE_CHECKING:
         batch_size: BatchSizeField = field(default=cast(Any, ()), kw_only=True)
@@ -153,6 +154,8 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     def cat(cls, items: Sequence[Self], dim: int = 0) -> Self:
         """`torch.cat` for objects of this class: along a batch dimension; see `joining.cat`."""
         return _of_class(cls, joining.cat(items, dim))
+
+    vmap_dims = pytree.vmap_dims
 
     # Copies, devices, dtypes, gradients
     to = movement.to

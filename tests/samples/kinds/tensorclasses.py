@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 import qten_gen as q
-from qten_gen import TensorClass
+from qten_gen import TensorClass, Unbatched
 
 Tokens = Int[Tensor, "*batch seq"]
 T = TypeVar("T", bound=Tensor)
@@ -56,6 +56,16 @@ class Spelled(TensorClass):
     noted: Annotated[Tensor, "the same as Tensor"] = q.field(default_factory=lambda: torch.zeros(()))
     point: "Point | None" = None
     rate: float = q.field(default=1e-3, kw_only=True)  # a number becomes a tensor
+
+
+class Lookup(TensorClass, autocast=True):
+    """Holds tensors that the batch does not carry."""
+
+    ids: Tensor
+    table: q.Unbatched[Tensor]
+    """A row for each id."""
+    bias: Optional[Unbatched[Float[Tensor, "vocab dim"]]] = None
+    scale: "Unbatched[Tensor | None]" = None
 
 
 class Frozen(TensorClass["nocast", "frozen"]):  # type: ignore[type-arg, name-defined]  # mypy reads the flags as types

@@ -1,0 +1,266 @@
+"""Unbatched fields: tensors of any shape that the batch does not carry."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+import torch
+import torch.utils._pytree as pytree
+from torch import Tensor
+
+from qten_gen import TensorClass, Unbatched
+
+
+class Inner(TensorClass):
+    """Holds a table too."""
+
+    y: Tensor
+    codes: Unbatched[Tensor]
+
+
+class Lookup(TensorClass):
+    """Tensors that the batch carries, and some that it does not."""
+
+    ids: Tensor
+    table: Unbatched[Tensor]
+    bias: Unbatched[Tensor] | None = None
+    inner: Inner | None = None
+    scores: Tensor | None = None
+
+
+class Only(TensorClass):
+    """Nothing that the batch carries."""
+
+    table: Unbatched[Tensor]
+
+
+class Cast(TensorClass, autocast=True):
+    table: Unbatched[Tensor]
+
+
+TABLE = torch.arange(20.0).reshape(10, 2)
+
+
+def lookup(*batch_size: int) -> Lookup:
+    """An object with a table in every field for one. The batch of 10 rows has as many items as the table."""
+    inner = Inner(torch.rand(batch_size), torch.arange(3), batch_size=batch_size)
+    return Lookup(torch.rand(*batch_size, 3), TABLE, torch.ones(()), inner, batch_size=batch_size)
+
+
+def assert_passed_on(result: Lookup, value: Lookup) -> None:
+    """What the batch does not carry is in `result` what it is in `value`, the same objects."""
+    assert result.table is value.table
+    assert result.bias is value.bias
+    assert result.inner is not None
+    assert value.inner is not None
+    assert result.inner.codes is value.inner.codes
+
+
+def test_it_may_have_any_shape() -> None:
+    for table in (torch.ones(()), torch.ones(4), torch.ones(7, 1)):
+        assert Lookup(torch.ones(4), table, batch_size=4).table is table
+
+
+def test_what_is_no_tensor_is_refused_by_class_and_field() -> None:
+    make: Any = Lookup
+    with pytest.raises(TypeError, match=r"^Lookup\.table: expected a Tensor, got a list$"):
+        make(torch.ones(4), [1.0], batch_size=4)
+    value: Any = lookup(4)
+    with pytest.raises(TypeError, match=r"^Lookup\.table: expected a Tensor, got None$"):
+        value.table = None
+    value.bias = None
+    value.table = torch.ones(3)
+    assert (value.bias, value.table.shape) == (None, (3,))
+
+
+def test_with_autocast_it_is_made_a_tensor() -> None:
+    make: Any = Cast
+    assert make([1.0, 2.0], batch_size=4).table.tolist() == [1.0, 2.0]
+
+
+def test_what_rearranges_the_batch_passes_it_on() -> None:
+    value = lookup(2, 5)
+    results = [
+        value[0],
+        value[:, 1:],
+        value[torch.tensor([1, 0])],
+        value[..., None],
+        value[torch.rand(2, 5) > 0.5],
+        value.reshape(10),
+        value.flatten(),
+        value.permute(1, 0),
+        value.unsqueeze(0),
+        value.expand(3, 2, 5),
+        *value.split(1),
+        *value.unbind(1),
+        *value,
+    ]
+    for result in results:
+        assert_passed_on(result, value)
+
+
+def test_what_applies_to_values_applies_to_it() -> None:
+    value = lookup(4)
+    assert torch.equal((value * 2).table, TABLE * 2)
+    assert torch.equal((value + value).table, TABLE * 2)
+    assert value.clone().table is not TABLE
+    assert value.double().table.dtype is torch.float64
+    assert value.to("meta").table.is_meta
+    assert torch.equal(value.apply(torch.neg).table, -TABLE)
+    like: Any = torch.zeros_like
+    assert torch.equal(like(value).table, torch.zeros_like(TABLE))
+    assert value.to("cpu").requires_grad_().table.requires_grad
+
+
+def test_a_tensor_over_the_batch_does_not_apply_to_it() -> None:
+    weights = torch.rand(4)
+    with pytest.raises(TypeError, match=r"^Lookup\.table is not carried by the batch, so a Tensor over the batch size"):
+        lookup(4) * weights
+
+
+def test_apply_with_another_batch_size_keeps_it_whatever_shape_it_has() -> None:
+    result = lookup(4).apply(lambda tensor: tensor.sum(0) if tensor.dim() else tensor, batch_size=())
+    assert (result.ids.shape, result.table.shape) == ((3,), (2,))
+
+
+def test_objects_that_are_put_together_share_it() -> None:
+    value, other = lookup(4), lookup(4)
+    assert_passed_on(Lookup.stack([value, value]), value)
+    assert_passed_on(Lookup.cat([value, value[:2]]), value)
+    assert Lookup.stack([value, other.clone()]).table is value.table
+
+
+def test_an_equal_table_may_hold_nan() -> None:
+    value = Only(torch.tensor([1.0, float("nan")]))
+    assert Only.stack([value, value.clone()]).table is value.table
+
+
+@pytest.mark.parametrize(
+    "table", [TABLE + 1, TABLE[:3], TABLE.double(), TABLE.to("meta")], ids=["values", "shape", "dtype", "device"]
+)
+def test_objects_with_different_tables_are_not_put_together(table: Tensor) -> None:
+    value = Only(TABLE, batch_size=4)
+    message = r"^Only\.table is not carried by the batch, but differs between the objects: a Tensor of dtype "
+    for join in (Only.stack, Only.cat):
+        with pytest.raises(ValueError, match=message):
+            join([value, Only(table, batch_size=4)])
+
+
+def test_one_that_is_none_in_some_objects_differs() -> None:
+    value = lookup(4)
+    with pytest.raises(ValueError, match=r"^Lookup\.bias is not carried by the batch, .*: a Tensor .* and None$"):
+        Lookup.stack([value, value.replace(bias=None)])
+
+
+def test_writing_items_leaves_it_alone() -> None:
+    value, table = lookup(10), TABLE.clone()
+    value[0] = 7.0
+    value[1:3] = torch.ones(2)
+    value[3] = value[4]
+    assert value.ids[0].eq(7).all()
+    assert torch.equal(value.table, table)
+    with pytest.raises(ValueError, match=r"^Lookup\.table is not carried by the batch, but differs"):
+        value[0] = value[1].replace(table=TABLE + 1)
+
+
+def test_the_batch_size_can_be_set_without_regard_to_it() -> None:
+    value = lookup(2, 5)
+    value.batch_size = 2
+    assert_passed_on(value, value)
+    assert value.batch_size == (2,)
+
+
+def test_a_device_moves_it() -> None:
+    value = Lookup(torch.ones(4), TABLE, batch_size=4, device="meta")
+    assert value.table.is_meta
+
+
+def test_copies_and_pickles_keep_it() -> None:
+    value = lookup(4)
+    for copied in (
+        copy.deepcopy(value),
+        pickle.loads(pickle.dumps(value)),
+        Lookup.from_dict(value.to_dict(), batch_size=4),
+    ):
+        assert torch.equal(copied.table, TABLE)
+        assert copied.batch_size == (4,)
+    assert_passed_on(copy.copy(value), value)
+
+
+def test_it_is_a_leaf_of_the_pytree() -> None:
+    value = lookup(4)
+    paths = [pytree.keystr(path) for path, _ in pytree.tree_flatten_with_path(value)[0]]
+    assert paths == [".ids", ".table", ".bias", ".inner.y", ".inner.codes"]
+    mapped = pytree.tree_map(lambda tensor: tensor * 2, value)
+    assert (mapped.batch_size, mapped.table[0, 1]) == ((4,), 2)
+    assert pytree.tree_map(torch.clone, Only(TABLE, batch_size=4)).batch_size == (4,)
+
+
+def test_vmap_is_told_by_the_object_what_to_take_apart() -> None:
+    value = lookup(10)
+    dims = value.vmap_dims()
+
+    def row(item: Lookup) -> Tensor:
+        assert (item.batch_size, item.table.shape) == ((), (10, 2))
+        return item.table.sum() * item.ids.sum()
+
+    def twice(item: Lookup) -> Lookup:
+        return item * 2
+
+    assert torch.allclose(torch.vmap(row, in_dims=(dims,))(value), TABLE.sum() * value.ids.sum(-1))
+    out_dims: Any = dims
+    assert torch.equal(torch.vmap(twice, in_dims=(dims,), out_dims=out_dims)(value).table, TABLE * 2)
+
+
+def test_vmap_may_go_over_any_batch_dimension() -> None:
+    value = lookup(2, 5)
+    sizes: list[object] = []
+
+    def remember(item: Lookup) -> Tensor:
+        sizes.append((item.batch_size, item.table.shape))
+        return item.ids
+
+    assert torch.vmap(remember, in_dims=(value.vmap_dims(-1),))(value).shape == (5, 2, 3)
+    assert sizes == [((2,), (10, 2))]
+
+
+def test_vmap_without_that_says_what_to_do() -> None:
+    with pytest.raises(
+        TypeError, match=r"^Lookup\.table is not carried by the batch, .* in_dims=\(batch\.vmap_dims\(\),\)"
+    ):
+        torch.vmap(lambda item: item.ids)(Lookup(torch.ones(10), TABLE, batch_size=10))
+
+
+def test_gradients_reach_it() -> None:
+    gradient = torch.func.grad(lambda value: (value.table.sum() * value.ids).sum())(
+        Lookup(torch.ones(4), TABLE, batch_size=4)
+    )
+    assert torch.equal(gradient.table, torch.full((10, 2), 4.0))
+
+
+def test_compiled_code_passes_it_on() -> None:
+    @torch.compile(fullgraph=True, backend="eager")
+    def rearranged(left: Lookup, right: Lookup) -> Lookup:
+        return Lookup.stack([left, right])[0] * 2
+
+    value = lookup(4)
+    result = rearranged(value, value.replace(ids=value.ids + 1))
+    assert torch.equal(result.table, TABLE * 2)
+    assert torch.equal(result.ids, value.ids * 2)
+
+
+class Child(Lookup):
+    """Says that the batch carries the table after all."""
+
+    table: Tensor
+
+
+def test_a_child_class_may_decide_otherwise() -> None:
+    value = Child(torch.ones(10), TABLE, batch_size=10)
+    assert torch.equal(value[0].table, TABLE[0])
+    assert value[0].batch_size == ()
+    with pytest.raises(ValueError, match=r"^Child\.table: expected a shape that starts with \[4\], got \[10, 2\]$"):
+        Child(torch.ones(4), TABLE, batch_size=4)

@@ -1,0 +1,27 @@
+"""Kinds of fields, declared and generated."""
+
+from typing import assert_type
+
+import torch
+from kinds.tensorclasses import Lookup as DeclaredLookup
+from kinds.tensorclasses_qten import Lookup
+from torch import Tensor
+
+x = torch.ones(2)
+
+declared = DeclaredLookup(x, x, batch_size=2)
+assert_type(declared.table, Tensor)
+assert_type(declared.bias, Tensor | None)
+assert_type(declared.scale, Tensor | None)
+declared.table = x
+declared.table = "s"  # E
+declared.table = None  # E
+DeclaredLookup(x, None)  # E
+
+lookup = Lookup(x, x, batch_size=2)
+assert_type(lookup.table, Tensor)
+assert_type(lookup[0].bias, Tensor | None)
+assert_type(lookup.get("scale"), Tensor | None)
+assert_type(lookup.to_dict()["table"], Tensor)
+lookup.replace(table=None)  # E
+torch.vmap(lambda item: item.ids, in_dims=(lookup.vmap_dims(),))(lookup)
