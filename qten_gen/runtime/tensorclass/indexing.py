@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeVar, cast
 import torch
 from torch import Size, Tensor
 
-from . import joining
+from . import joining, names
 from .checks import named, refuse_if_frozen
 from .contents import batched_leaves
 from .mismatch import explain
@@ -47,9 +47,14 @@ def getitem(self: T, index: Index) -> T:
     """
     if type(index) is Tensor and index.dtype is torch.bool and index.dim() == 1 and self._batch_size:
         rows = _mask_indices(self, index, 0)[0]
-        return self._rearrange(_rows, rows, Size((len(rows), *self._batch_size[1:])))
+        selected = self._rearrange(_rows, rows, Size((len(rows), *self._batch_size[1:])))
+        selected._names = self._names
+        return selected
     plain, size = _resolved(self, index)
-    return self._rearrange(operator.getitem, plain, size)
+    selected = self._rearrange(operator.getitem, plain, size)
+    if self._names is not None:
+        selected._names = names.indexed(self._names, plain, len(size))
+    return selected
 
 
 def setitem(self: T, index: Index, value: T | Tensor | float) -> None:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import torch
 from torch import Size, Tensor
 
+from . import names
 from .checks import label
 from .mismatch import explain
-from .shapes import dimension, with_inserted, with_length, without
+from .shapes import Dim, dimension, with_inserted, with_length, without
 
 if TYPE_CHECKING:
+    from .names import Names
     from .tensorclass import TensorClass
 
 T = TypeVar("T", bound="TensorClass")
@@ -44,13 +46,16 @@ def stack(items: Sequence[T], dim: int = 0) -> T:
         raise IndexError(f"stack: dimension {dim} is out of range for {n} batch dimensions")
     at = dim if dim >= 0 else dim + n + 1
     try:
-        return first._join(torch.stack, items, at, with_inserted(size, at, len(items)))
+        out = first._join(torch.stack, items, at, with_inserted(size, at, len(items)))
     except RuntimeError as error:
         explain("stack", items, error)
         raise
+    if first._names is not None:
+        out._names = names.inserted(first._names, at)
+    return out
 
 
-def cat(items: Sequence[T], dim: int = 0) -> T:
+def cat(items: Sequence[T], dim: Dim = 0) -> T:
     """Objects of one class one after the other along a batch dimension; the other batch dimensions are the same.
 
     Raises:
@@ -74,13 +79,15 @@ def cat(items: Sequence[T], dim: int = 0) -> T:
             )
         length += other[at]
     try:
-        return first._join(torch.cat, items, at, with_length(size, at, length))
+        out = first._join(torch.cat, items, at, with_length(size, at, length))
     except RuntimeError as error:
         explain("cat", items, error)
         raise
+    out._names = first._names
+    return out
 
 
-def split(self: T, split_size: int | Sequence[int], dim: int = 0) -> tuple[T, ...]:
+def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ...]:
     """Pieces of `split_size` items, the last one perhaps smaller; or pieces of the given sizes.
 
     Raises:
@@ -102,10 +109,10 @@ def split(self: T, split_size: int | Sequence[int], dim: int = 0) -> tuple[T, ..
         if sum(sizes) != length or any(size < 0 for size in sizes):
             raise ValueError(f"split: expected sizes that add up to {length}, got {sizes}")
         batch_sizes = [with_length(self._batch_size, at, size) for size in sizes]
-    return tuple(self._part(_split, (sizes, at), batch_sizes))
+    return _named(self._part(_split, (sizes, at), batch_sizes), self._names)
 
 
-def chunk(self: T, chunks: int, dim: int = 0) -> tuple[T, ...]:
+def chunk(self: T, chunks: int, dim: Dim = 0) -> tuple[T, ...]:
     """At most `chunks` pieces of one size, the last one perhaps smaller."""
     if chunks <= 0:
         raise ValueError(f"chunk: expected a positive number of chunks, got {chunks}")
@@ -115,11 +122,18 @@ def chunk(self: T, chunks: int, dim: int = 0) -> tuple[T, ...]:
     return split(self, -(-length // chunks), dim)
 
 
-def unbind(self: T, dim: int = 0) -> tuple[T, ...]:
+def unbind(self: T, dim: Dim = 0) -> tuple[T, ...]:
     """The items along a batch dimension, without that dimension."""
     at = dimension(self, dim)
     size = self._batch_size
-    return tuple(self._part(torch.unbind, at, [without(size, at)] * size[at]))
+    return _named(self._part(torch.unbind, at, [without(size, at)] * size[at]), names.without(self._names, [at]))
+
+
+def _named(parts: list[T], names: Names | None) -> tuple[T, ...]:
+    if names is not None:
+        for part in parts:
+            part._names = names
+    return tuple(parts)
 
 
 def _split(tensor: Tensor, argument: tuple[list[int], int]) -> Sequence[Tensor]:

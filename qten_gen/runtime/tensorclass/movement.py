@@ -204,7 +204,10 @@ def apply(
     ):
         out._device = wanted
         return out
-    return _checked(self, out, size, wanted)
+    out = _checked(self, out, size, wanted)
+    if size == self._batch_size:
+        out._names = self._names
+    return out
 
 
 def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | None) -> T:

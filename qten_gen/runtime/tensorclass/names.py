@@ -59,6 +59,18 @@ def get_names(self: TensorClass) -> Names:
     return self._names or (None,) * len(self._batch_size)
 
 
+def position(self: TensorClass, name: str) -> int:
+    """The batch dimension that has a name.
+
+    Raises:
+        ValueError: none has it.
+    """
+    known = get_names(self)
+    if name not in known:
+        raise ValueError(f"no dimension of {type(self).__name__} is called {name!r}; the names are {list(known)}")
+    return known.index(name)
+
+
 def set_names(self: TensorClass, value: NamesLike) -> None:
     """Set the property `names`.
 

@@ -14,6 +14,7 @@ from .contents import new_like, tensor_and_nested
 from .shapes import dimension
 
 if TYPE_CHECKING:
+    from .names import Names
     from .tensorclass import TensorClass
 
 T = TypeVar("T", bound="TensorClass")
@@ -32,6 +33,7 @@ class Layout(NamedTuple):
     events: int
     """How many dimensions the first child that carries the batch has beyond the batch dimensions."""
     has_device: bool
+    dimension_names: Names | None
     alone: tuple[Size, torch.device | None] | None
     unbatched: tuple[tuple[str, int], ...] = ()
     """The Unbatched children, and how many dimensions each has."""
@@ -64,11 +66,11 @@ def _flatten(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layo
     values, static = self._contents()
     children = [value for value in values if value is not None]
     if not children:
-        return children, Layout((), static, 0, False, (self._batch_size, self._device))
+        return children, Layout((), static, 0, False, self._names, (self._batch_size, self._device))
     if len(children) < len(values):
         names = tuple(name for name, value in zip(names, values, strict=True) if value is not None)
     events = len(_shape(children[0])) - len(self._batch_size)
-    return children, Layout(names, static, events, self._device is not None, None)
+    return children, Layout(names, static, events, self._device is not None, self._names, None)
 
 
 def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
@@ -103,7 +105,10 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         given = dict(zip(layout.names, found, strict=True))
         found = [given.get(name) for name in names]
     out: T = object.__new__(cls)
-    return out._refill(found, layout.static, batch_size, device)
+    out._refill(found, layout.static, batch_size, device)
+    if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
+        out._names = layout.dimension_names
+    return out
 
 
 def _carried(cls: type[TensorClass], children: list[Any], layout: Layout) -> list[Any]:

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, TypeVar, cast, overload
 import torch
 from torch import Size, Tensor
 
+from . import names
+
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
 
 T = TypeVar("T", bound="TensorClass")
+
+Dim = int | str
+"""A batch dimension: its place, from the end where negative, or its name."""
 
 
 @overload
@@ -44,18 +49,18 @@ def view(self: T, *shape: int | Sequence[int]) -> T:
     return _reshaped(self, _view, shape)
 
 
-def flatten(self: T, start_dim: int = 0, end_dim: int = -1) -> T:
+def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1) -> T:
     """Join the batch dimensions from `start_dim` to `end_dim` into one; without batch dimensions, add one of size 1."""
     size = self._batch_size
     if not size:
         return reshape(self, 1)
     start, end = dimension(self, start_dim), dimension(self, end_dim)
     if end < start:
-        raise ValueError(f"flatten: start_dim {start_dim} lies behind end_dim {end_dim}")
+        raise ValueError(f"flatten: start_dim {start_dim!r} lies behind end_dim {end_dim!r}")
     return reshape(self, (*size[:start], prod(size[start : end + 1]), *size[end + 1 :]))
 
 
-def unflatten(self: T, dim: int, sizes: Sequence[int]) -> T:
+def unflatten(self: T, dim: Dim, sizes: Sequence[int]) -> T:
     """Divide one batch dimension into several; one size may be -1.
 
     Raises:
@@ -67,27 +72,30 @@ def unflatten(self: T, dim: int, sizes: Sequence[int]) -> T:
 
 
 @overload
-def permute(self: T, *dims: int) -> T: ...
+def permute(self: T, *dims: Dim) -> T: ...
 @overload
-def permute(self: T, dims: Sequence[int], /) -> T: ...
-def permute(self: T, *dims: int | Sequence[int]) -> T:
+def permute(self: T, dims: Sequence[Dim], /) -> T: ...
+def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
     """Put the batch dimensions in another order.
 
     Raises:
         ValueError: `dims` does not name every batch dimension once.
     """
-    given = _integers(dims)
+    given = dims[0] if len(dims) == 1 and not isinstance(dims[0], (int, str)) else cast("tuple[Dim, ...]", dims)
     size = self._batch_size
     n = len(size)
-    order = [dimension(self, dim) if dim < 0 or dim >= n else dim for dim in given]
+    order = [dim if type(dim) is int and 0 <= dim < n else dimension(self, dim) for dim in given]
     if len(order) != n or len({*order}) != n:
         raise ValueError(
             f"permute: expected each of the {n} batch dimensions of {type(self).__name__} once, got {list(given)}"
         )
-    return self._rearrange(_permute, (*order, n), Size([size[dim] for dim in order]))
+    out = self._rearrange(_permute, (*order, n), Size([size[dim] for dim in order]))
+    if self._names is not None:
+        out._names = names.permuted(self._names, order)
+    return out
 
 
-def transpose(self: T, dim0: int, dim1: int) -> T:
+def transpose(self: T, dim0: Dim, dim1: Dim) -> T:
     """Exchange two batch dimensions."""
     first, second = dimension(self, dim0), dimension(self, dim1)
     order = list(range(len(self._batch_size)))
@@ -101,19 +109,29 @@ def unsqueeze(self: T, dim: int) -> T:
     if not -n - 1 <= dim <= n:
         raise IndexError(f"unsqueeze: dimension {dim} is out of range for {n} batch dimensions")
     at = dim if dim >= 0 else dim + n + 1
-    return self._rearrange(torch.unsqueeze, at, with_inserted(self._batch_size, at, 1))
+    out = self._rearrange(torch.unsqueeze, at, with_inserted(self._batch_size, at, 1))
+    if self._names is not None:
+        out._names = names.inserted(self._names, at)
+    return out
 
 
-def squeeze(self: T, dim: int | None = None) -> T:
+def squeeze(self: T, dim: Dim | None = None) -> T:
     """Drop one batch dimension of size 1, or all of them. A dimension of another size stays."""
     size = self._batch_size
     if dim is not None:
         at = dimension(self, dim)
-        return self._rearrange(torch.squeeze, at, without(size, at)) if size[at] == 1 else self
+        if size[at] != 1:
+            return self
+        out = self._rearrange(torch.squeeze, at, without(size, at))
+        out._names = names.without(self._names, [at])
+        return out
     dims = tuple(at for at, length in enumerate(size) if length == 1)
     if not dims:
         return self
-    return self._rearrange(torch.squeeze, dims, Size([length for length in size if length != 1]))
+    out = self._rearrange(torch.squeeze, dims, Size([length for length in size if length != 1]))
+    if self._names is not None:
+        out._names = names.without(self._names, dims)
+    return out
 
 
 @overload
@@ -133,15 +151,21 @@ def expand(self: T, *shape: int | Sequence[int]) -> T:
     if added < 0 or any(before not in (1, after) for before, after in zip(old, new, strict=True)):
         raise ValueError(f"expand: the batch size {list(self._batch_size)} does not broadcast to {list(given)}")
     size = Size(new)
-    return self._rearrange(_expand, (size, len(self._batch_size)), size)
+    out = self._rearrange(_expand, (size, len(self._batch_size)), size)
+    if self._names is not None:
+        out._names = names.inserted(self._names, 0, added)
+    return out
 
 
-def dimension(self: TensorClass, dim: int) -> int:
+def dimension(self: TensorClass, dim: Dim) -> int:
     """A batch dimension counted from the front.
 
     Raises:
         IndexError: there is no such batch dimension.
+        ValueError: no batch dimension has that name.
     """
+    if isinstance(dim, str):
+        return names.position(self, dim)
     n = len(self._batch_size)
     if not -n <= dim < n:
         raise IndexError(

@@ -151,7 +151,7 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
         return _of_class(cls, joining.stack(items, dim))
 
     @classmethod
-    def cat(cls, items: Sequence[Self], dim: int = 0) -> Self:
+    def cat(cls, items: Sequence[Self], dim: int | str = 0) -> Self:
         """`torch.cat` for objects of this class: along a batch dimension; see `joining.cat`."""
         return _of_class(cls, joining.cat(items, dim))
 

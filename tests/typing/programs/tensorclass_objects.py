@@ -22,4 +22,11 @@ assert_type(batch.rename(time="step"), Batch)
 assert_type(batch.rename_("time"), Batch)
 batch.refine_names(1)  # E
 batch.rename(1)  # E
+assert_type(batch.transpose("time", -1), Batch)
+assert_type(batch.permute("row", "time"), Batch)
+assert_type(batch.permute(["row", 0]), Batch)
+assert_type(batch.unbind("time"), tuple[Batch, ...])
+assert_type(Batch.cat([batch], dim="time"), Batch)
+batch.squeeze(1.5)  # E
+batch.unsqueeze("time")  # E
 batch.rename(time=None)  # E
