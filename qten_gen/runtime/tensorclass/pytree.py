@@ -33,10 +33,10 @@ class Layout(NamedTuple):
     events: int
     """How many dimensions the first child that carries the batch has beyond the batch dimensions."""
     has_device: bool
-    dimension_names: Names | None
     alone: tuple[Size, torch.device | None] | None
     unbatched: tuple[tuple[str, int], ...] = ()
     """The Unbatched children, and how many dimensions each has."""
+    dimension_names: Names | None = None
 
     def __eq__(self, other: object) -> bool:
         # What the children themselves say is not compared: a tree of numbers has to fit one of tensors, for `in_dims`.
@@ -66,11 +66,11 @@ def _flatten(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layo
     values, static = self._contents()
     children = [value for value in values if value is not None]
     if not children:
-        return children, Layout((), static, 0, False, self._names, (self._batch_size, self._device))
+        return children, Layout((), static, 0, False, (self._batch_size, self._device), (), self._names)
     if len(children) < len(values):
         names = tuple(name for name, value in zip(names, values, strict=True) if value is not None)
     events = len(_shape(children[0])) - len(self._batch_size)
-    return children, Layout(names, static, events, self._device is not None, self._names, None)
+    return children, Layout(names, static, events, self._device is not None, None, (), self._names)
 
 
 def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
@@ -81,7 +81,8 @@ def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any],
     events = len(_shape(carried[0])) - len(self._batch_size) if carried else 0
     unbatched = tuple((name, len(_shape(value))) for name, value in given if name in self._unbatched)
     alone = None if carried else (self._batch_size, self._device)
-    layout = Layout(tuple(name for name, _ in given), static, events, self._device is not None, alone, unbatched)
+    children = tuple(name for name, _ in given)
+    layout = Layout(children, static, events, self._device is not None, alone, unbatched, self._names)
     return [None if value is _NO_DIM else value for _, value in given], layout
 
 
