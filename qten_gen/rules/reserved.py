@@ -8,10 +8,11 @@ ALWAYS = frozenset({"batch_size", "device", "lock", "names"})
 
 TENSORCLASS = ALWAYS | frozenset(
     """
-    apply bfloat16 cat chunk clone contiguous cpu cuda detach double expand flatten float from_dataclass from_dict
-    from_namedtuple from_numpy from_tensordict get half is_locked items keys lock_ numpy permute pin_memory
-    refine_names rename rename_ replace requires_grad requires_grad_ reshape select set split squeeze stack to
-    to_dict to_tensordict tolist transpose unbind unflatten unlock_ unsqueeze update values view vmap_dims
+    all_gather all_reduce apply bfloat16 broadcast cat chunk clone contiguous cpu cuda detach double expand flatten
+    float from_dataclass from_dict from_namedtuple from_numpy from_tensordict gather_and_stack get half irecv is_locked
+    isend items keys lock_ numpy permute pin_memory recv reduce refine_names rename rename_ replace requires_grad
+    requires_grad_ reshape scatter select send set split squeeze stack to to_dict to_tensordict tolist transpose unbind
+    unflatten unlock_ unsqueeze update values view vmap_dims
     """.split()
 )
 """Public members of `TensorClass`."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch.distributed
 
-from .two_processes import CHECKS, Check, run
+from .gloo import Check, run
+from .two_processes import CHECKS
 
 # One worker starts the processes, once.
 pytestmark = [
@@ -17,7 +18,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def failures(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, str]]:
     """What went wrong, for each process."""
-    return run(tmp_path_factory.mktemp("distributed"))
+    return run("tests.tools.two_processes", tmp_path_factory.mktemp("distributed"))
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

@@ -1,16 +1,10 @@
 """Distributed tools, each on a declared module and on a plain one, in two processes that talk over gloo.
 
-Importing torch takes seconds, so all checks run in the same two processes: `run` starts them, and `python -m` on this module is
-one of them. A check asserts on its own, in both processes.
+All checks run in the same two processes; `python -m` on this module is one of them.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -25,12 +19,8 @@ from torch.distributed.tensor import DTensor, Replicate, distribute_module, dist
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, SequenceParallel, parallelize_module
 from torch.nn.parallel import DistributedDataParallel
 
+from tests.tools.gloo import WORLD, Check, main
 from tests.tools.pairs import MAKERS, Input, Pair, Step, agree, block, blocks, fill, rows, tower
-
-WORLD = 2
-REPOSITORY = Path(__file__).parents[2]
-
-Check = Callable[[Path], None]
 
 
 def whole(tensor: Tensor) -> Tensor:
@@ -243,42 +233,5 @@ CHECKS: Sequence[Check] = (
 )
 
 
-def run(folder: Path) -> list[dict[str, str]]:
-    """Run all checks in two processes: for each process, what went wrong in which check."""
-    environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-W", "ignore", "-m", "tests.tools.two_processes", str(folder)]
-    processes = [
-        subprocess.Popen(
-            [*command, str(rank)],
-            cwd=REPOSITORY,
-            env=environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        for rank in range(WORLD)
-    ]
-    printed = [process.communicate(timeout=300)[0] for process in processes]
-    assert all(process.returncode == 0 for process in processes), "\n".join(printed)
-    return [json.loads((folder / f"{rank}.json").read_text(encoding="utf-8")) for rank in range(WORLD)]
-
-
-def main(folder: Path, rank: int) -> None:
-    """One of the processes. They meet in a file, so no port is taken for it."""
-    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=WORLD)
-    failures = {}
-    for check in CHECKS:
-        torch.manual_seed(0)
-        try:
-            check(folder)
-        except Exception:
-            failures[check.__name__] = traceback.format_exc()
-    (folder / f"{rank}.json").write_text(json.dumps(failures), encoding="utf-8")
-    dist.destroy_process_group()
-    # The groups that meshes made keep threads, which now and then abort the process when the interpreter ends.
-    sys.stdout.flush()
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(CHECKS)

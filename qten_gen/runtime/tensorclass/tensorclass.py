@@ -10,6 +10,7 @@ from torch.utils.data._utils.collate import default_collate_fn_map
 from ..declaring.fields import field
 from . import access, checks, conversion, indexing, joining, locks, movement, operators, pytree, shapes, torch_functions
 from . import names as dimension_names
+from .distributed import collectives, transfers
 from .interop import arrays, records, tensordicts
 from .metaclass import TensorClassMeta
 
@@ -184,6 +185,18 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     def from_dict(cls, values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None) -> Self:
         """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.tensorclass.conversion.from_dict`."""
         return conversion.from_dict(cls, values, batch_size=batch_size, device=device)
+
+    # Other processes
+    send = transfers.send
+    recv = transfers.recv
+    isend = transfers.isend
+    irecv = transfers.irecv
+    broadcast = collectives.broadcast
+    all_reduce = collectives.all_reduce
+    reduce = collectives.reduce
+    all_gather = collectives.all_gather
+    gather_and_stack = collectives.gather_and_stack
+    scatter = collectives.scatter
 
     # Other libraries
     to_tensordict = tensordicts.to_tensordict

@@ -42,3 +42,18 @@ assert_type(Batch.from_dataclass(batch, batch_size=2, device="cpu"), Batch)
 assert_type(Batch.from_namedtuple(Pair(x)), Batch)
 Batch.from_dataclass(3)  # E
 Batch.from_namedtuple(3)  # E
+
+assert_type(batch.broadcast(0), Batch)
+assert_type(batch.all_reduce("mean", check=False), Batch)
+assert_type(batch.all_reduce(torch.distributed.ReduceOp.MAX), Batch)
+assert_type(batch.reduce(0, "sum"), Batch)
+assert_type(batch.all_gather(), list[Batch])
+assert_type(batch.gather_and_stack(0), Batch | None)
+assert_type(batch.scatter(0, [batch, batch]), Batch)
+assert_type(batch.recv(0), Batch)
+assert_type(batch.irecv(0).wait(), Batch)
+batch.send(1, tag=3)
+batch.all_reduce("avg")  # E
+batch.broadcast()  # E
+batch.scatter(0, [x])  # E
+print(batch.isend(0).target.tokns)  # E

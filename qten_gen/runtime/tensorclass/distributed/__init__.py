@@ -1,0 +1,1 @@
+"""TensorClasses between the processes of `torch.distributed`, tensor by tensor."""
