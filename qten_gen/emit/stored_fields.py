@@ -33,6 +33,8 @@ class Lines:
     leaf_if: str
     """The statement that adds the leaves of a value that may be None."""
     item: str
+    match: str
+    """The statement that refuses another object's value where both have to be alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,7 @@ def _tensor(at: _Spelling) -> Lines:
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
         item=f'"{name}": {mine}',
+        match=at.call("match_optional", f"{mine}, other.{at.at}") if optional else "",
     )
 
 
@@ -154,6 +157,7 @@ def _unbatched(at: _Spelling) -> Lines:
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
         item=f'"{name}": {mine}',
+        match=at.call("same_tensor", f"[{mine}, other.{at.at}]"),
     )
 
 
@@ -178,6 +182,7 @@ def _nested(at: _Spelling) -> Lines:
         leaf=f"*{mine}._leaves()",
         leaf_if=f"leaves.extend({mine}._leaves())" if at.field.optional else "",
         item=f'"{name}": {or_none(f"{mine}._to_dict()")}',
+        match=at.call("match_nested", f"{mine}, other.{at.at}"),
     )
 
 
@@ -198,4 +203,5 @@ def _static(at: _Spelling) -> Lines:
         leaf="",
         leaf_if="",
         item=f'"{name}": {mine}',
+        match=at.call("same", f"[{mine}, other.{at.at}]"),
     )

@@ -31,6 +31,7 @@ class TensorClassView:
     post_init: bool
     has_tensors: bool
     has_nested: bool
+    matches: tuple[str, ...]
     leaves: str
     leaves_if: tuple[StoredField, ...]
     contents: str
@@ -62,6 +63,7 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         post_init=declaration.post_init,
         has_tensors=bool(carried),
         has_nested=any(nested_fields(declaration)),
+        matches=tuple(f.lines.match for f in fields if f.lines.match),
         leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
         leaves_if=tuple(f for f in carried if f.lines.leaf_if),
         contents=_contents([f.storage for f in carried], [f.storage for f in static]),

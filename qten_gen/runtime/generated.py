@@ -45,6 +45,8 @@ from .tensorclass.locks import locked as locked
 from .tensorclass.locks import seal as seal
 from .tensorclass.names import NamesLike as NamesLike
 from .tensorclass.names import names as names
+from .tensorclass.static import match_nested as match_nested
+from .tensorclass.static import match_optional as match_optional
 from .tensorclass.static import same as same
 from .tensorclass.static import same_tensor as same_tensor
 
@@ -74,6 +76,8 @@ __all__ = [
     "join_optional",
     "lock",
     "locked",
+    "match_nested",
+    "match_optional",
     "names",
     "nested",
     "number",

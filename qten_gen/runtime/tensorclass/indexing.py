@@ -18,7 +18,7 @@ from . import joining, names
 from .checks import named, refuse_if_frozen
 from .contents import batched_leaves
 from .mismatch import explain
-from .static import refuse_unlike
+from .shapes import with_length
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -45,11 +45,12 @@ def getitem(self: T, index: Index) -> T:
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         TypeError: it is none of the types above.
     """
-    if type(index) is Tensor and index.dtype is torch.bool and index.dim() == 1 and self._batch_size:
-        rows = _mask_indices(self, index, 0)[0]
-        selected = self._rearrange(_rows, rows, Size((len(rows), *self._batch_size[1:])))
-        selected._names = self._names
-        return selected
+    if type(index) is Tensor and self._batch_size and index.dim() == 1:
+        rows = _rows_of(self, index)
+        if rows is not None:
+            selected = self._rearrange(_select_rows, rows, with_length(self._batch_size, 0, rows.shape[0]))
+            selected._names = self._names
+            return selected
     plain, size = _resolved(self, index)
     selected = self._rearrange(operator.getitem, plain, size)
     if self._names is not None:
@@ -69,35 +70,36 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
     """
     refuse_if_frozen(self, "assign to an item of")
     plain, size = _resolved(self, index)
-    if type(value) is type(self):
-        # pyright does not narrow here, mypy does
-        _put(self, index, plain, cast(T, value), size)  # type: ignore[redundant-cast]
-    elif isinstance(value, Tensor):
+    if type(value) is not type(self):
+        _fill(self, index, plain, value, size)
+        return
+    # pyright does not narrow here, mypy does
+    other = cast(T, value)  # type: ignore[redundant-cast]
+    if other._batch_size != size:
+        raise ValueError(
+            f"{type(self).__name__}[{_shown(index)}] has batch size {list(size)}, "
+            f"the value has {list(other._batch_size)}"
+        )
+    self._match(other)
+    try:
+        self._index_put(plain, other)
+    except RuntimeError as error:
+        explain(f"{type(self).__name__}[{_shown(index)}]", [self[index], other], error)
+        raise
+
+
+def _fill(self: TensorClass, index: Index, plain: _Plain | tuple[_Plain, ...], value: object, size: Size) -> None:
+    """Write a number, or a tensor that broadcasts over the batch size `size` of the items, into the items of an index."""
+    if isinstance(value, Tensor):
         n = len(self._batch_size)
         for leaf in batched_leaves(self):
             leaf[plain] = over_batch(value, size, leaf.dim() - n)
     elif isinstance(value, (int, float, complex)):
         for leaf in batched_leaves(self):
-            leaf[plain] = value
+            leaf[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
     else:
         items, wrong = f"{type(self).__name__}[{_shown(index)}]", type(value).__name__
         raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}")
-
-
-def _put(self: T, index: Index, plain: _Plain | tuple[_Plain, ...], value: T, size: Size) -> None:
-    """Write an object of the same class into the items of an index, which have the batch size `size`."""
-    if value._batch_size != size:
-        raise ValueError(
-            f"{type(self).__name__}[{_shown(index)}] has batch size {list(size)}, "
-            f"the value has {list(value._batch_size)}"
-        )
-    if self._static or self._nested or self._unbatched or len(self._leaves()) != len(value._leaves()):
-        refuse_unlike(self, value)
-    try:
-        self._index_put(plain, value)
-    except RuntimeError as error:
-        explain(f"{type(self).__name__}[{_shown(index)}]", [self[index], value], error)
-        raise
 
 
 def over_batch(value: Tensor, batch_size: Size, events: int) -> Tensor:
@@ -139,8 +141,33 @@ def iterate(self: T) -> Iterator[T]:
     return iter(joining.unbind(self))
 
 
-def _rows(tensor: Tensor, rows: Tensor) -> Tensor:
-    return torch.index_select(tensor, 0, rows)
+_MANY = 256
+"""From how many positions on it pays to ask whether all of them count from the front."""
+
+
+def _rows_of(self: TensorClass, index: Tensor) -> Tensor | None:
+    """The positions that a mask or a tensor of indices selects, where `index_select` may take them; None for the plain way."""
+    if index.dtype is torch.bool:
+        return _mask_indices(self, index, 0)[0]
+    if index.dtype is torch.long and index.numel() >= _MANY and _are_positions(self, index):
+        return index
+    return None
+
+
+def _are_positions(self: TensorClass, index: Tensor) -> bool:
+    """Whether no index is negative or out of range, where it is cheap to know: in main memory, of tensors with rows."""
+    if torch.compiler.is_compiling() or not index.is_cpu or all(leaf.dim() == 1 for leaf in batched_leaves(self)):
+        return False
+    low, high = torch.aminmax(index)
+    try:
+        return low.item() >= 0 and high.item() < self._batch_size[0]
+    except RuntimeError:  # vmap and fake tensors have no values to look at
+        return False
+
+
+def _select_rows(tensor: Tensor, rows: Tensor) -> Tensor:
+    """`tensor[rows]` for positions that exist. `index_select` copies whole rows; it wants both on one device."""
+    return torch.index_select(tensor, 0, rows) if tensor.get_device() == rows.get_device() else tensor[rows]
 
 
 def _mask_indices(self: TensorClass, mask: Tensor, first: int) -> tuple[Tensor, ...]:
@@ -161,12 +188,27 @@ def _resolved(self: TensorClass, index: Index) -> tuple[_Plain | tuple[_Plain, .
         if type(index) is int and -batch_size[0] <= index < batch_size[0]:
             return index, batch_size[1:]
         if type(index) is slice:
-            size, *rest = batch_size
-            return index, Size((_slice_length(index, size), *rest))
+            return index, with_length(batch_size, 0, _slice_length(index, batch_size[0]))
         if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0:
-            return index, Size((*index.shape, *batch_size[1:]))
+            shape = index.shape
+            return index, shape if len(batch_size) == 1 else Size((*shape, *batch_size[1:]))
+        if type(index) is tuple and len(index) <= len(batch_size):
+            left = _basic_size(batch_size, index)
+            if left is not None:
+                return cast("tuple[_Plain, ...]", index), left
     plain = _plain(self, index)
     return plain, _indexed_size(batch_size, plain)
+
+
+def _basic_size(batch_size: Size, index: tuple[IndexItem, ...]) -> Size | None:
+    """The batch size that integers and slices leave; None where there are other parts, or a number is out of range."""
+    sizes: list[int] = []
+    for item, size in zip(index, batch_size, strict=False):
+        if type(item) is slice:
+            sizes.append(_slice_length(item, size))
+        elif type(item) is not int or not -size <= item < size:
+            return None
+    return Size((*sizes, *batch_size[len(index) :]))
 
 
 def _plain(self: TensorClass, index: Index) -> _Plain | tuple[_Plain, ...]:

@@ -181,7 +181,9 @@ def with_inserted(size: Size, at: int, length: int) -> Size:
 
 def with_length(size: Size, at: int, length: int) -> Size:
     """A batch size with another length in one dimension."""
-    return Size((length, *size[1:])) if at == 0 else Size((*size[:at], length, *size[at + 1 :]))
+    if len(size) == 1:
+        return Size((length,))
+    return Size((*size[:at], length, *size[at + 1 :]))
 
 
 def without(size: Size, at: int) -> Size:

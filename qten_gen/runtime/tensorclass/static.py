@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from .checks import label, named
-from .contents import contents
 from .joining import all_or_none
 
 if TYPE_CHECKING:
@@ -32,24 +31,6 @@ def equal(left: object, right: object) -> bool:
         return bool(same.all() if isinstance(same, SupportsAll) else same)
     except (RuntimeError, ValueError, TypeError):
         return False
-
-
-def refuse_unlike(self: TensorClass, other: TensorClass) -> None:
-    """Compare what has to be alike before items are written: static values, and which fields are None.
-
-    Raises:
-        ValueError: two static values differ; both are named.
-        TypeError: a field is None in one object only.
-    """
-    mine, theirs = contents(self), contents(other)
-    for name in self._fields:
-        left, right = mine[name], theirs[name]
-        if name in self._static:
-            same(self, name, [left, right])
-        elif name in self._unbatched:
-            same_tensor(self, name, cast("list[Tensor | None]", [left, right]))
-        elif all_or_none(self, name, [left, right]) and type(left) is type(right) and name in self._nested:
-            refuse_unlike(cast("TensorClass", left), cast("TensorClass", right))
 
 
 def same_tensor(self: TensorClass, name: str, values: Sequence[Tensor | None]) -> Tensor | None:
@@ -92,3 +73,32 @@ def same(self: TensorClass, name: str, values: Sequence[S]) -> S:
                 f"{first!r} and {value!r}"
             )
     return first
+
+
+# What generated code calls before the items of one object are written into another
+
+
+def match_nothing(self: TensorClass, other: TensorClass) -> None:
+    """The `_match` of a class whose objects are always alike: no field of it is static, nested or optional."""
+
+
+def match_optional(self: TensorClass, name: str, left: object, right: object) -> None:
+    """Refuse an optional field that is None in one of two objects.
+
+    Raises:
+        TypeError: it is.
+    """
+    if (left is None) is not (right is None):
+        all_or_none(self, name, [left, right])
+
+
+def match_nested(self: TensorClass, name: str, left: TensorClass | None, right: TensorClass | None) -> None:
+    """Refuse the nested objects of two objects where one is None, or where they are of one class and not alike.
+
+    Raises:
+        TypeError: one of them is None.
+    """
+    if left is None or right is None:
+        match_optional(self, name, left, right)
+    elif type(left) is type(right):
+        left._match(right)

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
-from . import access, checks, conversion, indexing, joining, locks, movement, operators, pytree, shapes, torch_functions
+from . import (
+    access,
+    checks,
+    conversion,
+    indexing,
+    joining,
+    locks,
+    movement,
+    operators,
+    pytree,
+    shapes,
+    static,
+    torch_functions,
+)
 from . import names as dimension_names
 from .distributed import collectives, transfers
 from .interop import arrays, records, tensordicts
@@ -71,6 +84,7 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     _fields: ClassVar[tuple[str, ...]] = ()
     _flags: ClassVar[frozenset[str]] = frozenset()
     _unbatched: ClassVar[tuple[str, ...]] = ()
+    _match = static.match_nothing
 
     if TYPE_CHECKING:
         batch_size: BatchSizeField = field(default=cast(Any, ()), kw_only=True)

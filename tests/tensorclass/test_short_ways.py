@@ -1,0 +1,130 @@
+"""Where an operation has a short way for the usual case, that way gives what the plain one gives, errors included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import TensorClass
+
+from .declared import assert_applied
+
+MANY = 300
+
+
+class Rows(TensorClass):
+    """Tensors with no, one and two dimensions of their own."""
+
+    number: Tensor
+    line: Tensor
+    plane: Tensor
+
+
+class Labelled(TensorClass):
+    """What has to be alike in two objects: a static value, and which tensor is None."""
+
+    line: Tensor
+    mask: Tensor | None = None
+    source: str = "train"
+
+
+class Outer(TensorClass):
+    """An object with such an object in it."""
+
+    line: Tensor
+    inner: Labelled
+
+
+def rows(*batch: int) -> Rows:
+    """Different numbers everywhere."""
+    generator = torch.Generator().manual_seed(0)
+    made = [torch.rand(*batch, *own, generator=generator) for own in ((), (5,), (2, 3))]
+    return Rows(*made, batch_size=batch)
+
+
+@pytest.mark.parametrize("count", [MANY, 3], ids=["many", "few"])
+@pytest.mark.parametrize("negative", [False, True], ids=["from the front", "from behind"])
+def test_an_index_of_many_positions_gives_what_indexing_every_tensor_gives(count: int, negative: bool) -> None:
+    value = rows(7)
+    index = torch.arange(count) % 7 - (3 if negative else 0)
+    assert_applied(value[index], value, lambda tensor: tensor[index], index.shape)
+
+
+@pytest.mark.parametrize("position", [7, -8])
+def test_an_index_of_many_positions_that_leads_out_of_the_batch_is_refused(position: int) -> None:
+    index = torch.zeros(MANY, dtype=torch.long)
+    index[-1] = position
+    with pytest.raises(IndexError, match=f"index {position} is out of bounds for dimension 0 with size 7"):
+        rows(7)[index]
+
+
+def test_gradients_flow_back_through_an_index_of_many_positions() -> None:
+    value = rows(7)
+    value.requires_grad_()
+    index = torch.arange(MANY) % 5
+    found = torch.autograd.grad(value[index].line.square().sum(), value.line)
+    expected = torch.autograd.grad(value.line[index].square().sum(), value.line)
+    torch.testing.assert_close(found, expected)
+
+
+def test_an_index_of_many_positions_works_inside_vmap() -> None:
+    value, indexes = rows(7), (torch.arange(2 * MANY) % 7).view(2, MANY)
+    found = torch.vmap(lambda index: value[index].line)(indexes)
+    assert torch.equal(found, value.line[indexes])
+
+
+def test_an_index_of_many_positions_is_compiled_without_a_break() -> None:
+    value, index = rows(7), torch.arange(MANY) % 7
+    compiled = torch.compile(lambda item, index: item[index], fullgraph=True, backend="eager")
+    assert_applied(compiled(value, index), value, lambda tensor: tensor[index], index.shape)
+
+
+@pytest.mark.parametrize(("batch", "shape"), [((6,), (2, 3)), ((2, 3), (6,)), ((0, 3), (3, 0)), ((4, 1), (2, 2))])
+@pytest.mark.parametrize("name", ["reshape", "view"])
+def test_fields_with_any_dimensions_of_their_own_are_reshaped(
+    name: str, batch: tuple[int, ...], shape: tuple[int, ...]
+) -> None:
+    value = rows(*batch)
+    n = len(batch)
+    assert_applied(getattr(value, name)(shape), value, lambda tensor: tensor.reshape(*shape, *tensor.shape[n:]), shape)
+
+
+def test_fields_with_any_dimensions_of_their_own_are_permuted() -> None:
+    value = rows(2, 3, 4)
+    assert_applied(value.permute(2, 0, -2), value, lambda tensor: tensor.movedim((2, 0, 1), (0, 1, 2)), (4, 2, 3))
+
+
+def test_a_field_whose_own_dimension_is_empty_is_reshaped() -> None:
+    value = Labelled(torch.ones(6, 0), batch_size=6)
+    assert value.reshape(2, 3).line.shape == (2, 3, 0)
+
+
+@pytest.mark.parametrize(("length", "size"), [(6, 2), (7, 3), (2, 5), (0, 2)])
+def test_pieces_of_one_size_and_a_rest(length: int, size: int) -> None:
+    value = rows(length)
+    found = value.split(size)
+    assert [piece.batch_size for piece in found] == [piece.shape[:1] for piece in torch.split(value.number, size)]
+    for name in ("number", "line", "plane"):
+        expected = torch.split(getattr(value, name), size)
+        assert all(torch.equal(getattr(piece, name), part) for piece, part in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("wrap", [lambda item: item, lambda item: Outer(item.line, item, batch_size=3)])
+@pytest.mark.parametrize(
+    ("other", "error", "message"),
+    [
+        (Labelled(torch.ones(3, 2), source="test", batch_size=3), ValueError, "'train' and 'test'"),
+        (Labelled(torch.ones(3, 2), torch.ones(3), batch_size=3), TypeError, "1 of 2 are None"),
+    ],
+    ids=["static", "None"],
+)
+def test_nothing_is_written_where_two_objects_are_not_alike(
+    wrap: Callable[[Labelled], TensorClass], other: Labelled, error: type[Exception], message: str
+) -> None:
+    target = wrap(Labelled(torch.zeros(3, 2), batch_size=3))
+    with pytest.raises(error, match=message):
+        target[:] = wrap(other)
+    assert not any(leaf.any() for leaf in target._leaves())
