@@ -89,7 +89,7 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         arguments=parameters.arguments,
         bases=bases(declaration, names),
         init=_init(declaration, types),
-        slots=tuple(_slots(declaration, types)),
+        slots=(*_slots(declaration, types), *_match_args(declaration, types)),
         keys=tuple(_keys(declaration, names, related, variables)),
         replace=_replace(types),
         select=layout.bracketed(
@@ -163,6 +163,12 @@ def _init(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> str:
 
 def _parameter(field: FieldDecl, types: Mapping[str, _Types]) -> str:
     return f"{field.name}: {types[field.name].written}{'' if field.default is None else ' = ...'}"
+
+
+def _match_args(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> Iterator[str]:
+    """What positional patterns mean, where a checker would add a keyword-only field that `_slots` declares anew."""
+    if any(f.kw_only and types[f.name].read != types[f.name].written for f in declaration.fields):
+        yield layout.names([f.name for f in declaration.fields if not f.kw_only], 4, "__match_args__ = ")
 
 
 def _slots(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> Iterator[str]:

@@ -1,0 +1,32 @@
+"""mypy's stubtest compares every generated stub of the repository with the classes that it describes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+ALLOWED = Path(__file__).with_name("stubtest_allowlist.txt")
+ROOTS = (REPOSITORY, REPOSITORY / "examples", REPOSITORY / "stubs")
+
+
+def pairs() -> list[str]:
+    """The generated modules, by the names that tests and examples import them with."""
+    found = [*(REPOSITORY / "tests" / "samples").rglob("*_qten.pyi"), *(REPOSITORY / "examples").rglob("*_qten.pyi")]
+    return sorted(
+        ".".join(path.relative_to(REPOSITORY).with_suffix("").parts).removeprefix("examples.") for path in found
+    )
+
+
+def test_the_generated_stubs_say_what_the_classes_are() -> None:
+    modules = pairs()
+    assert "tests.samples.shop.model_qten" in modules and "digits.model_qten" in modules
+    command = [sys.executable, "-m", "mypy.stubtest", *modules, "--allowlist", str(ALLOWED), "--concise"]
+    command += ["--mypy-config-file", str(REPOSITORY / "pyproject.toml")]
+    paths = os.pathsep.join(str(root) for root in ROOTS)
+    run = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": paths}
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
