@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
+from torch._C._functorch import is_batchedtensor
 from torch.utils import _pytree
 
 from .contents import new_like, tensor_and_nested
@@ -130,7 +131,7 @@ def _carried(cls: type[TensorClass], children: list[Any], layout: Layout) -> lis
 
 def _is_taken_apart(child: object, dimensions: int) -> bool:
     """Whether vmap hides a dimension of a tensor that had so many. Torch has no public way to ask."""
-    return isinstance(child, Tensor) and child.dim() < dimensions and torch._C._functorch.is_batchedtensor(child)
+    return isinstance(child, Tensor) and child.dim() < dimensions and is_batchedtensor(child)
 
 
 _NO_DIM = object()
