@@ -128,3 +128,30 @@ def test_nothing_is_written_where_two_objects_are_not_alike(
     with pytest.raises(error, match=message):
         target[:] = wrap(other)
     assert not any(leaf.any() for leaf in target._leaves())
+
+
+def test_a_function_that_breaks_the_batch_of_a_nested_object_is_refused() -> None:
+    inner = Labelled(torch.ones(3, 4, 2), batch_size=(3, 4))
+    value = Outer(torch.ones(3, 2), inner, batch_size=3)
+    with pytest.raises(ValueError, match=r"Labelled.line: expected a shape that starts with \[3, 4\], got \[3, 8\]"):
+        value.apply(lambda tensor: tensor.reshape(3, -1))
+
+
+def test_tensors_that_can_have_no_gradient_are_left_out() -> None:
+    value = Labelled(torch.ones(3, 2), torch.ones(3, dtype=torch.long), batch_size=3)
+    value.requires_grad_()
+    assert value.mask is not None
+    assert (value.line.requires_grad, value.mask.requires_grad) == (True, False)
+
+
+def test_gradients_of_what_was_computed_cannot_be_switched_off() -> None:
+    value = Labelled(torch.ones(3, 2, requires_grad=True) * 2, batch_size=3)
+    with pytest.raises(RuntimeError, match="you can only change requires_grad flags of leaf variables"):
+        value.requires_grad_(False)
+
+
+def test_a_tree_says_whether_the_object_has_a_device() -> None:
+    plain = torch.utils._pytree.tree_structure(rows(3))
+    assert torch.utils._pytree.tree_structure(rows(4)) == plain
+    back = torch.utils._pytree.tree_unflatten(rows(5).to("cpu")._leaves(), plain)
+    assert (back.device, back.batch_size) == (None, (5,))

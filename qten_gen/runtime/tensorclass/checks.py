@@ -66,6 +66,8 @@ def batch_size(value: BatchSize) -> Size:
 
 def device(value: torch.device | str | int) -> torch.device:
     """A device with its index, so that it equals that of the tensors on it: `cuda` becomes `cuda:0`."""
+    if type(value) is str and value == "cpu":
+        return _CPU
     found = value if isinstance(value, torch.device) else torch.device(value)
     if found == _CPU or found.index is not None or found.type == "meta":
         return found

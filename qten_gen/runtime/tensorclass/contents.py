@@ -16,8 +16,11 @@ T = TypeVar("T", bound="TensorClass")
 
 def contents(self: TensorClass) -> dict[str, object]:
     """Every field and what is stored in it, in constructor order."""
-    values, static = (iter(part) for part in self._contents())
-    return {name: next(static) if name in self._static else next(values) for name in self._fields}
+    values, static = self._contents()
+    if not static:
+        return dict(zip(self._fields, values, strict=True))
+    in_turn, static_in_turn = iter(values), iter(static)
+    return {name: next(static_in_turn) if name in self._static else next(in_turn) for name in self._fields}
 
 
 def tensor_and_nested(self: TensorClass | type[TensorClass]) -> tuple[str, ...]:

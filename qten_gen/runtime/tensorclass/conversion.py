@@ -5,6 +5,7 @@ from __future__ import annotations
 import copyreg
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from functools import cache
 from typing import TYPE_CHECKING, NotRequired, TypedDict, TypeVar
 
 from torch import Size, Tensor
@@ -68,21 +69,24 @@ def from_dict(
 
 def show(self: TensorClass) -> str:
     """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
-    lines = [f"{name}={_shown(value)}" for name, value in contents(self).items()]
-    lines.append(f"batch_size={list(self._batch_size)}")
+    lines = [f"    {name}={_shown(value)},\n" for name, value in contents(self).items()]
+    lines.append(f"    batch_size={[*self._batch_size]},\n")
     if self._names is not None:
-        lines.append(f"names={list(self._names)}")
+        lines.append(f"    names={[*self._names]},\n")
     if self._device is not None:
-        lines.append(f"device={self._device}")
-    body = "".join(f"    {line},\n".replace("\n", "\n    ").removesuffix("    ") for line in lines)
-    return f"{type(self).__name__}(\n{body})"
+        lines.append(f"    device={self._device},\n")
+    return f"{type(self).__name__}(\n{''.join(lines)})"
 
 
 def _shown(value: object) -> str:
     if not isinstance(value, Tensor):
-        return repr(value)
-    device = "" if value.device.type == "cpu" else f" {value.device}"
-    return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}{device}"
+        return repr(value).replace("\n", "\n    ")
+    return f"{_dtype_name(value.dtype)}{[*value.shape]}{'' if value.is_cpu else f' {value.device}'}"
+
+
+@cache
+def _dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def reduce(self: T) -> tuple[Callable[..., object], tuple[type[T]], State]:

@@ -10,6 +10,7 @@ from torch import Tensor
 from . import checks
 from .checks import refuse_if_frozen
 from .contents import new_like, tensor_and_nested
+from .locks import nested_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,18 +41,15 @@ def to(self: T, *args: Target | bool | None, **named: Target | bool | None) -> T
     Raises:
         TypeError: the dtype is neither floating point nor complex.
     """
-    device: Device | None
-    if len(args) == 1 and not named and isinstance(args[0], (str, torch.device)):
-        device, dtype, non_blocking = args[0], None, False
-    else:
-        device, dtype, non_blocking = _target(args, named)
-    if device is not None:
-        found = checks.device(device)
-        if found != self._device:
-            self = self._map_with(_move_without_waiting if non_blocking else Tensor.to, found, found)
-    if dtype is None:
-        return self
-    return _cast(self, dtype)
+    if len(args) == 1 and not named:
+        target = args[0]
+        if isinstance(target, torch.dtype):
+            return _cast(self, target)
+        if isinstance(target, (str, torch.device)):
+            return _moved(self, target, False)
+    device, dtype, non_blocking = _target(args, named)
+    moved = self if device is None else _moved(self, device, non_blocking)
+    return moved if dtype is None else _cast(moved, dtype)
 
 
 def _target(
@@ -80,6 +78,14 @@ def _target(
     return device, dtype, non_blocking
 
 
+def _moved(self: T, device: Device, non_blocking: bool) -> T:
+    """The object on a device; itself where it is known to be there."""
+    found = checks.device(device)
+    if found == self._device:
+        return self
+    return self._map_with(_move_without_waiting if non_blocking else Tensor.to, found, found)
+
+
 def _move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
     return tensor.to(device, non_blocking=True)
 
@@ -92,17 +98,17 @@ def _cast(self: T, dtype: torch.dtype) -> T:
             f"to convert every tensor use .apply(lambda tensor: tensor.to({dtype}))"
         )
     for leaf in self._leaves():
-        if leaf.dtype != dtype and _is_cast(leaf, dtype):
-            return self._map_with(_with_dtype, dtype, self._device)
+        if leaf.dtype != dtype and (leaf.is_floating_point() or (dtype.is_complex and leaf.is_complex())):
+            return self._map_with(_with_complex_dtype if dtype.is_complex else _with_dtype, dtype, self._device)
     return self
 
 
-def _is_cast(tensor: Tensor, dtype: torch.dtype) -> bool:
-    return tensor.is_floating_point() or (dtype.is_complex and tensor.is_complex())
-
-
 def _with_dtype(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-    return tensor.to(dtype=dtype) if _is_cast(tensor, dtype) else tensor
+    return tensor.to(dtype=dtype) if tensor.is_floating_point() else tensor
+
+
+def _with_complex_dtype(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    return tensor.to(dtype=dtype) if tensor.is_floating_point() or tensor.is_complex() else tensor
 
 
 def cpu(self: T) -> T:
@@ -155,11 +161,6 @@ def pin_memory(self: T) -> T:
     return self._map(Tensor.pin_memory)
 
 
-def requires_grad(self: TensorClass) -> bool:
-    """Whether any tensor requires a gradient."""
-    return any(leaf.requires_grad for leaf in self._leaves())
-
-
 def requires_grad_(self: T, requires_grad: bool = True) -> T:
     """Record gradients for the floating point tensors, in place, or stop it.
 
@@ -167,9 +168,14 @@ def requires_grad_(self: T, requires_grad: bool = True) -> T:
         FrozenInstanceError: the class is frozen.
     """
     refuse_if_frozen(self, "change the tensors of")
-    for leaf in self._leaves():
-        if leaf.is_floating_point() or leaf.is_complex():
+    leaves = self._leaves()
+    try:
+        for leaf in leaves:
             leaf.requires_grad_(requires_grad)
+    except RuntimeError:  # one of them holds integers, or something is really wrong, which the same call says again
+        for leaf in leaves:
+            if leaf.is_floating_point() or leaf.is_complex():
+                leaf.requires_grad_(requires_grad)
     return self
 
 
@@ -196,18 +202,27 @@ def apply(
     """
     out = self._map(fn)
     size = self._batch_size if batch_size is None else checks.batch_size(batch_size)
-    n = len(size)
     wanted = self._device if device is None else checks.device(device)
-    if size == self._batch_size and all(
-        isinstance(leaf, Tensor) and leaf.shape[:n] == size and (wanted is None or leaf.device == wanted)
-        for leaf in out._leaves()
-    ):
+    if size == self._batch_size and _fits(out, wanted):
         out._device = wanted
         return out
     out = _checked(self, out, size, wanted)
     if size == self._batch_size:
         out._names = self._names
     return out
+
+
+def _fits(out: TensorClass, device: torch.device | None) -> bool:
+    """Whether all leaves are tensors whose shapes start with the batch size, and on the device."""
+    size = out._batch_size
+    n = len(size)
+    for leaf in out._leaves():
+        if not isinstance(leaf, Tensor) or leaf.shape[:n] != size or (device is not None and leaf.device != device):
+            return False
+    # The leaves of one of the same batch size have just been looked at.
+    return all(
+        (inner._batch_size == size and not inner._nested) or _fits(inner, device) for inner in nested_objects(out)
+    )
 
 
 def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | None) -> T:

@@ -41,7 +41,7 @@ class Layout(NamedTuple):
 
     def __eq__(self, other: object) -> bool:
         # What the children themselves say is not compared: a tree of numbers has to fit one of tensors, for `in_dims`.
-        return isinstance(other, Layout) and self._structure() == other._structure()
+        return self is other or (isinstance(other, Layout) and self._structure() == other._structure())
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -57,24 +57,35 @@ def register(cls: type) -> None:
     """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
     declared = cast("type[TensorClass]", cls)
     names = tensor_and_nested(declared)
-    flatten = partial(_flatten_some if declared._unbatched else _flatten, names)
+    flatten = partial(_flatten_some if declared._unbatched else _flatten, names, {})
     _pytree.register_pytree_node(
         cls, flatten, partial(_unflatten, cls, names), flatten_with_keys_fn=partial(_flatten_keyed, flatten)
     )
 
 
-def _flatten(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
+Usual = dict[tuple[int, bool], Layout]
+"""The layouts of most objects of a class, by what differs between them: made once, and compared by identity."""
+
+
+def _flatten(names: tuple[str, ...], usual: Usual, self: TensorClass) -> tuple[list[Any], Layout]:
     values, static = self._contents()
     children = [value for value in values if value is not None]
     if not children:
         return children, Layout((), static, 0, False, (self._batch_size, self._device), (), self._names)
+    first = children[0]
+    dims = first.dim() if isinstance(first, Tensor) else len(_shape(first))
+    events, has_device = dims - len(self._batch_size), self._device is not None
     if len(children) < len(values):
         names = tuple(name for name, value in zip(names, values, strict=True) if value is not None)
-    events = len(_shape(children[0])) - len(self._batch_size)
-    return children, Layout(names, static, events, self._device is not None, None, (), self._names)
+    elif not static and self._names is None:
+        layout = usual.get((events, has_device))
+        if layout is None:
+            layout = usual[events, has_device] = Layout(names, static, events, has_device, None)
+        return children, layout
+    return children, Layout(names, static, events, has_device, None, (), self._names)
 
 
-def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
+def _flatten_some(names: tuple[str, ...], _usual: Usual, self: TensorClass) -> tuple[list[Any], Layout]:
     """`_flatten` of an object with Unbatched fields: those that the batch carries say how many dimensions are the batch's."""
     values, static = self._contents()
     given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
@@ -97,6 +108,11 @@ def _flatten_keyed(
 def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], layout: Layout) -> T:
     """The object of a layout around new children, which may be anything: results of a function, or markers."""
     found = list(children)
+    out: T = object.__new__(cls)
+    if len(found) == len(names) and not layout.unbatched and layout.dimension_names is None:
+        size = _shared(found, layout.events)
+        if size is not None:
+            return out._refill(found, layout.static, size, _device(found[0]) if layout.has_device else None)
     if layout.alone is not None:
         batch_size, device = layout.alone
     else:
@@ -106,11 +122,28 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
     if len(found) < len(names):
         given = dict(zip(layout.names, found, strict=True))
         found = [given.get(name) for name in names]
-    out: T = object.__new__(cls)
     out._refill(found, layout.static, batch_size, device)
     if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
         out._names = layout.dimension_names
     return out
+
+
+def _shared(children: list[Any], events: int) -> Size | None:
+    """The batch size where the first child is a tensor and all others start with the same; None for a closer look.
+
+    That of markers is empty.
+    """
+    first = children[0] if children else None
+    if not isinstance(first, Tensor):
+        return Size() if isinstance(first, int) else None
+    shape = first.shape
+    n = len(shape) - events
+    size = shape[:n]
+    for child in children[1:]:
+        other = child.shape if isinstance(child, Tensor) else getattr(child, "_batch_size", None)
+        if other != shape and (other is None or other[:n] != size):
+            return None
+    return size if n >= 0 else None
 
 
 def _carried(cls: type[TensorClass], children: list[Any], layout: Layout) -> list[Any]:

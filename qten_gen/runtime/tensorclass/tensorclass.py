@@ -190,7 +190,10 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     @property
     def requires_grad(self) -> bool:
         """Whether any tensor requires a gradient."""
-        return movement.requires_grad(self)
+        for leaf in self._leaves():  # noqa: SIM110 # any() takes twice as long
+            if leaf.requires_grad:
+                return True
+        return False
 
     # Dicts, text, copies, pickles
     to_dict = conversion.to_dict
