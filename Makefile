@@ -60,6 +60,10 @@ bench: $(INSTALLED)
 generate: $(INSTALLED)
 	$(BIN)/qten-gen
 	$(BIN)/python -m qten_gen.rules.documentation > docs/rules.md
+	for file in arithmetic arranging copying operators reductions; do \
+		$(BIN)/python -m qten_gen.runtime.tensorclass.operations.stub $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
+	done
+	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
 
 clean:
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .qten_cache .ruff_cache

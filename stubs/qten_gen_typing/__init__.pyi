@@ -1,6 +1,6 @@
 """Types that exist for type checkers only: the face of what the runtime makes from tables, and of generated storage."""
 
-from .operators import TensorOperators as TensorOperators
+from .operations import Operations as Operations
 from .primitives import Primitives as Primitives
 from .slots import BatchSizeField as BatchSizeField
 from .slots import Default as Default
@@ -17,7 +17,7 @@ __all__ = [
     "DeviceField",
     "LockField",
     "NamesField",
+    "Operations",
     "Primitives",
     "Slot",
-    "TensorOperators",
 ]

@@ -1,8 +1,8 @@
-"""Which field is at fault when torch cannot combine the tensors of several objects. Looked for only after torch has failed."""
+"""Which field is at fault when torch refuses an operation. Looked for only after torch has failed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor
@@ -50,3 +50,22 @@ def _between(value: Tensor, others: list[Tensor], n: int) -> str | None:
         if other.device != value.device:
             return f"expected one device in all objects, got {value.device} and {other.device}"
     return None
+
+
+def blame(action: str, self: TensorClass, function: Callable[[Tensor], object], error: RuntimeError) -> None:
+    """Raise an error that names the field, from torch's; return where every tensor can be worked on alone.
+
+    Args:
+        function: What was done to each tensor. It is called once more, so it must not change the tensors.
+
+    Raises:
+        RuntimeError: torch refuses this field.
+    """
+    for name, value in contents(self).items():
+        if name in self._nested and value is not None:
+            blame(action, cast("TensorClass", value), function, error)
+        elif isinstance(value, Tensor):
+            try:
+                function(value)
+            except RuntimeError as found:
+                raise RuntimeError(f"{action}: {label(self, name)}: {found}") from error

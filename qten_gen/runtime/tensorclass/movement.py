@@ -121,26 +121,6 @@ def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T
     return to(self, "cuda" if device is None else device, None, non_blocking)
 
 
-def half(self: T) -> T:
-    """Floating point tensors as `torch.float16`."""
-    return _cast(self, torch.float16)
-
-
-def bfloat16(self: T) -> T:
-    """Floating point tensors as `torch.bfloat16`."""
-    return _cast(self, torch.bfloat16)
-
-
-def single(self: T) -> T:
-    """Floating point tensors as `torch.float32`."""
-    return _cast(self, torch.float32)
-
-
-def double(self: T) -> T:
-    """Floating point tensors as `torch.float64`."""
-    return _cast(self, torch.float64)
-
-
 def clone(self: T) -> T:
     """A copy of every tensor. Static values are shared."""
     return self._map(Tensor.clone)

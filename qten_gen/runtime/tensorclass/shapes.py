@@ -144,7 +144,7 @@ def expand(self: T, *shape: int | Sequence[int]) -> T:
     Raises:
         ValueError: the batch size does not broadcast to `shape`.
     """
-    given = _integers(shape)
+    given = integers(shape)
     added = len(given) - len(self._batch_size)
     old = (1,) * added + tuple(self._batch_size)
     new = tuple(before if after == -1 else after for before, after in zip(old, given, strict=False))
@@ -191,7 +191,7 @@ def without(size: Size, at: int) -> Size:
     return size[1:] if at == 0 else Size((*size[:at], *size[at + 1 :]))
 
 
-def _integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
+def integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
     """Integers that came one by one or as one sequence."""
     if len(given) == 1 and not isinstance(given[0], int):
         return tuple(given[0])
@@ -211,7 +211,7 @@ def _resolved(self: TensorClass, shape: tuple[int, ...], old: Size) -> Size:
 
 
 def _reshaped(self: T, fn: _WithShape, shape: tuple[int | Sequence[int], ...]) -> T:
-    size = _resolved(self, _integers(shape), self._batch_size)
+    size = _resolved(self, integers(shape), self._batch_size)
     return self._rearrange(fn, (size, len(self._batch_size), _line(size)), size)
 
 

@@ -8,37 +8,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
-from . import (
-    access,
-    checks,
-    conversion,
-    indexing,
-    joining,
-    locks,
-    movement,
-    operators,
-    pytree,
-    shapes,
-    static,
-    torch_functions,
-)
+from . import access, checks, conversion, indexing, joining, locks, movement, pytree, static
 from . import names as dimension_names
 from .distributed import collectives, transfers
 from .interop import arrays, records, tensordicts
 from .metaclass import TensorClassMeta
+from .operations import table, torch_functions
 
 if TYPE_CHECKING:
     from typing import Self
 
     from _typeshed import DataclassInstance
-    from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Primitives, TensorOperators
+    from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Operations, Primitives
     from tensordict import TensorDictBase
 
     from .checks import BatchSize, DeviceLike
     from .interop.arrays import Array
 
-    class _Face(TensorOperators, Primitives):
-        """What a type checker sees of operators and generated code."""
+    class _Face(Operations, Primitives):
+        """What a type checker sees of the table of operations, and of generated code."""
 else:
     _Face = object
 
@@ -144,45 +132,12 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     __len__ = indexing.length
     __iter__ = indexing.iterate
 
-    # Batch shape
-    reshape = shapes.reshape
-    view = shapes.view
-    flatten = shapes.flatten
-    unflatten = shapes.unflatten
-    permute = shapes.permute
-    transpose = shapes.transpose
-    squeeze = shapes.squeeze
-    unsqueeze = shapes.unsqueeze
-    expand = shapes.expand
-
-    # Put together and taken apart
-    split = joining.split
-    chunk = joining.chunk
-    unbind = joining.unbind
-
-    @classmethod
-    def stack(cls, items: Sequence[Self], dim: int = 0) -> Self:
-        """`torch.stack` for objects of this class: along a new batch dimension; see `joining.stack`."""
-        return _of_class(cls, joining.stack(items, dim))
-
-    @classmethod
-    def cat(cls, items: Sequence[Self], dim: int | str = 0) -> Self:
-        """`torch.cat` for objects of this class: along a batch dimension; see `joining.cat`."""
-        return _of_class(cls, joining.cat(items, dim))
-
     vmap_dims = pytree.vmap_dims
 
     # Copies, devices, dtypes, gradients
     to = movement.to
     cpu = movement.cpu
     cuda = movement.cuda
-    float = movement.single
-    double = movement.double
-    half = movement.half
-    bfloat16 = movement.bfloat16
-    clone = movement.clone
-    detach = movement.detach
-    contiguous = movement.contiguous
     pin_memory = movement.pin_memory
     requires_grad_ = movement.requires_grad_
     apply = movement.apply
@@ -288,15 +243,8 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
         return torch_functions.dispatch(cls, func, args, kwargs)
 
 
-def _of_class(cls: type[T], joined: T) -> T:
-    """The result of `stack` or `cat`, which is of the class of the objects, when that is what it was called on."""
-    if not isinstance(joined, cls):
-        raise TypeError(f"expected {cls.__name__}, got {type(joined).__name__}")
-    return joined
-
-
 if not TYPE_CHECKING:
-    for _name, _method in operators.methods().items():
+    for _name, _method in table.methods().items():
         setattr(TensorClass, _name, _method)
     TensorClass.__hash__ = None
 

@@ -26,7 +26,7 @@ class Unfrozen(Keyword, frozen=False):  # E
 
 
 class Collides(TensorClass):
-    split: Tensor  # E mypy
+    split: Tensor  # E
 
 
 class OwnConstructor(TensorClass):

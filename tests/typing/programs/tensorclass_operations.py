@@ -75,7 +75,7 @@ assert_type(batch == "s", bool)
 assert_type((batch > 3) & (batch < 5), Batch)
 batch + "s"  # E
 batch + Point(x)  # E
-batch.add_(1)  # E
+batch.add_("s")  # E
 
 
 def lengths(items: list[Batch]) -> list[Tensor]:

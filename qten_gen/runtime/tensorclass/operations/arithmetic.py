@@ -1,0 +1,212 @@
+"""Operations with other operands, number by number: arithmetic, comparison, logic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+from torch import Tensor
+
+from ..locks import refuse_if_frozen
+from . import methods
+from .entries import Function, Group, Operation, first_line, named
+from .operands import Operand, one, several, two
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+Maker = Callable[[Function, str], Function]
+
+
+def _binary(
+    name: str,
+    doc: str,
+    function: Function,
+    *torch_functions: Function,
+    twin: Function | None = None,
+    makers: tuple[Maker, Maker] = (methods.binary, methods.binary_in_place),
+    form: str = "binary",
+    is_method: bool = True,
+) -> Operation:
+    """An entry for a function of two operands. `torch_functions` mean the same, and the function itself where torch has it."""
+    maker, maker_in_place = makers
+    made = named(maker(function, name), name, doc)
+    return Operation(
+        name,
+        doc,
+        made,
+        torch_functions=torch_functions or (function,),
+        handler=methods.either_side(made, function, name),
+        in_place=twin and named(maker_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place."),
+        form=form,
+        is_method=is_method,
+    )
+
+
+def _product(name: str, doc: str, function: Function, twin: Function) -> Operation:
+    """An entry for `addcmul` and its like."""
+    made = named(methods.multiplied(function, name), name, doc)
+    in_place = named(methods.multiplied_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place.")
+    return Operation(name, doc, made, torch_functions=(function,), in_place=in_place, form="product")
+
+
+def _maximum(tensor: Tensor, other: Tensor | float) -> Tensor:
+    return torch.maximum(tensor, other) if isinstance(other, Tensor) else torch.clamp_min(tensor, other)
+
+
+def _minimum(tensor: Tensor, other: Tensor | float) -> Tensor:
+    return torch.minimum(tensor, other) if isinstance(other, Tensor) else torch.clamp_max(tensor, other)
+
+
+def clamp(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
+    """Every number between `min` and `max`, either of which may be left out.
+
+        batch.clamp(0, 1), batch.clamp(max=limits)
+
+    Raises:
+        ValueError: neither is given.
+    """
+    return _clamp(self, torch.clamp_min, torch.clamp_max, "clamp", min, max)
+
+
+def clamp_(self: T, min: Operand | None = None, max: Operand | None = None) -> T:
+    """`clamp`, in place."""
+    refuse_if_frozen(self, "clamp the tensors of")
+    _clamp(self, Tensor.clamp_min_, Tensor.clamp_max_, "clamp_", min, max)
+    return self
+
+
+def _clamp(
+    self: T, from_below: Function, from_above: Function, name: str, min: Operand | None, max: Operand | None
+) -> T:
+    if min is None and max is None:
+        raise ValueError(f"{type(self).__name__}.{name}: expected min, max or both")
+    raised = self if min is None else two(self, from_below, min, name)
+    return raised if max is None else two(raised, from_above, max, name)
+
+
+def lerp(self: T, end: Operand, weight: Operand) -> T:
+    """What lies between the object and `end`, `weight` of the way."""
+    return several(self, _lerp, (end, weight), "lerp")
+
+
+def lerp_(self: T, end: Operand, weight: Operand) -> T:
+    """`lerp`, in place."""
+    refuse_if_frozen(self, "change the tensors of")
+    several(self, _lerp_, (end, weight), "lerp_")
+    return self
+
+
+def _lerp(tensor: Tensor, end: Tensor | float, weight: Tensor | float) -> Tensor:
+    return torch.lerp(tensor, end if isinstance(end, Tensor) else torch.full_like(tensor, end), weight)
+
+
+def _lerp_(tensor: Tensor, end: Tensor | float, weight: Tensor | float) -> Tensor:
+    return tensor.lerp_(end if isinstance(end, Tensor) else torch.full_like(tensor, end), weight)
+
+
+def round(self: T, *, decimals: int = 0) -> T:
+    """Every number rounded to `decimals` places, halves to the even neighbour."""
+    return one(self, torch.round, "round") if decimals == 0 else self._map_with(_round, decimals, self._device)
+
+
+def round_(self: T, *, decimals: int = 0) -> T:
+    """`round`, in place."""
+    refuse_if_frozen(self, "round the tensors of")
+    self._map_with(_round_, decimals, self._device)
+    return self
+
+
+def _round(tensor: Tensor, decimals: int) -> Tensor:
+    return torch.round(tensor, decimals=decimals)
+
+
+def _round_(tensor: Tensor, decimals: int) -> Tensor:
+    return tensor.round_(decimals=decimals) if decimals else tensor.round_()
+
+
+def fill_(self: T, value: complex) -> T:
+    """Write a number into every tensor, in place."""
+    refuse_if_frozen(self, "fill the tensors of")
+    self._map_with(Tensor.fill_, value, self._device)
+    return self
+
+
+def zero_(self: T) -> T:
+    """Write 0 into every tensor, in place."""
+    refuse_if_frozen(self, "fill the tensors of")
+    self._map(Tensor.zero_)
+    return self
+
+
+def _written(method: Function, *torch_functions: Function, in_place: Function | None = None) -> Operation:
+    """An entry for a method with a signature of its own, which is written above."""
+    return Operation(method.__name__, first_line(method), method, torch_functions=torch_functions, in_place=in_place)
+
+
+_SCALED = (methods.scaled, methods.scaled_in_place)
+_ROUNDED = (methods.rounded, methods.rounded_in_place)
+
+ARITHMETIC = (
+    _binary(
+        "add", "The sum with `alpha` times the operand.", torch.add, twin=Tensor.add_, makers=_SCALED, form="scaled"
+    ),
+    _binary(
+        "sub",
+        "The difference to `alpha` times the operand.",
+        torch.sub,
+        torch.sub,
+        torch.subtract,
+        twin=Tensor.sub_,
+        makers=_SCALED,
+        form="scaled",
+    ),
+    _binary("rsub", "The operand minus `alpha` times the object.", torch.rsub, makers=_SCALED, form="scaled"),
+    _binary("mul", "The product.", torch.mul, torch.mul, torch.multiply, twin=Tensor.mul_),
+    _binary(
+        "div",
+        "The quotient, rounded as `rounding_mode` says.",
+        torch.div,
+        torch.div,
+        torch.divide,
+        torch.true_divide,
+        twin=Tensor.div_,
+        makers=_ROUNDED,
+        form="rounded",
+    ),
+    _binary("mod", "The remainder of a division, with the sign of the divisor.", torch.remainder),
+    _binary("pow", "The power with the operand as exponent.", torch.pow, twin=Tensor.pow_),
+    _binary("maximum", "The larger of the two.", _maximum, torch.maximum, twin=Tensor.clamp_min_),
+    _binary("minimum", "The smaller of the two.", _minimum, torch.minimum, twin=Tensor.clamp_max_),
+    _binary("clamp_min", "Nothing smaller than the operand.", torch.clamp_min, twin=Tensor.clamp_min_),
+    _binary("clamp_max", "Nothing larger than the operand.", torch.clamp_max, twin=Tensor.clamp_max_),
+    _binary("bitwise_and", "Bits that both have.", torch.bitwise_and),
+    _binary("logical_and", "Whether both are nonzero.", torch.logical_and),
+    _binary("floor_divide", "The quotient, rounded down.", torch.floor_divide, is_method=False),
+    _binary("bitwise_or", "Bits that one of them has.", torch.bitwise_or, is_method=False),
+    _binary("bitwise_xor", "Bits that only one of them has.", torch.bitwise_xor, is_method=False),
+    _binary("bitwise_left_shift", "Bits moved to the left.", torch.bitwise_left_shift, is_method=False),
+    _binary("bitwise_right_shift", "Bits moved to the right.", torch.bitwise_right_shift, is_method=False),
+    _binary("logical_or", "Whether one of them is nonzero.", torch.logical_or, is_method=False),
+    _binary("logical_xor", "Whether only one of them is nonzero.", torch.logical_xor, is_method=False),
+    _binary("fmod", "The remainder of a division, with the sign of the dividend.", torch.fmod, is_method=False),
+    _binary("atan2", "The angle of a point.", torch.atan2, torch.atan2, torch.arctan2, is_method=False),
+    _product("addcmul", "The sum with `value` times the product of two operands.", torch.addcmul, Tensor.addcmul_),
+    _product("addcdiv", "The sum with `value` times the quotient of two operands.", torch.addcdiv, Tensor.addcdiv_),
+    _written(lerp, torch.lerp, in_place=lerp_),
+    _written(clamp, torch.clamp, torch.clip, in_place=clamp_),
+    _written(round, torch.round, in_place=round_),
+    _written(fill_),
+    _written(zero_, torch.zero_),
+)
+
+GROUP = Group(
+    "Arithmetic",
+    "The operators as methods, and what has no operator. An operand is an object of the same class and batch size, "
+    "a number, or a tensor that broadcasts over the batch size: its last dimension is the last batch dimension, "
+    "whatever a field has beyond.",
+    ARITHMETIC,
+)

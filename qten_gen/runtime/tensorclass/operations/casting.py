@@ -1,0 +1,67 @@
+"""Dtypes: every tensor, or the floating point ones, in another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+from torch import Tensor
+
+from .. import movement
+from .entries import Group, Operation, named
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    return tensor.to(dtype=dtype)
+
+
+def _every(name: str, dtype: torch.dtype) -> Operation:
+    """An entry for a dtype that every tensor is converted to."""
+
+    def method(self: T) -> T:
+        return self._map_with(_cast, dtype, self._device)
+
+    doc = f"Every tensor as `{dtype}`."
+    return Operation(name, doc, named(method, name, doc), form="unary")
+
+
+def _floating(name: str, dtype: torch.dtype) -> Operation:
+    """An entry for a dtype that floating point tensors are converted to."""
+
+    def method(self: T) -> T:
+        return movement.to(self, dtype)
+
+    doc = f"Floating point tensors as `{dtype}`, the others as they are."
+    return Operation(name, doc, named(method, name, doc), form="unary")
+
+
+CASTING = (
+    _floating("float", torch.float32),
+    _floating("double", torch.float64),
+    _floating("half", torch.float16),
+    _floating("bfloat16", torch.bfloat16),
+    _floating("float16", torch.float16),
+    _floating("float32", torch.float32),
+    _floating("float64", torch.float64),
+    _floating("complex64", torch.complex64),
+    _floating("complex128", torch.complex128),
+    _every("int", torch.int32),
+    _every("int8", torch.int8),
+    _every("int16", torch.int16),
+    _every("int32", torch.int32),
+    _every("int64", torch.int64),
+    _every("uint8", torch.uint8),
+    _every("bool", torch.bool),
+)
+
+GROUP = Group(
+    "Dtypes",
+    "A floating point dtype is that of floating point tensors: indices and masks stay what they are, as in "
+    "`nn.Module`. An integer dtype or `bool` is that of every tensor.",
+    CASTING,
+)

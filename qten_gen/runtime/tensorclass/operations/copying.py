@@ -1,0 +1,48 @@
+"""Entries of copies and histories; the methods stand in `movement`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+from torch import Tensor
+
+from .. import movement
+from ..locks import refuse_if_frozen
+from .entries import Group, Operation, first_line
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def detach_(self: T) -> T:
+    """`detach`, in place."""
+    refuse_if_frozen(self, "detach the tensors of")
+    self._map(Tensor.detach_)
+    return self
+
+
+def _clone(input: T, *, memory_format: torch.memory_format = torch.preserve_format) -> T:
+    """`torch.clone`, which has an option that the method has not."""
+    if memory_format is torch.preserve_format:
+        return movement.clone(input)
+    return input._map_with(_clone_as, memory_format, input._device)
+
+
+def _clone_as(tensor: Tensor, memory_format: torch.memory_format) -> Tensor:
+    return torch.clone(tensor, memory_format=memory_format)
+
+
+COPYING = (
+    Operation("clone", first_line(movement.clone), movement.clone, (torch.clone,), _clone),
+    Operation("detach", first_line(movement.detach), movement.detach, (torch.detach,), in_place=detach_),
+    Operation("contiguous", first_line(movement.contiguous), movement.contiguous),
+)
+
+GROUP = Group(
+    "Copies",
+    "The tensors are copied or not as torch does; static fields are shared.",
+    COPYING,
+)

@@ -1,0 +1,150 @@
+"""New objects like a given one: the same class and static values, new tensors of the same shapes beyond the batch size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import torch
+from torch import Size, Tensor
+
+from .. import checks
+from ..shapes import integers
+from .entries import Effect, Function, Operation, named
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+Options = dict[str, Any]
+
+
+def _created(self: T, function: Function, size: tuple[int, ...], fill: tuple[object, ...], options: Options) -> T:
+    """New tensors whose batch size is `size`."""
+    given, found = _options(self, options)
+    out = self._rearrange(_create, (function, size, len(self._batch_size), fill, given), Size(size))
+    return out if found == self._device else out._map_with(_moved, found, found)
+
+
+def _create(tensor: Tensor, argument: tuple[Function, tuple[int, ...], int, tuple[object, ...], Options]) -> Tensor:
+    function, size, n, fill, options = argument
+    result: Tensor = function(tensor, (*size, *tensor.shape[n:]), *fill, **options)
+    return result
+
+
+def _moved(tensor: Tensor, device: torch.device | None) -> Tensor:
+    return tensor if device is None else tensor.to(device)
+
+
+def _options(self: TensorClass, options: Options) -> tuple[Options, torch.device | None]:
+    """The options that are given, and the device of the new object."""
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
+    if "device" not in given:
+        return given, self._device
+    given["device"] = checks.device(given["device"])
+    return given, given["device"]
+
+
+def _new(name: str, doc: str, function: Function) -> Operation:
+    """`new_zeros` and its like, with another batch size."""
+
+    def method(
+        self: T,
+        *size: int | Sequence[int],
+        dtype: torch.dtype | None = None,
+        device: checks.DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> T:
+        options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        return _created(self, function, integers(size), (), options)
+
+    return Operation(name, doc, named(method, name, doc), batch=Effect.REPLACES, form="new")
+
+
+def new_full(
+    self: T,
+    size: int | Sequence[int],
+    fill_value: complex,
+    *,
+    dtype: torch.dtype | None = None,
+    device: checks.DeviceLike = None,
+    requires_grad: bool = False,
+) -> T:
+    """New tensors full of a number, with the batch size `size`."""
+    options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+    return _created(self, Tensor.new_full, integers((size,)), (fill_value,), options)
+
+
+def _like(name: str, doc: str, function: Function) -> Operation:
+    """`torch.zeros_like` and its kin, also as a method of the class, which is typed."""
+
+    def handler(input: T, *fill: object, **options: Any) -> T:
+        given, found = _options(input, options)
+        if not fill and not given:
+            return input._map(function)
+        return input._map_with(_call, (function, fill, given), found)
+
+    def method(
+        cls: type[T],
+        input: T,
+        *,
+        dtype: torch.dtype | None = None,
+        device: checks.DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> T:
+        return handler(of_class(cls, input), dtype=dtype, device=device, requires_grad=requires_grad)
+
+    def method_with_value(
+        cls: type[T],
+        input: T,
+        fill_value: complex,
+        *,
+        dtype: torch.dtype | None = None,
+        device: checks.DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> T:
+        return handler(of_class(cls, input), fill_value, dtype=dtype, device=device, requires_grad=requires_grad)
+
+    full = name == "full_like"
+    made = named(method_with_value if full else method, name, doc)
+    form = "full like" if full else "like"
+    return Operation(name, doc, made, (function,), _named_value(handler) if full else handler, form=form, on_class=True)
+
+
+def _named_value(handler: Function) -> Function:
+    def with_value(input: Any, fill_value: object, **options: Any) -> Any:
+        return handler(input, fill_value, **options)
+
+    return with_value
+
+
+def _call(tensor: Tensor, argument: tuple[Function, tuple[object, ...], Options]) -> Tensor:
+    function, fill, options = argument
+    result: Tensor = function(tensor, *fill, **options)
+    return result
+
+
+def of_class(cls: type[T], value: T) -> T:
+    """An object that was given to a method of its class.
+
+    Raises:
+        TypeError: it is of another class.
+    """
+    if not isinstance(value, cls):
+        raise TypeError(f"expected {cls.__name__}, got {type(value).__name__}")
+    return value
+
+
+CREATING = (
+    _new("new_zeros", "New tensors of zeros, with another batch size.", Tensor.new_zeros),
+    _new("new_ones", "New tensors of ones, with another batch size.", Tensor.new_ones),
+    _new("new_empty", "New tensors with anything in them, with another batch size.", Tensor.new_empty),
+    Operation("new_full", "New tensors full of a number, with another batch size.", new_full, batch=Effect.REPLACES),
+    _like("zeros_like", "Zeros in tensors of the same shapes.", torch.zeros_like),
+    _like("ones_like", "Ones in tensors of the same shapes.", torch.ones_like),
+    _like("empty_like", "Tensors of the same shapes with anything in them.", torch.empty_like),
+    _like("full_like", "A number in tensors of the same shapes.", torch.full_like),
+    _like("rand_like", "Random numbers from 0 to 1 in tensors of the same shapes.", torch.rand_like),
+    _like("randn_like", "Normally distributed numbers in tensors of the same shapes.", torch.randn_like),
+)

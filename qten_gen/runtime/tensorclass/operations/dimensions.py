@@ -1,0 +1,70 @@
+"""Which dimensions of every tensor an operation works on, from what a caller says of the batch dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast
+
+from torch import Size, Tensor
+
+from ..contents import contents
+from ..names import Names
+from ..shapes import Dim, dimension
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+Dims: TypeAlias = Dim | Sequence[Dim] | Literal["feature"] | None
+"""Batch dimensions; or those that fields have beyond them; or, where it is None, all of both."""
+
+
+def batch_dimensions(self: TensorClass, dims: Dim | Sequence[Dim], name: str) -> tuple[int, ...]:
+    """Batch dimensions counted from the front, each once.
+
+    Raises:
+        IndexError: there is no such batch dimension.
+        ValueError: there are none, or one is given twice.
+    """
+    given = (dims,) if isinstance(dims, (int, str)) else tuple(dims)
+    found = tuple([dimension(self, dim) for dim in given])
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"{type(self).__name__}.{name}: expected different batch dimensions, got {list(given)}")
+    return found
+
+
+def named(out: T, names: Names | None) -> T:
+    """A new object with names for its batch dimensions."""
+    out._names = names
+    return out
+
+
+def reduced_size(size: Size, dims: Sequence[int], keepdim: bool) -> Size:
+    """A batch size after the given dimensions were reduced."""
+    if keepdim:
+        return Size([1 if at in dims else length for at, length in enumerate(size)])
+    return Size([length for at, length in enumerate(size) if at not in dims])
+
+
+def all_dimensions(tensor: Tensor) -> tuple[Tensor, tuple[int, ...]]:
+    """A tensor and all its dimensions; one without dimensions gets one."""
+    return (tensor, tuple(range(tensor.dim()))) if tensor.dim() else (tensor.unsqueeze(0), (0,))
+
+
+def event_dimensions(tensor: Tensor, n: int) -> tuple[Tensor, tuple[int, ...]]:
+    """A tensor and its dimensions beyond `n` batch dimensions; where it has none, one is added."""
+    if tensor.dim() == n:
+        return tensor.unsqueeze(-1), (n,)
+    return tensor, tuple(range(n, tensor.dim()))
+
+
+def level(self: TensorClass) -> None:
+    """Set the batch size of a new object for the objects nested in it: none of their own dimensions are left."""
+    if self._nested:
+        values = contents(self)
+        for name in self._nested:
+            inner = cast("TensorClass | None", values[name])
+            if inner is not None:
+                inner._batch_size = self._batch_size
+                level(inner)

@@ -1,0 +1,91 @@
+"""The table as a page of the documentation.
+
+python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import fill
+
+import torch
+
+from .entries import Effect, Function, Group, Operation
+from .examples import EXAMPLES
+from .table import GROUPS
+
+_INTRODUCTION = """\
+# Operations
+
+What can be done with an object as with a tensor. Each operation is applied to every tensor of the object, those of nested
+objects included; the result is a new object of the same class, with the static values of the first one. `batch.sin_()`, with
+an underscore at the end, changes the tensors instead, and is refused where the object is frozen.
+
+Dimensions count batch dimensions; one that has a name can be given by it. Where torch refuses a tensor, the error names the
+field.
+
+The examples are about a batch of four items:
+
+```python
+# market/model.py
+from torch import Tensor
+
+from qten_gen import TensorClass
+
+
+class Batch(TensorClass):
+    price: Tensor
+    weight: Tensor
+    unit: str = "kg"
+```
+
+```pycon
+>>> import torch
+>>> from market.model import Batch
+>>> def example() -> Batch:
+...     return Batch(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.zeros(2, 2), batch_size=[2, 2])
+
+```
+"""
+
+
+def documentation() -> str:
+    """The text of the page, in Markdown."""
+    return "\n".join([_INTRODUCTION, *(_section(group) for group in GROUPS)])
+
+
+def _section(group: Group) -> str:
+    # `other + batch` goes without saying.
+    rows = "\n".join(_row(operation) for operation in group.operations if operation.form != "reflected")
+    text = fill(group.text, 120, break_long_words=False, break_on_hyphens=False)
+    return (
+        f"## {group.title}\n\n{text}\n\n```pycon\n>>> batch = example()\n{EXAMPLES[group.title]}```\n\n"
+        f"| method | torch function | what it does | batch dimensions |\n|---|---|---|---|\n{rows}\n"
+    )
+
+
+def _row(operation: Operation) -> str:
+    method = ""
+    if operation.is_method:
+        twin = f", `{operation.in_place_name}`" if operation.in_place is not None else ""
+        method = f"`{operation.name}`{twin}"
+    functions = ", ".join(_names(operation.torch_functions))
+    batch = operation.batch.value if operation.batch is not Effect.KEEPS else ""
+    cells = method, functions, operation.doc.replace("|", "\\|"), batch
+    return "|".join(["", *(f" {cell} " if cell else " " for cell in cells), ""])
+
+
+_MODULES = {"torch": torch, "nn.functional": torch.nn.functional, "torch.special": torch.special}
+
+
+def _names(functions: tuple[Function, ...]) -> Iterator[str]:
+    """What functions of torch are called. Methods of Tensor, which stand for operators, are left out."""
+    for function in functions:
+        for prefix, module in _MODULES.items():
+            if getattr(module, function.__name__, None) is function:
+                yield f"`{prefix}.{function.__name__}`"
+                break
+
+
+if __name__ == "__main__":
+    print(documentation(), end="")

@@ -1,0 +1,97 @@
+"""What an entry of the table of operations says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import torch
+
+Function = Callable[..., Any]  # tensors, numbers and objects in any mixture
+"""A function of torch, or a method made of one."""
+
+
+class Effect(Enum):
+    """What an operation does to the batch dimensions, or to the dimensions that a field has beyond them."""
+
+    KEEPS = "kept"
+    DROPS = "reduced"
+    REARRANGES = "rearranged"
+    REPLACES = "made anew"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: a method of TensorClass, the torch functions that mean it, or both.
+
+    Static fields are those of the first object, whatever the operation.
+    """
+
+    name: str
+    """Name of the method."""
+
+    doc: str
+    """What it does, in one line."""
+
+    method: Function
+    """Called with the object first; bound on the class as `name`."""
+
+    torch_functions: tuple[Function, ...] = ()
+    """Functions of torch that do the same when they are given an object."""
+
+    handler: Function | None = None
+    """What those call, where it is not the method."""
+
+    in_place: Function | None = None
+    """The twin that changes the object: `name_`, or `__iadd__` for `__add__`."""
+
+    batch: Effect = Effect.KEEPS
+    """What becomes of the batch dimensions."""
+
+    beyond: Effect = Effect.KEEPS
+    """What becomes of the dimensions that a field has beyond the batch dimensions."""
+
+    form: str = ""
+    """Name of the method's signature in `stub`; empty where it is read off the method's annotations."""
+
+    is_method: bool = True
+    """Whether it is a method of TensorClass, and not only a torch function."""
+
+    on_class: bool = False
+    """Whether it is called on the class: `Batch.stack`."""
+
+    @property
+    def in_place_name(self) -> str:
+        """What the twin is called."""
+        return f"__i{self.name[2:]}" if self.name.startswith("__") else f"{self.name}_"
+
+    @property
+    def in_place_torch_functions(self) -> tuple[Function, ...]:
+        """Functions of torch that mean the twin."""
+        found: Function | None = getattr(torch, self.in_place_name, None)
+        return (found,) if self.in_place is not None and found is not None else ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Operations of one kind, with what holds for all of them."""
+
+    title: str
+    text: str
+    """What is common to them: what is applied to what, and which operands there are."""
+    operations: tuple[Operation, ...]
+
+
+def named(method: Function, name: str, doc: str) -> Function:
+    """A method made of an entry, with what `help` and error messages show of it."""
+    method.__name__ = name
+    method.__qualname__ = f"TensorClass.{name}"
+    method.__doc__ = doc
+    return method
+
+
+def first_line(method: Function) -> str:
+    """The first line of a method's documentation."""
+    return (method.__doc__ or "").partition("\n")[0]

@@ -1,0 +1,58 @@
+"""Losses of `torch.nn.functional` between two objects, field by field."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from torch import Size
+from torch.nn import functional
+
+from .dimensions import level
+from .entries import Effect, Function, Group, Operation, named
+from .operands import reflected, two
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def _loss(name: str, doc: str, function: Function) -> Operation:
+    """An entry for a loss. Other than with `reduction="none"` every tensor of the result is one number."""
+
+    def method(
+        input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", **rest: Any
+    ) -> Any:
+        if size_average is not None or reduce is not None:
+            raise TypeError(f"{name}: size_average and reduce are not supported; use reduction")
+        applied = partial(function, reduction=reduction, **rest)
+        self, other = (
+            (target, input) if hasattr(input, "dim") and not hasattr(input, "_batch_size") else (input, target)
+        )
+        out = two(self, applied if self is input else reflected(applied), other, name)
+        if reduction != "none":
+            out._batch_size = Size()
+            out._names = None
+            level(out)
+        return out
+
+    return Operation(
+        name, doc, named(method, name, doc), (function,), batch=Effect.DROPS, beyond=Effect.DROPS, is_method=False
+    )
+
+
+LOSSES = (
+    _loss("mse_loss", "The squared difference.", functional.mse_loss),
+    _loss("l1_loss", "The absolute difference.", functional.l1_loss),
+    _loss(
+        "smooth_l1_loss", "The squared difference where it is small, else the absolute one.", functional.smooth_l1_loss
+    ),
+)
+
+GROUP = Group(
+    "Losses",
+    "Between two objects, or an object and a tensor or number; field by field. Unless `reduction` is `'none'`, "
+    "every tensor of the result is one number.",
+    LOSSES,
+)

@@ -1,0 +1,169 @@
+"""The methods that entries of pointwise operations are made into: one function for each signature.
+
+Each makes a closure of its own for an entry, in which nothing is left to be looked up, and which dynamo traces like any function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from torch import Tensor
+
+from ..locks import refuse_if_frozen
+from ..mismatch import explain
+from .entries import Function
+from .operands import is_plain, one, reflected, same_batch_size, several, two
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def operator(function: Function) -> Function:
+    """A binary special method. Where it is not defined, Python asks the other operand."""
+    name = function.__name__
+
+    def method(self: T, other: object, /) -> T:
+        if type(other) is type(self):
+            same_batch_size(self, other)
+            try:
+                return self._zip(function, other)
+            except RuntimeError as error:
+                explain(name, [self, other], error)
+                raise
+        if isinstance(other, (int, float, complex)):
+            return self._map_with(function, other, self._device)
+        if isinstance(other, Tensor) or is_plain(other):
+            return two(self, function, other, name)
+        return NotImplemented  # type: ignore[no-any-return] # for Python to try the other operand
+
+    return method
+
+
+def operator_in_place(function: Function) -> Function:
+    """A special method such as `__iadd__`. The other operand is never asked: it would make a new object."""
+    name = function.__name__
+
+    def method(self: T, other: object, /) -> T:
+        refuse_if_frozen(self, f"{name} in place into")
+        two(self, function, other, name)
+        return self
+
+    return method
+
+
+def unary(function: Callable[[Tensor], Tensor], name: str) -> Function:
+    """A method without other operands."""
+
+    def method(self: T) -> T:
+        return one(self, function, name)
+
+    return method
+
+
+def unary_in_place(function: Callable[[Tensor], Tensor], name: str) -> Function:
+    """Its twin that changes the object."""
+
+    def method(self: T) -> T:
+        refuse_if_frozen(self, f"{name} the tensors of")
+        self._map(function)
+        return self
+
+    return method
+
+
+def binary(function: Function, name: str) -> Function:
+    """A method with one other operand."""
+
+    def method(self: T, other: object) -> T:
+        return two(self, function, other, name)
+
+    return method
+
+
+def binary_in_place(function: Function, name: str) -> Function:
+    """Its twin that changes the object."""
+
+    def method(self: T, other: object) -> T:
+        refuse_if_frozen(self, f"{name} in place into")
+        two(self, function, other, name)
+        return self
+
+    return method
+
+
+def scaled(function: Function, name: str) -> Function:
+    """A binary method with a factor for the other operand."""
+
+    def method(self: T, other: object, *, alpha: complex = 1) -> T:
+        return two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
+
+    return method
+
+
+def scaled_in_place(function: Function, name: str) -> Function:
+    """Its twin that changes the object."""
+
+    def method(self: T, other: object, *, alpha: complex = 1) -> T:
+        refuse_if_frozen(self, f"{name} in place into")
+        two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
+        return self
+
+    return method
+
+
+def rounded(function: Function, name: str) -> Function:
+    """A division, whose result may be rounded."""
+
+    def method(self: T, other: object, *, rounding_mode: str | None = None) -> T:
+        return two(
+            self, function if rounding_mode is None else partial(function, rounding_mode=rounding_mode), other, name
+        )
+
+    return method
+
+
+def rounded_in_place(function: Function, name: str) -> Function:
+    """Its twin that changes the object."""
+
+    def method(self: T, other: object, *, rounding_mode: str | None = None) -> T:
+        refuse_if_frozen(self, f"{name} in place into")
+        two(self, function if rounding_mode is None else partial(function, rounding_mode=rounding_mode), other, name)
+        return self
+
+    return method
+
+
+def multiplied(function: Function, name: str) -> Function:
+    """A method that adds a product or quotient of two operands."""
+
+    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1) -> T:
+        return several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
+
+    return method
+
+
+def multiplied_in_place(function: Function, name: str) -> Function:
+    """Its twin that changes the object."""
+
+    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1) -> T:
+        refuse_if_frozen(self, f"{name} in place into")
+        several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
+        return self
+
+    return method
+
+
+def either_side(method: Function, function: Function, name: str) -> Function:
+    """What a binary torch function calls: the method of the left operand or, where that is a tensor, of the right one."""
+    swapped = reflected(function)
+
+    def handler(input: Any, other: Any, **options: Any) -> Any:
+        if isinstance(input, Tensor) or is_plain(input):
+            return two(other, partial(swapped, **options) if options else swapped, input, name)
+        return method(input, other, **options)
+
+    return handler

@@ -1,0 +1,140 @@
+"""Some of the items, or other values in some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import torch
+from torch import Size, Tensor
+
+from ..indexing import getitem
+from ..locks import refuse_if_frozen
+from ..shapes import Dim, dimension
+from .dimensions import named
+from .operands import Operand, several
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def narrow(self: T, dim: Dim, start: int, length: int) -> T:
+    """`length` items from `start` on along a batch dimension, without copying.
+
+    Raises:
+        IndexError: they reach beyond the dimension.
+    """
+    at = dimension(self, dim)
+    whole = self._batch_size[at]
+    first = start + whole if start < 0 else start
+    if not 0 <= first <= whole or not 0 <= length <= whole - first:
+        raise IndexError(
+            f"narrow: {length} items from {start} on are out of range for a batch dimension of size {whole}"
+        )
+    size = Size((*self._batch_size[:at], length, *self._batch_size[at + 1 :]))
+    return named(self._rearrange(_narrow, (at, first, length), size), self._names)
+
+
+def _narrow(tensor: Tensor, argument: tuple[int, int, int]) -> Tensor:
+    return torch.narrow(tensor, *argument)
+
+
+def tensor_split(self: T, indices_or_sections: int | Sequence[int] | Tensor, dim: Dim = 0) -> tuple[T, ...]:
+    """Pieces along a batch dimension: so many, of sizes that differ by at most 1, or cut at the given positions.
+
+    Raises:
+        ValueError: the number of pieces is not positive.
+    """
+    at = dimension(self, dim)
+    length = self._batch_size[at]
+    if isinstance(indices_or_sections, Tensor):
+        indices_or_sections = cast("int | list[int]", indices_or_sections.tolist())
+    if isinstance(indices_or_sections, int):
+        count = indices_or_sections
+        if count <= 0:
+            raise ValueError(f"tensor_split: expected a positive number of pieces, got {count}")
+        cuts = tuple([piece * (length // count) + min(piece, length % count) for piece in range(1, count)])
+    else:
+        cuts = tuple(indices_or_sections)
+    ends = zip((0, *cuts), (*cuts, length), strict=True)
+    before, after = self._batch_size[:at], self._batch_size[at + 1 :]
+    sizes = [Size((*before, len(range(length)[start:end]), *after)) for start, end in ends]
+    return tuple([named(part, self._names) for part in self._part(_tensor_split, (cuts, at), sizes)])
+
+
+def _tensor_split(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Sequence[Tensor]:
+    cuts, dim = argument
+    return torch.tensor_split(tensor, cuts, dim)
+
+
+def gather(self: T, dim: Dim, index: Tensor) -> T:
+    """The items at the positions `index` along a batch dimension; the result has the batch size of `index`'s shape.
+
+        best = batch.gather(1, scores.argmax(1, keepdim=True))
+
+    Raises:
+        ValueError: `index` has another number of dimensions than the batch.
+        RuntimeError: a position is out of range.
+    """
+    n = len(self._batch_size)
+    at = dimension(self, dim)
+    if index.dim() != n:
+        raise ValueError(f"gather: expected an index of {n} dimensions, got shape {list(index.shape)}")
+    return named(self._rearrange(_gather, (at, index), index.shape), self._names)
+
+
+def _gather(tensor: Tensor, argument: tuple[int, Tensor]) -> Tensor:
+    dim, index = argument
+    beyond = tensor.shape[index.dim() :]
+    return torch.gather(tensor, dim, index.reshape(*index.shape, *(1,) * len(beyond)).expand(*index.shape, *beyond))
+
+
+def masked_select(self: T, mask: Tensor) -> T:
+    """The items where a mask over the batch dimensions is true, in one row: `batch[mask]`.
+
+    Raises:
+        TypeError: `mask` is no bool tensor.
+        IndexError: it does not fit the batch size.
+    """
+    if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:
+        raise TypeError(f"masked_select: expected a bool Tensor, got {getattr(mask, 'dtype', type(mask).__name__)}")
+    return getitem(self, mask)
+
+
+def masked_fill(self: T, mask: T | Tensor, value: float) -> T:
+    """Another value where the mask is true; it broadcasts over the batch size, or is an object of bool tensors."""
+    return several(self, torch.masked_fill, (mask, value), "masked_fill")
+
+
+def masked_fill_(self: T, mask: T | Tensor, value: float) -> T:
+    """`masked_fill`, in place."""
+    refuse_if_frozen(self, "fill the tensors of")
+    several(self, Tensor.masked_fill_, (mask, value), "masked_fill_")
+    return self
+
+
+def where(self: T, condition: T | Tensor, other: Operand) -> T:
+    """The object where the condition is true, `other` elsewhere. The condition broadcasts over the batch size, or is an object.
+
+    batch.where(batch > 0, 0)
+    """
+    return several(self, _where, (condition, other), "where")
+
+
+def _where(tensor: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
+    return torch.where(condition, tensor, other)
+
+
+def where_function(condition: TensorClass | Tensor, input: TensorClass | Operand, other: Operand) -> TensorClass:
+    """`torch.where`, any of whose arguments may be the object."""
+    if not isinstance(input, (Tensor, int, float, complex)):
+        return where(input, condition, other)
+    if not isinstance(other, (Tensor, int, float, complex)):
+        return several(other, _where_not, (condition, input), "where")
+    return several(cast("TensorClass", condition), torch.where, (input, other), "where")
+
+
+def _where_not(tensor: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
+    return torch.where(condition, other, tensor)

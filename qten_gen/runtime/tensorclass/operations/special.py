@@ -1,0 +1,111 @@
+"""The operators of Python: `batch + 1`, `batch += 1`, `batch == other`, `-batch`."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import methods
+from .entries import Function, Group, Operation, named
+from .operands import reflected
+
+
+def _binary(name: str, symbol: str, torch_function: Function, in_place: Function) -> tuple[Operation, ...]:
+    """Entries for an operator that also has a reflected form and one in place; `torch_function` is what a tensor calls for it."""
+    function: Function = getattr(operator, f"__{name}__")
+    left, right = f"__{name}__", f"__r{name}__"
+    return (
+        Operation(
+            left,
+            f"`batch {symbol} other`.",
+            named(methods.operator(function), left, f"`self {symbol} other`."),
+            torch_functions=(torch_function,),
+            handler=_of_either(left, right),
+            in_place=named(methods.operator_in_place(in_place), f"__i{name}__", f"`self {symbol}= other`."),
+            form="operator",
+        ),
+        Operation(
+            right,
+            f"`other {symbol} batch`.",
+            named(methods.operator(_named(reflected(function), function.__name__)), right, f"`other {symbol} self`."),
+            form="reflected",
+        ),
+    )
+
+
+def _named(function: Function, name: str) -> Function:
+    function.__name__ = name
+    return function
+
+
+def _comparison(name: str, symbol: str, *torch_functions: Function) -> Operation:
+    """An entry for an operator whose result has a bool tensor in every tensor field."""
+    special = f"__{name}__"
+    swapped = f"__{_SWAPPED[name]}__"
+    return Operation(
+        special,
+        f"`batch {symbol} other`.",
+        named(methods.operator(getattr(operator, special)), special, f"`self {symbol} other`, number by number."),
+        torch_functions=torch_functions,
+        handler=_of_either(special, swapped),
+        form="comparison" if name in ("eq", "ne") else "operator",
+    )
+
+
+_SWAPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+
+def _unary(name: str, text: str, function: Function) -> Operation:
+    made = named(
+        methods.unary(getattr(operator, f"__{name}__"), name), f"__{name}__", f"`{text.replace('batch', 'self')}`."
+    )
+    return Operation(f"__{name}__", f"`{text}`.", made, torch_functions=(function,), form="unary")
+
+
+def _of_either(name: str, swapped: str) -> Function:
+    """Call the special method of the left operand or, where that is a tensor, the other one of the right operand.
+
+    Python has asked the tensor first, and torch comes here: what a class defines for the operator is called all the same.
+    """
+
+    def handler(left: Any, right: Any) -> Any:
+        return getattr(right, swapped)(left) if isinstance(left, Tensor) else getattr(left, name)(right)
+
+    return handler
+
+
+OPERATORS = (
+    *_binary("add", "+", Tensor.add, Tensor.add_),
+    *_binary("sub", "-", Tensor.sub, Tensor.sub_),
+    *_binary("mul", "*", Tensor.mul, Tensor.mul_),
+    *_binary("truediv", "/", Tensor.div, Tensor.div_),
+    *_binary("floordiv", "//", Tensor.__floordiv__, Tensor.floor_divide_),
+    *_binary("mod", "%", Tensor.remainder, Tensor.remainder_),
+    *_binary("pow", "**", Tensor.pow, Tensor.pow_),
+    *_binary("and", "&", Tensor.__and__, Tensor.bitwise_and_),
+    *_binary("or", "|", Tensor.__or__, Tensor.bitwise_or_),
+    *_binary("xor", "^", Tensor.__xor__, Tensor.bitwise_xor_),
+    *_binary("lshift", "<<", Tensor.__lshift__, Tensor.bitwise_left_shift_),
+    *_binary("rshift", ">>", Tensor.__rshift__, Tensor.bitwise_right_shift_),
+    _comparison("eq", "==", Tensor.eq, torch.eq),
+    _comparison("ne", "!=", Tensor.ne, torch.ne, torch.not_equal),
+    _comparison("lt", "<", Tensor.lt, torch.lt, torch.less),
+    _comparison("le", "<=", Tensor.le, torch.le, torch.less_equal),
+    _comparison("gt", ">", Tensor.gt, torch.gt, torch.greater),
+    _comparison("ge", ">=", Tensor.ge, torch.ge, torch.greater_equal),
+    _unary("neg", "-batch", Tensor.neg),
+    _unary("pos", "+batch", torch.positive),
+    _unary("abs", "abs(batch)", Tensor.abs),
+    _unary("invert", "~batch", torch.bitwise_not),
+)
+
+GROUP = Group(
+    "Operators",
+    "The other operand is an object of the same class and batch size, a number, or a tensor that broadcasts over "
+    "the batch size. Comparisons give an object with bool tensors, so objects are no keys of dicts. `+=` and its "
+    "like change the object.",
+    OPERATORS,
+)
