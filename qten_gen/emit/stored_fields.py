@@ -65,6 +65,8 @@ class _Spelling:
     isinstance: str
     n: str
     """The constructor's variable for the number of batch dimensions."""
+    guard: str | None
+    """What the constructor asks of the shape where an annotation says one; None for others."""
 
     @property
     def mine(self) -> str:
@@ -83,17 +85,23 @@ class _Spelling:
         """A condition that holds for values that are not None only."""
         return f"{self.field.name} is not None and ({condition})" if self.field.optional else condition
 
+    def unlike_tensor(self, guard: str) -> str:
+        """The condition under which a value is no tensor to store as it is; `guard` asks for its shape if no annotation does."""
+        asked = guard if self.guard is None else self.guard
+        middle = f" or {asked}" if asked else ""
+        return f"not {self.isinstance}({self.field.name}, _Tensor){middle} or device is not None"
+
     def call(self, function: str, arguments: str) -> str:
         """A call of the runtime, which is told whose field it is."""
         return f'_q.{function}(self, "{self.field.name}", {arguments})'
 
 
 def stored_field(
-    field: FieldDecl, declaration: TensorClassDecl, names: NestedNames, isinstance: str, n: str
+    field: FieldDecl, declaration: TensorClassDecl, names: NestedNames, isinstance: str, n: str, guard: str | None
 ) -> StoredField:
-    """A field of a declaration; `isinstance` and `n` are how the text writes those two names."""
+    """A field of a declaration; `isinstance` and `n` are how the text writes those two names, `guard` is for its shape."""
     nested = names[qualified_name(field)] if field.kind is FieldKind.NESTED else ""
-    at = _Spelling(field, storage(field.name), nested, isinstance, n)
+    at = _Spelling(field, storage(field.name), nested, isinstance, n, guard)
     return StoredField(
         name=field.name,
         storage=at.at,
@@ -118,13 +126,13 @@ def _lines(at: _Spelling) -> Lines:
 def _tensor(at: _Spelling) -> Lines:
     """A tensor that carries the batch, or a number that becomes one."""
     name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
-    check = "number" if at.field.kind is FieldKind.NUMBER else "tensor"
-    wrong = f"not {at.isinstance}({name}, _Tensor) or {name}.shape[:{at.n}] != batch_size or device is not None"
+    check = "number" if at.field.kind is FieldKind.NUMBER else "tensor" if at.guard is None else "shaped"
+    set_ = f"value, {mine}" if at.guard is not None else "value, self._batch_size, self._device"
     optional = at.field.optional
     return Lines(
-        fits=at.unless_none(wrong),
+        fits=at.unless_none(at.unlike_tensor(f"{name}.shape[:{at.n}] != batch_size")),
         fit=at.call(check, f"{name}, batch_size, device"),
-        set=at.or_none("value")(at.call(check, "value, self._batch_size, self._device")),
+        set=at.or_none("value")(at.call("fitting" if at.guard is not None else check, set_)),
         map=or_none(f"fn({mine})"),
         map_with=or_none(f"fn({mine}, argument)"),
         rearrange=or_none(f"fn({mine}, argument)"),
@@ -142,11 +150,13 @@ def _tensor(at: _Spelling) -> Lines:
 def _unbatched(at: _Spelling) -> Lines:
     """A tensor that the batch does not carry: of any shape, and the same for all items."""
     name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
-    optional = at.field.optional
+    optional, is_shaped = at.field.optional, at.guard is not None
+    fit = at.call("shaped", f"{name}, batch_size, device") if is_shaped else at.call("unbatched", f"{name}, device")
+    set_ = at.call("fitting", f"value, {mine}") if is_shaped else at.call("unbatched", "value, self._device")
     return Lines(
-        fits=at.unless_none(f"not {at.isinstance}({name}, _Tensor) or device is not None"),
-        fit=at.call("unbatched", f"{name}, device"),
-        set=at.or_none("value")(at.call("unbatched", "value, self._device")),
+        fits=at.unless_none(at.unlike_tensor("")),
+        fit=fit,
+        set=at.or_none("value")(set_),
         map=or_none(f"fn({mine})"),
         map_with=or_none(f"fn({mine}, argument)"),
         rearrange=mine,

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from keyword import kwlist
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint
 from . import layout, spelling
 from .nested_names import NestedNames, nested_fields, reference
+from .shape_checks import shape_checks
 from .stored_fields import StoredField, stored_field
 
 _BUILTINS = ("isinstance", "len", "property", "type")
+_IN_CONSTRUCTORS = (*_BUILTINS, *kwlist, "self", "batch_size", "device", "names", "lock")
+"""Names that a variable for the size of a dimension cannot have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,8 @@ class TensorClassView:
     parameters: tuple[str, ...]
     defaults: tuple[str, ...]
     fields: tuple[StoredField, ...]
+    shape_checks: tuple[str, ...]
+    """The statements of the constructor that compare shapes and dtypes with the annotations."""
     n: str
     frozen: bool
     lock: str
@@ -46,7 +52,11 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
     taken = {field.name for field in declaration.fields}
     builtin = {name: f"_builtins.{name}" if name in taken else name for name in _BUILTINS}
     n = next(name for name in ("n", "dims", "batch_dims", "n_") if name not in taken)
-    fields = tuple(stored_field(field, declaration, names, builtin["isinstance"], n) for field in declaration.fields)
+    checks = shape_checks(declaration, n, frozenset({*taken, *_IN_CONSTRUCTORS, n}))
+    fields = tuple(
+        stored_field(field, declaration, names, builtin["isinstance"], n, checks.guards.get(field.name))
+        for field in declaration.fields
+    )
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
     always = [f.lines.leaf for f in carried if not f.lines.leaf_if]
     return TensorClassView(
@@ -56,6 +66,7 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         parameters=_parameters(declaration, names),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
         fields=fields,
+        shape_checks=checks.lines,
         n=n,
         frozen=declaration.frozen,
         lock="_q.FROZEN" if declaration.frozen else "None",

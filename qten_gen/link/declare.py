@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 from collections.abc import Iterator, Mapping
 
 from ..classify import child_class, members_of
 from ..model import (
     FLAGS,
+    WORDS,
     BaseDecl,
     ClassSource,
     Declaration,
@@ -91,6 +93,7 @@ def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Anc
         fields=tuple(fields.values()),
         own=tuple(name for name in fields if name not in inherited),
         flags=_all_flags(qualified, names, ancestry),
+        checks=_word("checks", qualified, names, ancestry),
         post_init=_defines(qualified, "__post_init__", names, ancestry),
         custom_init=_has(cls, "__init__"),
         frozen_by_keyword=any(name == "frozen" and value.literal == "True" for name, value in cls.keywords),
@@ -149,6 +152,20 @@ def _lineage(qualified: str, names: Names, ancestry: Ancestry) -> list[tuple[str
 def _all_flags(qualified: str, names: Names, ancestry: Ancestry) -> frozenset[str]:
     flags: frozenset[str] = frozenset()
     return flags.union(*(flags_of(source, names) for _, source in _lineage(qualified, names, ancestry)))
+
+
+def _word(keyword: str, qualified: str, names: Names, ancestry: Ancestry) -> str:
+    """What a class keyword says that takes a word: in the class itself, or else in its first parent."""
+    seen: set[str] = set()
+    lineage = _lineage(qualified, names, ancestry)
+    while lineage and lineage[0][0] not in seen:
+        owner, cls = lineage[0]
+        value = next((value for name, value in cls.keywords if name == keyword), None)
+        if value is not None:
+            return str(literal_eval(value.literal or "None"))
+        seen.add(owner)
+        lineage = _lineage(lineage[1][0], names, ancestry) if len(lineage) > 1 else []
+    return WORDS[keyword][0]
 
 
 def _tensorclass_fields(owner: str, cls: ClassSource, names: Names, ancestry: Ancestry) -> Iterator[FieldDecl]:

@@ -16,6 +16,12 @@ FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "tensor_only")
 another class that has fields.
 """
 
+WORDS = {"checks": ("on", "off")}
+"""Class keywords that take a word: the words, the one that holds where nothing is said first.
+
+`checks="off"` leaves out what jaxtyping annotations say of shapes and dtypes.
+"""
+
 
 class FieldKind(Enum):
     """What the annotation of a TensorClass field decides about its values."""
@@ -74,6 +80,8 @@ class TensorClassDecl:
     fields: tuple[FieldDecl, ...]
     own: tuple[str, ...]
     flags: frozenset[str] = frozenset()
+    checks: str = "on"
+    """What the class keyword `checks` says, or else the first parent."""
     post_init: bool = False
     """Whether the class or a parent defines `__post_init__`."""
     custom_init: bool = False

@@ -13,6 +13,7 @@ from inspect import cleandoc
 
 from ..classify import classify
 from ..model import (
+    WORDS,
     BaseDecl,
     BufferDecl,
     ConfigDecl,
@@ -64,6 +65,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
         fields=tuple(fields.values()),
         own=tuple(name for name in fields if name not in inherited),
         flags=flags,
+        checks=_word("checks", statement, [parent.checks for _, parent in parents]),
         post_init=_defines(statement, "__post_init__"),
         custom_init="__init__" in statement.namespace,
         module=statement.module,
@@ -72,6 +74,11 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
         doc=_doc(statement),
         methods=tuple(_methods(statement)),
     )
+
+
+def _word(keyword: str, statement: ClassStatement, inherited: list[str]) -> str:
+    """What a class keyword says that takes a word: in the statement, or else in the first parent."""
+    return str(statement.words.get(keyword, next(iter(inherited), WORDS[keyword][0])))
 
 
 def read_module(statement: ClassStatement) -> ModuleDecl:

@@ -26,6 +26,8 @@ class ClassStatement:
     bases: tuple[type, ...]
     parents: tuple[tuple[str, Declaration], ...]
     flags: frozenset[str]
+    words: Mapping[str, object]
+    """The class keywords that take a word, and what they are given."""
     resolve: Callable[[str], object]
     is_declaration: Callable[[object], bool]
     import_of: Callable[[str], str | None]

@@ -1,7 +1,7 @@
 """A class flag that does not exist.
 
 Flags are given as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`); each is on or off.
-A Module has none.
+The keyword `checks` takes a word, `"on"` or `"off"`. A Module has none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..diagnostics import Finding, Kind
-from ..model import FLAGS, Place, TensorClassDecl, language
+from ..model import FLAGS, WORDS, Place, TensorClassDecl, language
 from ..suggestions import did_you_mean
 from .subject import Subject
 
@@ -39,8 +39,13 @@ def check(subject: Subject) -> Iterator[Finding]:
     for flag, value, place in _given(subject):
         if not isinstance(subject.declaration, TensorClassDecl):
             yield Finding(f"a Module has no flags, {flag!r} is none", place, "remove it")
+        elif flag in WORDS:
+            words = [repr(word) for word in WORDS[flag]]
+            if value not in words:
+                yield Finding(f"{flag!r} is neither {' nor '.join(words)}", place, f"write {flag}={' or '.join(words)}")
         elif flag not in FLAGS:
-            help = did_you_mean(flag, FLAGS, f"the flags are {', '.join(FLAGS)}")
+            known = (*FLAGS, *WORDS)
+            help = did_you_mean(flag, known, f"the flags are {', '.join(known)}")
             yield Finding(f"TensorClass has no flag {flag!r}", place, help)
         elif value not in ("True", "False"):
             yield Finding(f"the flag {flag!r} is neither True nor False", place, f"write {flag}=True, or leave it out")
@@ -51,6 +56,7 @@ def _given(subject: Subject) -> Iterator[tuple[str, str | None, Place]]:
     if subject.source is None:
         if isinstance(subject.declaration, TensorClassDecl):
             yield from ((flag, "True", subject.name_place) for flag in sorted(subject.declaration.flags))
+            yield "checks", repr(subject.declaration.checks), subject.name_place
         return
     for name, value in subject.source.keywords:
         if name != "metaclass":

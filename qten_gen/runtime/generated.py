@@ -18,6 +18,17 @@ from .module.registered import registered as registered
 from .module.registered import unregistered as unregistered
 from .module.ties import tied as tied
 from .module.virtual import virtual as virtual
+from .tensorclass.array_checks import COMPLEX as COMPLEX
+from .tensorclass.array_checks import FLOAT as FLOAT
+from .tensorclass.array_checks import INEXACT as INEXACT
+from .tensorclass.array_checks import INT as INT
+from .tensorclass.array_checks import INTEGER as INTEGER
+from .tensorclass.array_checks import NUM as NUM
+from .tensorclass.array_checks import REAL as REAL
+from .tensorclass.array_checks import UINT as UINT
+from .tensorclass.array_checks import fitting as fitting
+from .tensorclass.array_checks import refuse_shapes as refuse_shapes
+from .tensorclass.array_checks import shaped as shaped
 from .tensorclass.checks import DEFAULT as DEFAULT
 from .tensorclass.checks import BatchSize as BatchSize
 from .tensorclass.checks import DeviceLike as DeviceLike
@@ -51,8 +62,16 @@ from .tensorclass.static import same as same
 from .tensorclass.static import same_tensor as same_tensor
 
 __all__ = [
+    "COMPLEX",
     "DEFAULT",
+    "FLOAT",
     "FROZEN",
+    "INEXACT",
+    "INT",
+    "INTEGER",
+    "NUM",
+    "REAL",
+    "UINT",
     "BatchSize",
     "DeviceLike",
     "Module",
@@ -69,6 +88,7 @@ __all__ = [
     "declared",
     "default",
     "device",
+    "fitting",
     "frozen",
     "held",
     "initialise",
@@ -87,10 +107,12 @@ __all__ = [
     "part_optional",
     "put_nested",
     "put_optional",
+    "refuse_shapes",
     "registered",
     "same",
     "same_tensor",
     "seal",
+    "shaped",
     "submodule",
     "tensor",
     "tied",

@@ -108,6 +108,7 @@ def _statement(
     part: GeneratedPart | NoPart,
 ) -> ClassStatement:
     module, reflection = str(namespace["__module__"]), import_module("qten_gen.reflection")
+    words = import_module("qten_gen.model").WORDS
     statement: ClassStatement = reflection.ClassStatement(
         name=name,
         module=module,
@@ -116,7 +117,8 @@ def _statement(
         annotations=annotations_of(namespace),
         bases=bases,
         parents=_parents(bases),
-        flags=_flags(namespace, flags),
+        flags=_flags(namespace, {name: on for name, on in flags.items() if name not in words}),
+        words={name: flags[name] for name in words if name in flags},
         resolve=scope.resolve,
         is_declaration=lambda value: (
             isinstance(value, DeclarationMeta) and type(value)._nests and hasattr(value, "_declaration")

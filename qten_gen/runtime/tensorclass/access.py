@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-from .checks import suggestion
+from . import array_checks
+from .checks import refuse_if_locked, suggestion
 from .contents import construct, contents
 
 if TYPE_CHECKING:
@@ -64,6 +65,11 @@ def update(self: T, values: Mapping[str, object]) -> T:
     for name in values:
         if name not in self._fields:
             raise _unknown(self, name, ())
+    shaped = {name: value for name, value in values.items() if name in self._shapes}
+    if len(shaped) > 1:
+        refuse_if_locked(self, "update")
+        array_checks.set_together(self, shaped)
+        values = {name: value for name, value in values.items() if name not in shaped}
     for name, value in values.items():
         if name in self._nested and isinstance(value, Mapping) and getattr(self, name) is not None:
             update(getattr(self, name), value)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard, TypeVar, cast
 import torch
 from torch import Size, Tensor
 
-from .contents import new_like, tensor_and_nested
+from .contents import contents, new_like, tensor_and_nested
 from .locks import refuse_if_frozen as refuse_if_frozen
 from .locks import refuse_if_locked as refuse_if_locked
 from .names import fitted
@@ -235,6 +235,10 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
             inner = cast("TensorClass", value)
             value = nested(self, name, type(inner), inner, batch_size, None)
         values_that_fit.append(value)
+    if self._shapes:
+        from .array_checks import refuse_contents
+
+        refuse_contents(self, batch_size, contents(self))
     out = new_like(self)._refill(values_that_fit, static, batch_size, self._device)
     out._names = fitted(self._names, n)
     return out

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast, dataclass_transform
+from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
 from . import protocols, pytree
+from .array_checks import shapes_of
 
 if TYPE_CHECKING:
     from ...model import Declaration, TensorClassDecl
@@ -21,6 +22,7 @@ class TensorClassMeta(DeclarationMeta):
     _nests = True
     _flags: frozenset[str] = frozenset()
     _unbatched: tuple[str, ...] = ()
+    _shapes: dict[str, tuple[str, str]]
 
     if TYPE_CHECKING:
         # Checkers hold the keywords of a class statement against this.
@@ -31,6 +33,7 @@ class TensorClassMeta(DeclarationMeta):
             namespace: dict[str, object],
             *,
             autocast: bool = False,
+            checks: Literal["on", "off"] = "on",
             frozen: bool = False,
             nocast: bool = False,
             open: bool = False,
@@ -56,6 +59,7 @@ class TensorClassMeta(DeclarationMeta):
         declaration = cast("TensorClassDecl", cls._declaration)
         cls._flags = declaration.flags
         cls._unbatched = tuple(f.name for f in declaration.fields if f.unbatched)
+        cls._shapes = shapes_of(declaration)
         annotations = {f.name: f.type.text for f in declaration.fields}
         # Not declared on the metaclass: checkers make both for the classes themselves.
         type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))

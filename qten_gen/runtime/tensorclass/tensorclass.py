@@ -73,6 +73,7 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
     _flags: ClassVar[frozenset[str]] = frozenset()
     _unbatched: ClassVar[tuple[str, ...]] = ()
     _match = static.match_nothing
+    _shapes: ClassVar[dict[str, tuple[str, str]]] = {}
 
     if TYPE_CHECKING:
         batch_size: BatchSizeField = field(default=cast(Any, ()), kw_only=True)

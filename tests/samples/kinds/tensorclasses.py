@@ -68,6 +68,12 @@ class Lookup(TensorClass, autocast=True):
     scale: "Unbatched[Tensor | None]" = None
 
 
+class Trusted(Spelled, checks="off"):
+    """Takes what the annotations say on trust."""
+
+    odd: Optional[Float[Tensor, "*batch seq+1"]] = q.field(default=None, kw_only=True)
+
+
 class Frozen(TensorClass["nocast", "frozen"]):  # type: ignore[type-arg, name-defined]  # mypy reads the flags as types
     """Immutable, in bracket form."""
 

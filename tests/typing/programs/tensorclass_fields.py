@@ -3,11 +3,25 @@
 from typing import assert_type
 
 import torch
+from jaxtyping import Float
 from kinds.tensorclasses import Lookup as DeclaredLookup
 from kinds.tensorclasses_qten import Lookup
 from torch import Tensor
 
+from qten_gen import TensorClass
+
 x = torch.ones(2)
+
+
+class Unchecked(TensorClass, checks="off"):
+    x: Float[Tensor, "*batch _"]
+
+
+class Misspelled(TensorClass, checks="none"):  # E pyright
+    x: Tensor
+
+
+assert_type(Unchecked(x).x, Tensor)
 
 declared = DeclaredLookup(x, x, batch_size=2)
 assert_type(declared.table, Tensor)

@@ -1,0 +1,105 @@
+"""What a jaxtyping annotation says of a tensor: the axes of its shape, and which dtypes it may have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+BATCH = "*batch"
+"""The word for the batch dimensions."""
+
+FAMILIES = ("Float", "Int", "UInt", "Integer", "Real", "Num", "Inexact", "Complex")
+"""jaxtyping's names for several dtypes."""
+
+DTYPES = {
+    "Bool": "bool",
+    "Int8": "int8",
+    "Int16": "int16",
+    "Int32": "int32",
+    "Int64": "int64",
+    "UInt8": "uint8",
+    "UInt16": "uint16",
+    "UInt32": "uint32",
+    "UInt64": "uint64",
+    "BFloat16": "bfloat16",
+    "Float16": "float16",
+    "Float32": "float32",
+    "Float64": "float64",
+    "Float8e4m3fn": "float8_e4m3fn",
+    "Float8e4m3fnuz": "float8_e4m3fnuz",
+    "Float8e5m2": "float8_e5m2",
+    "Float8e5m2fnuz": "float8_e5m2fnuz",
+    "Complex64": "complex64",
+    "Complex128": "complex128",
+}
+"""jaxtyping's names for one dtype, and torch's."""
+
+ANY_DTYPE = "Shaped"
+
+
+class AxisKind(Enum):
+    """What a word of a shape stands for."""
+
+    BATCH = "batch"
+    """The batch dimensions: `*batch`."""
+    SEVERAL = "several"
+    """Any number of dimensions, alike wherever the name stands: `*image`."""
+    REST = "rest"
+    """Any number of dimensions: `...`."""
+    NAME = "name"
+    """One dimension, of one size wherever the name stands: `seq`."""
+    BROADCAST = "broadcast"
+    """One dimension of the size of that name, or of size 1: `#seq`."""
+    SIZE = "size"
+    """One dimension of that size: `3`, or `rgb=3`."""
+    ANY = "any"
+    """One dimension of any size: `_`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A word of a shape; `value` is its name, or its size in digits."""
+
+    kind: AxisKind
+    value: str = ""
+
+    @property
+    def is_several(self) -> bool:
+        """Whether it may stand for more than one dimension, or none."""
+        return self.kind in (AxisKind.BATCH, AxisKind.SEVERAL, AxisKind.REST)
+
+
+class UnreadableShape(ValueError):
+    """A shape that is not understood; the message says why."""
+
+
+def read_axes(text: str) -> tuple[Axis, ...]:
+    """The axes of a shape.
+
+    Raises:
+        UnreadableShape: a word is none that is understood, or two stand for several dimensions.
+
+    >>> [axis.kind.value for axis in read_axes("*batch seq 3")]
+    ['batch', 'name', 'size']
+    """
+    axes = tuple(_axis(word) for word in text.split())
+    if sum(axis.is_several for axis in axes) > 1:
+        raise UnreadableShape("two words stand for any number of dimensions")
+    return axes
+
+
+def _axis(word: str) -> Axis:
+    size = word.rpartition("=")[2]
+    if word == BATCH:
+        return Axis(AxisKind.BATCH)
+    if word == "..." or word.startswith("*_"):
+        return Axis(AxisKind.REST)
+    if word.startswith("*") and word[1:].isidentifier():
+        return Axis(AxisKind.SEVERAL, word[1:])
+    if size.isdecimal():
+        return Axis(AxisKind.SIZE, str(int(size)))
+    if word.startswith("#") and word[1:].isidentifier():
+        return Axis(AxisKind.BROADCAST, word[1:])
+    if word.isidentifier():
+        return Axis(AxisKind.ANY) if word.startswith("_") else Axis(AxisKind.NAME, word)
+    raise UnreadableShape(f"{word!r} is no size, no name, `*name`, `#name`, `_` or `...`")
