@@ -14,6 +14,7 @@ from .distributed import collectives, transfers
 from .interop import arrays, records, tensordicts
 from .metaclass import TensorClassMeta
 from .operations import table, torch_functions
+from .storage import load_state, memory_map, state_dict
 
 if TYPE_CHECKING:
     from typing import Self
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from .checks import BatchSize, DeviceLike
     from .interop.arrays import Array
+    from .storage.memory_map import Path
 
     class _Face(Operations, Primitives):
         """What a type checker sees of the table of operations, and of generated code."""
@@ -150,6 +152,52 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
             if leaf.requires_grad:
                 return True
         return False
+
+    # Memory maps
+    memmap = memory_map.memmap
+    memmap_ = memory_map.memmap_
+    memmap_like = memory_map.memmap_like
+    memmap_refresh_ = memory_map.memmap_refresh_
+    load_memmap_ = memory_map.load_memmap_
+    is_memmap = memory_map.is_memmap
+    save = memory_map.memmap
+    dumps = memory_map.memmap
+    load_ = memory_map.load_memmap_
+
+    @classmethod
+    def load_memmap(
+        cls,
+        prefix: Path,
+        device: DeviceLike = None,
+        non_blocking: bool = False,
+        *,
+        out: Self | None = None,
+        allow_pickle: bool = False,
+    ) -> Self:
+        """The object that a folder holds; see `qten_gen.runtime.tensorclass.storage.memory_map.load_memmap`."""
+        return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
+
+    @classmethod
+    def load(
+        cls,
+        prefix: Path,
+        device: DeviceLike = None,
+        non_blocking: bool = False,
+        *,
+        out: Self | None = None,
+        allow_pickle: bool = False,
+    ) -> Self:
+        """Another name of `load_memmap`."""
+        return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
+
+    @property
+    def saved_path(self) -> str | None:
+        """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
+        return memory_map.saved_path(self)
+
+    # State dicts
+    state_dict = state_dict.state_dict
+    load_state_dict = load_state.load_state_dict
 
     # Dicts, text, copies, pickles
     to_dict = conversion.to_dict

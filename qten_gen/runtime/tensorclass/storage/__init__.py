@@ -1,0 +1,1 @@
+"""TensorClasses on disk: memory maps, safetensors and state dicts."""

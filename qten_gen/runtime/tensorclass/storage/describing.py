@@ -1,0 +1,176 @@
+"""From an object to what is saved of it: the levels of the metadata, and the file that each tensor goes to."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from ..checks import label
+from ..contents import contents, new_like, tensor_and_nested
+from .file_names import TENSOR_SUFFIX, FileNames
+from .files import mapped_file
+from .json_values import encode, enum_of, has_plain_form, plain
+from .schema import DTYPES, Entry, Level, StaticEntry, TensorEntry, dtype_name
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the caller of a save asks for.
+
+    Attributes:
+        copy_existing: Whether a tensor that is a file elsewhere may be copied.
+        like: Whether files of zeros are made, and no element is read.
+        allow_pickle: Whether static values may be pickled.
+        durable: Whether to wait until the disk has everything.
+        existsok: Whether a folder that holds an object may get another.
+        threads: How many threads write tensors.
+    """
+
+    copy_existing: bool = False
+    like: bool = False
+    allow_pickle: bool = False
+    durable: bool = False
+    existsok: bool = True
+    threads: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A tensor and the file it goes to; `stays` where it is that file already."""
+
+    tensor: Tensor
+    entry: TensorEntry
+    folder: str
+    stays: bool
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return os.path.join(self.folder, self.entry.file)
+
+
+def describe(self: TensorClass, folder: str, options: Options) -> tuple[Level, list[Placed]]:
+    """What is saved of an object in a folder, and where its tensors go. Everything that cannot be saved is refused here.
+
+    Raises:
+        TypeError: a field holds what has no form on disk.
+        ValueError: a tensor is a file elsewhere, and `copy_existing` is off.
+    """
+    placed: list[Placed] = []
+    return _object(self, folder, "", options, placed), placed
+
+
+def _object(self: TensorClass, folder: str, name: str, options: Options, placed: list[Placed]) -> Level:
+    files = FileNames()
+    entries: dict[str, Entry] = {}
+    for key, value in contents(self).items():
+        if key in self._static:
+            where = label(self, key)
+            code = encode(value, where, partial(enum_of, type(self), key), allow_pickle=options.allow_pickle)
+            entries[key] = StaticEntry(code, plain(value), files.give(key) if has_plain_form(value) else "")
+        else:
+            entries[key] = _entry(value, label(self, key), folder, key, files, options, placed)
+    return Level("class", type(self).__qualname__, tuple(self._batch_size), self._names, name, entries)
+
+
+def _entry(
+    value: object, where: str, folder: str, key: str, files: FileNames, options: Options, placed: list[Placed]
+) -> Entry:
+    if value is None:
+        return None
+    if isinstance(value, Tensor):
+        entry = TensorEntry(value.dtype, tuple(value.shape), files.give(key, TENSOR_SUFFIX))
+        refuse_unplain(value, where, may_be_meta=options.like)
+        placed.append(Placed(value, entry, folder, _stays(value, os.path.join(folder, entry.file), where, options)))
+        return entry
+    name = files.give(key)
+    inside = os.path.join(folder, name)
+    if isinstance(value, (dict, list)):
+        return _container(value, where, inside, name, options, placed)
+    return _object(cast("TensorClass", value), inside, name, options, placed)
+
+
+def _container(
+    value: dict[str, object] | list[object], where: str, folder: str, name: str, options: Options, placed: list[Placed]
+) -> Level:
+    """A dict or list of tensors; the items of a list are called by their positions."""
+    files = FileNames()
+    items = value.items() if isinstance(value, dict) else ((str(at), item) for at, item in enumerate(value))
+    entries: dict[str, Entry] = {}
+    for key, item in items:
+        if not isinstance(key, str):
+            raise TypeError(f"{where}: expected keys of type str, got {key!r}")
+        entries[key] = _entry(item, f"{where}[{key!r}]", folder, key, files, options, placed)
+    return Level("dict" if isinstance(value, dict) else "list", type(value).__name__, (), None, name, entries)
+
+
+def refuse_unplain(tensor: Tensor, where: str, *, may_be_meta: bool = False) -> None:
+    """Refuse a tensor whose elements are not its bytes.
+
+    Raises:
+        TypeError: it is sparse, quantised, nested, without data, or of a class of its own.
+    """
+    kind = type(tensor)
+    if kind is not Tensor and kind is not nn.Parameter and not isinstance(tensor, nn.Buffer):
+        found = f"a {kind.__module__}.{kind.__qualname__}"
+    elif tensor.is_quantized:
+        found = f"a quantised tensor ({tensor.dtype})"
+    elif tensor.is_nested or tensor.layout is not torch.strided:
+        found = f"a tensor of layout {tensor.layout}"
+    elif tensor.device.type == "meta" and not may_be_meta:
+        found = "a tensor on the meta device, which has no data"
+    elif dtype_name(tensor.dtype) not in DTYPES:
+        found = f"a tensor of dtype {tensor.dtype}"
+    else:
+        return
+    raise TypeError(f"{where}: expected a plain tensor to save, got {found}")
+
+
+def _stays(tensor: Tensor, path: str, where: str, options: Options) -> bool:
+    """Whether a tensor is the file that it is to be saved in."""
+    found = mapped_file(tensor)
+    if found is None or options.like or not found.path:
+        return False
+    try:
+        at = os.lstat(path)
+        if (at.st_dev, at.st_ino) == (found.device, found.inode):
+            return True
+    except OSError:
+        pass
+    if not options.copy_existing:
+        raise ValueError(
+            f"{where} is saved already, in {found.path}; to save a copy of it in {path} pass copy_existing=True"
+        )
+    return False
+
+
+def rebuilt(self: Any, level: Level, folder: str, tensors: dict[str, Tensor]) -> Any:
+    """An object like the described one, with the tensors that are at the paths of its files. On the CPU."""
+    values = [
+        _rebuilt(value, level.entries[name], folder, tensors)
+        for name, value in zip(tensor_and_nested(self), self._contents()[0], strict=True)
+    ]
+    made = new_like(self)._refill(values, self._contents()[1], self._batch_size, torch.device("cpu"))
+    made._names = self._names
+    return made
+
+
+def _rebuilt(value: object, entry: Entry, folder: str, tensors: dict[str, Tensor]) -> object:
+    if isinstance(entry, TensorEntry):
+        return tensors[os.path.join(folder, entry.file)]
+    if not isinstance(entry, Level):
+        return value
+    inside = os.path.join(folder, entry.folder)
+    if isinstance(value, dict):
+        return {key: _rebuilt(item, entry.entries[key], inside, tensors) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rebuilt(item, entry.entries[str(at)], inside, tensors) for at, item in enumerate(value)]
+    return rebuilt(value, entry, inside, tensors)

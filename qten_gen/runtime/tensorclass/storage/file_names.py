@@ -1,0 +1,70 @@
+"""Names of files and folders for the keys of fields, and the check of names that come out of a file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from typing import Final
+
+from .errors import StorageError
+
+METADATA: Final = "meta.json"
+"""The file that says what a folder holds."""
+
+TENSOR_SUFFIX: Final = ".memmap"
+
+PENDING: Final = ".~"
+"""Between the name of a file and the token of the save that wrote it, until the file takes its place."""
+
+_LONGEST = 200
+"""Bytes of a name; file systems take 255, and a suffix follows."""
+
+_ESCAPED = {character: f"%{ord(character):02X}" for character in '/<>:"|?*\\ %\x7f' + "".join(map(chr, range(32)))}
+"""Percent-encoded as tensordict does, so that either finds the files of the other."""
+
+_UNSAFE = re.compile(r'[/\\:"<>|?*\x00-\x1f]')
+
+_TABLE = str.maketrans(_ESCAPED)
+
+
+def encoded(key: str) -> str:
+    """The name of a key as a part of a path.
+
+    >>> encoded("tokens"), encoded("a/b"), encoded(".."), encoded("")
+    ('tokens', 'a%2Fb', '%2E%2E', '%')
+    """
+    if key in (".", ".."):
+        return "%2E" * len(key)
+    return key.translate(_TABLE) or "%"
+
+
+class FileNames:
+    """Gives the names within one folder, so that no two are the same where case or the form of accents does not count."""
+
+    def __init__(self) -> None:
+        self._taken = {METADATA}
+
+    def give(self, key: str, suffix: str = "") -> str:
+        """The name for a key. One that is too long, or taken but for its case, ends in a digest of the key."""
+        name = encoded(key) + suffix
+        if len(name.encode(errors="surrogatepass")) > _LONGEST or _folded(name) in self._taken:
+            digest = hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
+            name = f"{encoded(key)[:32]}~{digest}{suffix}"
+        self._taken.add(_folded(name))
+        return name
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def checked(name: object, path: str, key: str) -> str:
+    """A name of a file or folder as the metadata at `path` gives it for a key; it has to be one part of a path.
+
+    Raises:
+        StorageError: it could lead out of the folder.
+    """
+    if not isinstance(name, str) or name in ("", ".", "..") or _UNSAFE.search(name):
+        raise StorageError(f"{path}: {key}: expected the name of a file in this folder, got {name!r}")
+    return name

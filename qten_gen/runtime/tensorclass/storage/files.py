@@ -1,0 +1,306 @@
+"""Files: tensors written and mapped, metadata replaced in one step, one writer at a time in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import stat
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Size, Tensor
+
+from .errors import ReplacedError, StorageError
+
+if TYPE_CHECKING:
+    from .json_values import Json
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment] # asked for before it is used
+
+_CHUNK = 64 * 2**20
+"""Bytes that are made contiguous, or brought to the CPU, at a time."""
+
+_LARGEST_METADATA = 2**28
+
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class MappedFile(NamedTuple):
+    """The file that the storage of a tensor maps. Device and inode tell whether the path still names it.
+
+    What is written to the tensor reaches a file that is `shared`.
+    """
+
+    path: str
+    device: int
+    inode: int
+    shared: bool
+
+
+def mapped_file(tensor: Tensor) -> MappedFile | None:
+    """The file that a tensor is the whole content of, or None."""
+    try:
+        storage = tensor.untyped_storage()
+    except (NotImplementedError, RuntimeError):
+        return None  # sparse, and the tensors of transforms
+    found: MappedFile | None = getattr(storage, "_qten_file", None)
+    if found is None or not tensor.is_contiguous() or tensor.numel() * tensor.itemsize != storage.nbytes():
+        return None
+    return found
+
+
+def map_tensor(
+    path: str,
+    dtype: torch.dtype,
+    shape: tuple[int, ...],
+    where: str,
+    *,
+    longer: bool = False,
+    settled: bool = True,
+) -> Tensor:
+    """A tensor in the elements of a file, which writes to the tensor change.
+
+    Args:
+        longer: Whether the file may have more bytes than the tensor.
+        settled: Whether the file keeps its name as long as the metadata stays the same. It is known to exist otherwise.
+
+    Raises:
+        StorageError: there is no such file, or it has another size, or is a link or a folder.
+        ReplacedError: the file was replaced meanwhile.
+    """
+    size = Size(shape)
+    count = size.numel()
+    if count == 0:
+        empty = torch.empty(size, dtype=dtype, device="cpu")
+        _remember(empty, MappedFile(path, 0, 0, True))
+        return empty
+    expected = count * dtype.itemsize
+    try:
+        found = os.lstat(path)
+    except OSError as error:
+        if not settled:
+            raise ReplacedError from None
+        raise StorageError(
+            f"{where}: expected a file of {expected} bytes ({dtype}, {list(shape)}) at {path}: {error.strerror}"
+        ) from None
+    if not stat.S_ISREG(found.st_mode):
+        raise StorageError(f"{where}: expected an ordinary file at {path}, got a link, folder or device")
+    if found.st_size != expected and not (longer and found.st_size > expected):
+        raise StorageError(
+            f"{where}: expected {expected} bytes ({dtype}, {list(shape)}) in {path}, got {found.st_size}"
+        )
+    tensor, shared = _from_file(path, count, dtype)
+    if not settled:
+        _refuse_moved(path, found)
+    _remember(tensor, MappedFile(path, found.st_dev, found.st_ino, shared))
+    return tensor.view(size)
+
+
+def _refuse_moved(path: str, before: os.stat_result) -> None:
+    """Notice a file that got another name while it was mapped; the function that maps makes an empty one in its place."""
+    try:
+        now = os.lstat(path)
+    except OSError:
+        raise ReplacedError from None
+    if (now.st_ino, now.st_dev) != (before.st_ino, before.st_dev):
+        os.unlink(path)
+        raise ReplacedError
+
+
+def _from_file(path: str, count: int, dtype: torch.dtype) -> tuple[Tensor, bool]:
+    """Map a file; privately, which is the False that is returned too, where it may not be written to."""
+    try:
+        return torch.from_file(path, shared=True, size=count, dtype=dtype, device="cpu"), True
+    except RuntimeError:
+        if os.access(path, os.W_OK):
+            raise
+        return torch.from_file(path, shared=False, size=count, dtype=dtype, device="cpu"), False
+
+
+def _remember(tensor: Tensor, file: MappedFile) -> None:
+    """Keep what `mapped_file` says with the storage, which all views share and which lives as long as the map."""
+    tensor.untyped_storage()._qten_file = file  # type: ignore[attr-defined] # an attribute of ours
+
+
+def forget_path(tensor: Tensor) -> None:
+    """Note that the file of a mapped tensor has no name any more."""
+    _remember(tensor, MappedFile("", 0, 0, True))
+
+
+def write_tensor(path: str, tensor: Tensor, durable: bool) -> None:
+    """Write the elements of a tensor to a new file, by `write`, which is faster than copying them through a map."""
+    descriptor = _new_file(path)
+    try:
+        for piece in _pieces(tensor):
+            _write(descriptor, piece)
+        if durable:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def allocate(path: str, size: int) -> None:
+    """Make a new file of zeros that takes no room on the disk until it is written to, where the file system can."""
+    descriptor = _new_file(path)
+    try:
+        os.ftruncate(descriptor, size)
+    finally:
+        os.close(descriptor)
+
+
+def _new_file(path: str) -> int:
+    """A new file at a path. One that a save left there before it was finished is taken away, not written to: it may be mapped."""
+    try:
+        return os.open(path, _NEW_FILE, 0o666)
+    except FileExistsError:
+        os.unlink(path)
+        return os.open(path, _NEW_FILE, 0o666)
+
+
+def _pieces(tensor: Tensor) -> Iterator[Tensor]:
+    """Contiguous tensors on the CPU with the elements in order, none much larger than `_CHUNK` unless it needs no copy."""
+    size = tensor.numel() * tensor.itemsize
+    if size <= _CHUNK or (tensor.is_contiguous() and tensor.device.type == "cpu" and not _is_lazy(tensor)):
+        yield tensor.cpu().resolve_conj().resolve_neg().contiguous()
+        return
+    rows = max(1, _CHUNK // (size // len(tensor)))
+    if rows == 1:
+        for row in tensor.unbind(0):
+            yield from _pieces(row)
+    else:
+        for start in range(0, len(tensor), rows):
+            yield from _pieces(tensor[start : start + rows])
+
+
+def _is_lazy(tensor: Tensor) -> bool:
+    return tensor.is_conj() or tensor.is_neg()
+
+
+def _write(descriptor: int, tensor: Tensor) -> None:
+    size = tensor.numel() * tensor.itemsize
+    if size == 0:
+        return
+    rest = memoryview((ctypes.c_char * size).from_address(tensor.data_ptr())).cast("B")
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def write_metadata(path: str, value: dict[str, Json], token: str, durable: bool) -> None:
+    """Replace a file of metadata in one step: whoever opens it finds the old text or the new one."""
+    temporary = f"{path}.~{token}"
+    descriptor = _new_file(temporary)
+    try:
+        rest = memoryview(json.dumps(value, separators=(",", ":")).encode())
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        if durable:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    os.replace(temporary, path)
+    if durable:
+        sync_folder(os.path.dirname(path))
+
+
+def read_metadata(path: str) -> tuple[dict[str, Json], tuple[int, int, int]]:
+    """The content of a file of metadata, and what `version_of` says of the file that was read.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        StorageError: it is no JSON object, or too large to be one of ours.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_METADATA:
+            raise StorageError(f"{path}: expected a file of metadata, got {found.st_size} bytes or no ordinary file")
+        text = os.read(descriptor, found.st_size)
+    finally:
+        os.close(descriptor)
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"{path}: expected JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise StorageError(f"{path}: expected a JSON object, got {type(value).__name__}")
+    return value, (found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def version_of(path: str) -> tuple[int, int, int]:
+    """What changes when a file is replaced."""
+    found = os.stat(path)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def make_folders(path: str) -> None:
+    """Make a folder and those above it, where they are missing."""
+    os.makedirs(path, exist_ok=True)
+
+
+def make_folder(path: str) -> None:
+    """Make a folder below one that exists.
+
+    Raises:
+        StorageError: something else is there.
+    """
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            raise StorageError(f"{path}: expected a folder, got a file or a link") from None
+
+
+def check_folder(path: str, where: str) -> None:
+    """Refuse what is no folder, or a link to one.
+
+    Raises:
+        StorageError: that is what is there, or nothing is.
+    """
+    try:
+        found = os.lstat(path)
+    except OSError as error:
+        raise StorageError(f"{where}: expected a folder at {path}: {error.strerror}") from None
+    if not stat.S_ISDIR(found.st_mode):
+        raise StorageError(f"{where}: expected a folder at {path}, got a link or a file")
+
+
+def put_in_place(source: str, target: str) -> None:
+    """Give a finished file its name; what had it before stays whole for those who map it."""
+    os.replace(source, target)
+
+
+def remove(path: str) -> None:
+    """Remove a file, if it is there."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def sync_folder(path: str) -> None:
+    """Bring the names in a folder to the disk, where the system can."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextlib.contextmanager
+def only_writer(folder: str) -> Iterator[None]:
+    """Wait until no other process saves to a folder. The system lets go of the lock when a process ends, however it ends."""
+    if fcntl is None:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

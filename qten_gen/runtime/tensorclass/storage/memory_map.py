@@ -1,0 +1,360 @@
+"""Memory maps: objects whose tensors are files, which need no memory until they are read and which processes share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+
+import torch
+from torch import Tensor
+
+from .. import checks
+from ..locks import Lock, lock, nested_objects, refuse_if_frozen, refuse_if_locked
+from . import reading, writing
+from .describing import Options
+from .files import forget_path, mapped_file
+
+if TYPE_CHECKING:
+    from ..checks import DeviceLike
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+Path = str | os.PathLike[str]
+"""A folder."""
+
+
+@overload
+def memmap(
+    self: T,
+    prefix: Path | None = None,
+    copy_existing: bool = False,
+    *,
+    num_threads: int = 0,
+    return_early: Literal[False] = False,
+    share_non_tensor: bool = False,
+    existsok: bool = True,
+    allow_pickle: bool = False,
+    durable: bool = False,
+) -> T: ...
+@overload
+def memmap(
+    self: T,
+    prefix: Path | None = None,
+    copy_existing: bool = False,
+    *,
+    num_threads: int = 0,
+    return_early: Literal[True],
+    share_non_tensor: bool = False,
+    existsok: bool = True,
+    allow_pickle: bool = False,
+    durable: bool = False,
+) -> Future[T]: ...
+def memmap(
+    self: T,
+    prefix: Path | None = None,
+    copy_existing: bool = False,
+    *,
+    num_threads: int = 0,
+    return_early: bool = False,
+    share_non_tensor: bool = False,
+    existsok: bool = True,
+    allow_pickle: bool = False,
+    durable: bool = False,
+) -> T | Future[T]:
+    """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
+
+        saved = batch.memmap("data/train")
+        Batch.load_memmap("data/train")
+
+    However the process ends, the folder holds what it held before or all of the new object. Who mapped the old files keeps them
+    as they were. `save` and `dumps` are other names for this.
+
+    Args:
+        prefix: The folder, which is made where there is none; without it the files are temporary and end with the object.
+        copy_existing: Whether a tensor that is a file of another folder is copied; otherwise it is an error.
+        num_threads: How many threads write.
+        return_early: Whether to return a future of the object at once.
+        share_non_tensor: Changes nothing: static values are in the metadata, and `memmap_refresh_` reads them there.
+        existsok: Whether a folder that holds an object may get this one.
+        allow_pickle: Whether static values that JSON cannot hold are pickled.
+        durable: Whether to wait until the disk has everything, so that it survives a loss of power too.
+
+    Raises:
+        TypeError: a static value has no form in JSON, or a tensor is none of plain bytes. Nothing is written then.
+        ValueError: a tensor is saved elsewhere already.
+        FileExistsError: the folder holds an object, and `existsok` is off.
+    """
+    options = Options(copy_existing, False, allow_pickle, durable, existsok, num_threads)
+    return _soon(lambda: _locked(_mapped(self, prefix, options)), return_early)
+
+
+@overload
+def memmap_(
+    self: T,
+    prefix: Path | None = None,
+    copy_existing: bool = False,
+    *,
+    num_threads: int = 0,
+    return_early: Literal[False] = False,
+    share_non_tensor: bool = False,
+    existsok: bool = True,
+    allow_pickle: bool = False,
+    durable: bool = False,
+) -> T: ...
+@overload
+def memmap_(
+    self: T,
+    prefix: Path | None = None,
+    copy_existing: bool = False,
+    *,
+    num_threads: int = 0,
+    return_early: Literal[True],
+    share_non_tensor: bool = False,
+    existsok: bool = True,
+    allow_pickle: bool = False,
+    durable: bool = False,
+) -> Future[T]: ...
+def memmap_(
+    self: T,
+    prefix: Path | None = None,
+    copy_existing: bool = False,
+    *,
+    num_threads: int = 0,
+    return_early: bool = False,
+    share_non_tensor: bool = False,
+    existsok: bool = True,
+    allow_pickle: bool = False,
+    durable: bool = False,
+) -> T | Future[T]:
+    """`memmap` in place: this object and those that it holds get the mapped tensors, and are locked.
+
+    Raises:
+        FrozenInstanceError: the object is frozen; use `memmap`.
+    """
+    refuse_if_frozen(self, "map the tensors of")
+    options = Options(copy_existing, False, allow_pickle, durable, existsok, num_threads)
+
+    def work() -> T:
+        return _locked(_become(self, _mapped(self, prefix, options)))
+
+    return _soon(work, return_early)
+
+
+@overload
+def memmap_like(
+    self: T,
+    prefix: Path | None = None,
+    copy_existing: bool = False,
+    *,
+    existsok: bool = True,
+    num_threads: int = 0,
+    return_early: Literal[False] = False,
+    share_non_tensor: bool = False,
+    allow_pickle: bool = False,
+) -> T: ...
+@overload
+def memmap_like(
+    self: T,
+    prefix: Path | None = None,
+    copy_existing: bool = False,
+    *,
+    existsok: bool = True,
+    num_threads: int = 0,
+    return_early: Literal[True],
+    share_non_tensor: bool = False,
+    allow_pickle: bool = False,
+) -> Future[T]: ...
+def memmap_like(
+    self: T,
+    prefix: Path | None = None,
+    copy_existing: bool = False,
+    *,
+    existsok: bool = True,
+    num_threads: int = 0,
+    return_early: bool = False,
+    share_non_tensor: bool = False,
+    allow_pickle: bool = False,
+) -> T | Future[T]:
+    """An object of the same shapes and dtypes in new files full of zeros, to be filled piece by piece. Static values are kept.
+
+    Where the file system can, the files take no room until they are written to. No element is read, so that an expanded object,
+    or one on the meta device, can say how large they are:
+
+        store = batch[0].expand(1_000_000).memmap_like("data/train")
+        store[:64] = first
+
+    The arguments are those of `memmap`; nothing is copied, so `copy_existing` changes nothing.
+    """
+    options = Options(True, True, allow_pickle, False, existsok, num_threads)
+    return _soon(lambda: _locked(_mapped(self, prefix, options)), return_early)
+
+
+def _mapped(self: T, prefix: Path | None, options: Options) -> T:
+    if prefix is None:
+        return _in_temporary_files(self, options)
+    return writing.save(self, os.path.abspath(os.fspath(prefix)), options)
+
+
+def _locked(self: T) -> T:
+    lock(self)
+    return self
+
+
+def _in_temporary_files(self: T, options: Options) -> T:
+    """Mapped tensors in files that have no name any more, so that the system frees them with the tensors."""
+    folder = tempfile.mkdtemp(prefix="qten-gen-")
+    try:
+        made = writing.save(self, folder, _copying(options))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    for leaf in made._leaves():
+        forget_path(leaf)
+    return made
+
+
+def _copying(options: Options) -> Options:
+    return Options(True, options.like, True, False, True, options.threads)
+
+
+def _soon(work: Callable[[], T], return_early: bool) -> T | Future[T]:
+    """The result of `work`, or a future of it."""
+    if not return_early:
+        return work()
+    pool = ThreadPoolExecutor(1)
+    try:
+        return pool.submit(work)
+    finally:
+        pool.shutdown(wait=False)
+
+
+def load_memmap(
+    cls: type[T],
+    prefix: Path,
+    device: DeviceLike = None,
+    non_blocking: bool = False,
+    *,
+    out: T | None = None,
+    allow_pickle: bool = False,
+) -> T:
+    """The object that a folder holds, whichever class saved it: fields are found by name and checked against this class.
+
+    Tensors are the files, and writes to them reach the files, unless those may not be written to. A folder of a nested field is
+    loaded as that field's class. Folders that tensordict wrote are read too.
+
+    Args:
+        prefix: The folder.
+        device: Where to put the tensors. On `meta` they have shapes and no data, and no file is opened; under `FakeTensorMode`
+            the same holds of fake tensors.
+        non_blocking: Whether to return before copies to the device are done.
+        out: An object of this class that gets the tensors, static values and batch size, and is returned.
+        allow_pickle: Whether values that were pickled are read. A pickle can run any code.
+
+    Raises:
+        FileNotFoundError: the folder holds no object.
+        StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
+    """
+    if out is not None and not isinstance(out, cls):
+        raise TypeError(f"{cls.__name__}.load_memmap: expected a {cls.__name__} as out, got {checks.named(out)}")
+    if out is not None:
+        _refuse_unless_mapped(out, "load into")
+    found = None if device is None else checks.device(device)
+    made = cast(T, reading.load(cls, os.path.abspath(os.fspath(prefix)), found, allow_pickle=allow_pickle))
+    if found is not None and found.type not in ("cpu", "meta") and not non_blocking:
+        torch.accelerator.synchronize(found)
+    if out is not None:
+        made = _become(out, made)
+    return _locked(made) if _is_on_files(made) else made
+
+
+def load_memmap_(self: T, prefix: Path, *, allow_pickle: bool = False) -> T:
+    """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
+
+    Raises:
+        RuntimeError: the object is locked, and not because it is a memory map.
+        FrozenInstanceError: it is frozen.
+    """
+    return load_memmap(type(self), prefix, self._device, out=self, allow_pickle=allow_pickle)
+
+
+def memmap_refresh_(self: T) -> T:
+    """Load anew what the folder holds that this object was saved in or loaded from, as another process may have replaced it.
+
+    What other processes write into the tensors is there without it.
+
+    Raises:
+        RuntimeError: the object is in no folder.
+        FrozenInstanceError: it is frozen.
+    """
+    folder = saved_path(self)
+    if folder is None:
+        raise RuntimeError(
+            f"a {type(self).__name__} without saved_path cannot be refreshed; save it with .memmap_(prefix)"
+        )
+    return load_memmap(type(self), folder, out=self)
+
+
+def is_memmap(self: TensorClass) -> bool:
+    """Whether the object is locked and every tensor of it is a mapped file, so that writes to them reach other processes."""
+    return self._lock is not None and _is_on_files(self)
+
+
+def _is_on_files(self: TensorClass) -> bool:
+    leaves = self._leaves()
+    return bool(leaves) and all((file := mapped_file(leaf)) is not None and file.shared for leaf in leaves)
+
+
+def saved_path(self: TensorClass) -> str | None:
+    """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
+    if not is_memmap(self):
+        return None
+    found = {_folder(value) for value in self._contents()[0] if value is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _folder(value: object) -> str | None:
+    """The folder of the object that has a value as one of its fields."""
+    if isinstance(value, Tensor):
+        file = mapped_file(value)
+        return os.path.dirname(file.path) or None if file is not None else None
+    if isinstance(value, (dict, list)):
+        inside = {_folder(item) for item in (value.values() if isinstance(value, dict) else value)}
+    else:
+        inside = {_folder(item) for item in cast("TensorClass", value)._contents()[0] if item is not None}
+    below = inside.pop() if len(inside) == 1 else None
+    return None if below is None else os.path.dirname(below) or None
+
+
+def _refuse_unless_mapped(self: TensorClass, action: str) -> None:
+    """A memory map is locked so that its fields stay files, and stay so when it is loaded anew."""
+    refuse_if_frozen(self, action)
+    if not is_memmap(self):
+        refuse_if_locked(self, action)
+
+
+def _become(self: T, other: T) -> T:
+    """Make an object, and those that it holds, equal to another in place. Locks stay as they are."""
+    mine: Any = self
+    values = []
+    for before, after in zip(mine._contents()[0], other._contents()[0], strict=True):
+        is_object = hasattr(after, "_batch_size")
+        if is_object and type(before) is type(after):
+            after = _become(before, after)
+        elif is_object and self._lock is not None:
+            _share_lock(after, self._lock)
+        values.append(after)
+    kept = self._lock
+    mine._refill(values, other._contents()[1], other._batch_size, other._device)
+    self._names = other._names
+    self._lock = kept
+    return self
+
+
+def _share_lock(self: TensorClass, held: Lock) -> None:
+    self._lock = held
+    for inner in nested_objects(self):
+        _share_lock(inner, held)

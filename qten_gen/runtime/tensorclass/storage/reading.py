@@ -1,0 +1,175 @@
+"""Loading: the object that a folder holds, as an instance of the class that is asked for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch import Size, Tensor
+from torch._guards import active_fake_mode
+
+from ..checks import default, suggestion
+from ..contents import nested_class
+from . import files, schema, tensordict_folders
+from .errors import ReplacedError, StorageError
+from .file_names import METADATA, PENDING
+from .json_values import Json, decode, enum_of
+from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
+
+if TYPE_CHECKING:
+    from ....model import FieldDecl
+    from ..tensorclass import TensorClass
+
+_ATTEMPTS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the tensors of a folder come from.
+
+    Attributes:
+        device: Where tensors are put; None leaves them in the mapped files, and `meta` opens none.
+        fake: Whether fake tensors are made, and no file is opened.
+        suffix: What the names of files may still end in, while a save is not finished.
+        foreign: Whether tensordict wrote the files, which may be longer than their tensors.
+    """
+
+    device: torch.device | None
+    fake: bool
+    suffix: str
+    foreign: bool
+    allow_pickle: bool
+
+    @property
+    def opens_nothing(self) -> bool:
+        """Whether tensors have a shape and no data."""
+        return self.fake or (self.device is not None and self.device.type == "meta")
+
+    def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
+        """A tensor of the folder."""
+        if self.opens_nothing:
+            return torch.empty(entry.shape, dtype=entry.dtype, device=self.device or "cpu")
+        path = f"{folder}{os.sep}{entry.file}"
+        waits = self.suffix != "" and os.path.lexists(path + self.suffix)
+        if waits:
+            path += self.suffix
+        found = files.map_tensor(path, entry.dtype, entry.shape, where, longer=self.foreign, settled=not waits)
+        return found if self.device is None else found.to(self.device, non_blocking=True)
+
+
+def load(
+    cls: type[TensorClass], folder: str, device: torch.device | None = None, *, allow_pickle: bool = False
+) -> TensorClass:
+    """The object in a folder. Read again where another process replaces it meanwhile, so that it is all old or all new.
+
+    Raises:
+        FileNotFoundError: there is no saved object.
+        StorageError: it is damaged, or does not fit the class.
+    """
+    path = os.path.join(folder, METADATA)
+    for _ in range(_ATTEMPTS):
+        found, version = read_version(path, cls)
+        try:
+            made = _load(cls, folder, found, device, allow_pickle)
+        except ReplacedError:
+            continue
+        except StorageError:
+            if files.version_of(path) == version:
+                raise
+        else:
+            if files.version_of(path) == version:
+                return made
+    raise StorageError(f"{folder}: another process replaces what is saved there faster than it can be read")
+
+
+def read_version(path: str, cls: type[TensorClass]) -> tuple[dict[str, Json], tuple[int, int, int]]:
+    """The metadata at a path, and which version of the file that was."""
+    try:
+        return files.read_metadata(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"no saved {cls.__name__}: expected {path}, which a finished save leaves") from None
+    except OSError as error:
+        raise StorageError(f"{path}: expected a file of metadata: {error.strerror}") from None
+
+
+def _load(
+    cls: type[TensorClass],
+    folder: str,
+    found: dict[str, Json],
+    device: torch.device | None,
+    allow_pickle: bool,
+) -> TensorClass:
+    fake = active_fake_mode() is not None
+    if schema.SECTION in found:
+        metadata = schema.from_json(found[schema.SECTION], os.path.join(folder, METADATA))
+        suffix = PENDING + metadata.token if metadata.pending else ""
+    else:
+        metadata, suffix = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "", False), ""
+    source = Source(device, fake, suffix, schema.SECTION not in found, allow_pickle)
+    return fill(cls, metadata.level, os.path.join(folder, metadata.level.folder), source)
+
+
+def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> TensorClass:
+    """An object of a class from a level, every field checked against the declaration."""
+    where = os.path.join(folder, METADATA)
+    if level.kind != "class":
+        raise StorageError(f"{where}: expected a {cls.__name__}, got a {level.kind}")
+    for key in level.entries:
+        if key not in cls._fields:
+            raise StorageError(f"{where}: {cls.__name__} has no field {key!r}{suggestion(key, cls._fields)}")
+    made: Any = object.__new__(cls)
+    batch_size = Size(level.batch_size)
+    carried: list[object] = []
+    static: list[object] = []
+    for declared in cast("Any", cls)._declaration.fields:
+        at = f"{where}: {cls.__name__}.{declared.name}"
+        if declared.name not in level.entries and declared.name in cls._defaults:
+            value = default(made, declared.name)
+        else:
+            value = _value(cls, declared, level.entries.get(declared.name), folder, at, source)
+        (static if declared.name in cls._static else carried).append(_fitting(value, declared, batch_size, at))
+    on = source.device or torch.device("cpu")
+    made._refill(carried, static, batch_size, on)
+    made._names = level.names
+    return cast("TensorClass", made)
+
+
+def _value(
+    cls: type[TensorClass], declared: FieldDecl, entry: Entry, folder: str, where: str, source: Source
+) -> object:
+    if declared.name in cls._static:
+        if not isinstance(entry, StaticEntry):
+            raise StorageError(f"{where}: expected a static value, got {_kind(entry)}")
+        value = decode(entry.value, where, partial(enum_of, cls, declared.name), allow_pickle=source.allow_pickle)
+        return value
+    if entry is None and declared.optional:
+        return None
+    if isinstance(entry, TensorEntry) and declared.name not in cls._nested:
+        return source.tensor(folder, entry, where)
+    if isinstance(entry, Level) and declared.name in cls._nested:
+        inside = os.path.join(folder, entry.folder)
+        if not source.opens_nothing:
+            files.check_folder(inside, where)
+        return fill(nested_class(cls, declared.name), entry, inside, source)
+    raise StorageError(
+        f"{where}: expected {'an object' if declared.name in cls._nested else 'a tensor'}, got {_kind(entry)}"
+    )
+
+
+def _fitting(value: object, declared: FieldDecl, batch_size: Size, where: str) -> object:
+    """A value whose shape, or whose batch size, starts with the owner's, where the batch carries it."""
+    if declared.unbatched:
+        return value
+    shape = value.shape if isinstance(value, Tensor) else getattr(value, "_batch_size", None)
+    if isinstance(shape, Size) and shape[: len(batch_size)] != batch_size:
+        raise StorageError(f"{where}: expected a shape that starts with {list(batch_size)}, got {list(shape)}")
+    return value
+
+
+def _kind(entry: Entry) -> str:
+    if entry is None:
+        return "nothing"
+    return {TensorEntry: "a tensor", StaticEntry: "a static value", Level: "an object"}[type(entry)]

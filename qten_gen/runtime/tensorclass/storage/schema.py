@@ -1,0 +1,210 @@
+"""What metadata says: a tree of levels, one for each object, dict or list, with the tensors in it.
+
+Read strictly: whatever this package would not have written is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, cast
+
+import torch
+
+from .errors import StorageError
+from .file_names import checked
+from .json_values import Json
+
+SCHEMA: Final = "qten-gen/memory-map"
+"""Names the meaning of the metadata, whatever package or class it comes from."""
+
+VERSION: Final = 1
+"""Raised when older readers could no longer read what is written."""
+
+SECTION: Final = "_qten"
+"""Our part of `meta.json`; the rest of it is for tensordict."""
+
+_DTYPE_NAMES = (
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 "
+    "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
+).split()
+
+DTYPES: Final[dict[str, torch.dtype]] = {name: getattr(torch, name) for name in _DTYPE_NAMES if hasattr(torch, name)}
+"""Dtypes whose elements are plain bytes, by name."""
+
+_LARGEST = 2**62
+_DEEPEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TensorEntry:
+    """A tensor: the bytes of its elements in `file`, in row-major order. Without elements there is no file."""
+
+    dtype: torch.dtype
+    shape: tuple[int, ...]
+    file: str
+
+    @property
+    def size(self) -> int:
+        """Bytes that the file has to have."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class StaticEntry:
+    """A static value as `json_values` encodes it.
+
+    When it is saved it has the folder too in which tensordict looks for it, unless it is nothing that JSON has a word for.
+    """
+
+    value: Json
+    shown: Json = None
+    folder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """An object, or a dict or list of tensors, and the folder below its owner's that it lies in."""
+
+    kind: Literal["class", "dict", "list"]
+    name: str
+    """Name of the class when it was saved, for people to read."""
+    batch_size: tuple[int, ...]
+    names: tuple[str | None, ...] | None
+    folder: str
+    entries: dict[str, Entry]
+
+
+Entry: TypeAlias = TensorEntry | StaticEntry | Level | None
+"""What there is for a key. None is a field without a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The metadata of a folder. While `pending`, a file may still have its name with the token of the save behind it."""
+
+    level: Level
+    token: str
+    pending: bool
+
+
+def to_json(metadata: Metadata) -> dict[str, Json]:
+    """Our section of `meta.json`."""
+    return {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "token": metadata.token,
+        "pending": metadata.pending,
+        "root": _level_to_json(metadata.level),
+    }
+
+
+def _level_to_json(level: Level) -> dict[str, Json]:
+    made: dict[str, Json] = {"kind": level.kind, "class": level.name, "batch_size": list(level.batch_size)}
+    if level.names is not None:
+        made["names"] = list(level.names)
+    if level.folder:
+        made["folder"] = level.folder
+    made["entries"] = {key: _entry_to_json(entry) for key, entry in level.entries.items()}
+    return made
+
+
+def _entry_to_json(entry: Entry) -> Json:
+    if entry is None:
+        return None
+    if isinstance(entry, StaticEntry):
+        return {"value": entry.value}
+    if isinstance(entry, Level):
+        return {"level": _level_to_json(entry)}
+    return {"dtype": dtype_name(entry.dtype), "shape": list(entry.shape), "file": entry.file}
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """`float32` for `torch.float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def from_json(section: Json, where: str) -> Metadata:
+    """The metadata of a section of `meta.json`; `where` is its path, for errors.
+
+    Raises:
+        StorageError: the section is not one that this package writes, or one of a later version.
+    """
+    found = _mapping(section, where, SECTION)
+    if found.get("schema") != SCHEMA:
+        raise StorageError(f"{where}: expected schema {SCHEMA!r}, got {found.get('schema')!r}")
+    if found.get("version") != VERSION or isinstance(found["version"], bool):
+        raise StorageError(
+            f"{where}: expected format version {VERSION}, got {found.get('version')!r}; a later release of qten-gen may read it"
+        )
+    token, pending = found.get("token"), found.get("pending")
+    if not isinstance(token, str) or not token.isalnum() or not isinstance(pending, bool):
+        raise StorageError(f"{where}: expected a token and whether files are pending, got {token!r} and {pending!r}")
+    return Metadata(_level(found.get("root"), where, "root", 0), token, pending)
+
+
+def _level(value: Json | None, path: str, key: str, depth: int) -> Level:
+    found = _mapping(value, path, key)
+    kind = found.get("kind")
+    if kind not in ("class", "dict", "list") or depth > _DEEPEST:
+        raise StorageError(f"{path}: {key}: expected the kind of a level, got {kind!r}")
+    batch_size = shape(found.get("batch_size"), path, "batch_size")
+    entries = _mapping(found.get("entries"), path, key)
+    return Level(
+        kind=cast("Literal['class', 'dict', 'list']", kind),
+        name=str(found.get("class")),
+        batch_size=batch_size,
+        names=_names(found["names"], len(batch_size), path) if "names" in found else None,
+        folder=checked(found.get("folder"), path, key) if depth else "",
+        entries={key: _entry(entry, path, key, depth) for key, entry in entries.items()},
+    )
+
+
+def _names(value: Json, dimensions: int, path: str) -> tuple[str | None, ...]:
+    if (
+        not isinstance(value, list)
+        or len(value) != dimensions
+        or not all(name is None or isinstance(name, str) for name in value)
+    ):
+        raise StorageError(f"{path}: expected a name or null for each of {dimensions} dimensions, got {value!r}")
+    return tuple(cast("list[str | None]", value))
+
+
+def _entry(value: Json, path: str, key: str, depth: int) -> Entry:
+    if value is None:
+        return None
+    found = _mapping(value, path, key)
+    if "file" in found:
+        file = checked(found["file"], path, key)
+        return TensorEntry(dtype(found.get("dtype"), path, key), shape(found.get("shape"), path, key), file)
+    if "value" in found:
+        return StaticEntry(found["value"])
+    return _level(found.get("level"), path, key, depth + 1)
+
+
+def dtype(value: Json | None, path: str, key: str) -> torch.dtype:
+    """A dtype by its name, as metadata gives it."""
+    found = DTYPES.get(value) if isinstance(value, str) else None
+    if found is None:
+        raise StorageError(f"{path}: {key}: expected a dtype, got {value!r}")
+    return found
+
+
+def shape(value: Json | None, path: str, key: str) -> tuple[int, ...]:
+    """A shape, as metadata gives it."""
+    if not isinstance(value, list) or len(value) > 64:
+        raise StorageError(f"{path}: {key}: expected a shape, got {str(value)[:80]}")
+    elements = 1
+    for size in value:
+        if type(size) is not int or size < 0:
+            raise StorageError(f"{path}: {key}: expected a shape, got {str(value)[:80]}")
+        elements *= size or 1
+    if elements > _LARGEST:
+        raise StorageError(f"{path}: {key}: expected a shape of at most {_LARGEST} elements, got {str(value)[:80]}")
+    return tuple(cast("list[int]", value))
+
+
+def _mapping(value: Json | None, path: str, key: str) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise StorageError(f"{path}: {key}: expected an object, got {str(value)[:80]}")
+    return value

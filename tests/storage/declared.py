@@ -1,0 +1,96 @@
+"""Objects that the tests here save."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from qten_gen import TensorClass, field
+from tests.tensorclass.declared import tensors
+
+
+class Colour(Enum):
+    """A static value."""
+
+    RED = 1
+    GREEN = 2
+
+
+class Inner(TensorClass):
+    """A nested class."""
+
+    q: Tensor
+    label: str = "inner"
+
+
+class Outer(TensorClass):
+    """Every kind of field."""
+
+    x: Tensor
+    inner: Inner
+    mask: Tensor | None = None
+    other: Inner | None = None
+    source: str = "train"
+    tags: list[str] = field(default_factory=list)
+
+
+class Frozen(TensorClass, frozen=True):
+    """Immutable, with an object in it."""
+
+    x: Tensor
+    inner: Inner
+
+
+class Noted(TensorClass):
+    """Any static value."""
+
+    x: Tensor
+    note: Any = None
+
+
+class Painted(TensorClass):
+    """A static value of an enum."""
+
+    x: Tensor
+    colour: Colour | None = None
+    shades: list[Colour] = field(default_factory=list)
+
+
+def outer(*batch_size: int, full: bool = True, seed: int = 0) -> Outer:
+    """An object with values in every field, or in the required ones only. The optional object has a longer batch size."""
+    random = torch.Generator().manual_seed(seed)
+    return Outer(
+        torch.rand(*batch_size, 3, generator=random),
+        Inner(torch.randint(100, batch_size, generator=random), f"inner {seed}", batch_size=batch_size),
+        torch.rand(batch_size, generator=random) > 0.5 if full else None,
+        Inner(torch.rand(*batch_size, 2, 2, generator=random).double(), batch_size=(*batch_size, 2)) if full else None,
+        source=f"source {seed}",
+        tags=["a", "é"],
+        batch_size=batch_size,
+    )
+
+
+def assert_equal(got: TensorClass, expected: TensorClass) -> None:
+    """Two objects of one class hold the same: tensors with their dtypes, static values, batch sizes, names."""
+    assert type(got) is type(expected)
+    mine, theirs = tensors(got), tensors(expected)
+    assert mine.keys() == theirs.keys()
+    for path, tensor in mine.items():
+        assert tensor.dtype == theirs[path].dtype, path
+        assert torch.equal(tensor, theirs[path]), path
+    assert got.batch_size == expected.batch_size
+    assert got.names == expected.names
+    for (name, value), (_, other) in zip(got.items(), expected.items(), strict=True):
+        if isinstance(value, TensorClass) and isinstance(other, TensorClass):
+            assert_equal(value, other)
+        elif not isinstance(value, Tensor):
+            assert (type(value), value) == (type(other), other), name
+
+
+def files_in(folder: Path) -> set[str]:
+    """The files in a folder and those below, by their paths in it."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}

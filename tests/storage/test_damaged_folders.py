@@ -1,0 +1,196 @@
+"""Folders that somebody changed: what is not as a save leaves it is refused, with its path and what was expected."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from qten_gen.runtime.tensorclass.storage.errors import StorageError
+from tests.tensorclass.declared import Flat, flat
+
+from .declared import Inner, Outer, outer
+
+
+def edit(folder: Path, change: Callable[[Any], None]) -> None:
+    """Change our section of the metadata of a folder."""
+    path = folder / "meta.json"
+    found = json.loads(path.read_text())
+    change(found["_qten"])
+    path.write_text(json.dumps(found))
+
+
+def refused(folder: Path, message: str, cls: type[Outer] | type[Flat] = Outer) -> None:
+    """Loading fails with the message, which also has the path."""
+    with pytest.raises(StorageError, match=message) as error:
+        cls.load_memmap(folder)
+    assert str(folder) in str(error.value)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that holds an object."""
+    outer(4).memmap(tmp_path / "map")
+    return tmp_path / "map"
+
+
+def test_a_folder_without_an_object_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no saved Outer: expected .*/none/meta\.json"):
+        Outer.load_memmap(tmp_path / "none")
+
+
+@pytest.mark.parametrize(("size", "got"), [(47, "47"), (49, "49"), (0, "0")])
+def test_a_file_of_another_size_is_refused(folder: Path, size: int, got: str) -> None:
+    os.truncate(folder / "x.memmap", size)
+    refused(folder, rf"Outer\.x: expected 48 bytes \(torch\.float32, \[4, 3\]\) in .*/x\.memmap, got {got}")
+
+
+def test_a_missing_file_is_refused_and_none_is_made(folder: Path) -> None:
+    (folder / "inner" / "q.memmap").unlink()
+    refused(folder, r"Inner\.q: expected a file of 32 bytes .* at .*/inner/q\.memmap: No such file")
+    assert not (folder / "inner" / "q.memmap").exists()
+
+
+def test_a_link_in_place_of_a_file_is_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / "x.memmap").rename(tmp_path / "secret")
+    (folder / "x.memmap").symlink_to(tmp_path / "secret")
+    refused(folder, r"Outer\.x: expected an ordinary file at .*/x\.memmap, got a link")
+
+
+def test_a_link_in_place_of_a_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / "inner").rename(tmp_path / "elsewhere")
+    (folder / "inner").symlink_to(tmp_path / "elsewhere")
+    refused(folder, r"Outer\.inner: expected a folder at .*/inner, got a link")
+
+
+def test_a_link_in_place_of_the_metadata_is_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / "meta.json").rename(tmp_path / "meta.json")
+    (folder / "meta.json").symlink_to(tmp_path / "meta.json")
+    refused(folder, r"meta\.json: expected a file of metadata")
+
+
+@pytest.mark.parametrize("file", ["../x.memmap", "/etc/passwd", "..", ".", "", "a/b", "a\\b", "c:x", "a\0b", None, 3])
+def test_a_name_that_could_lead_out_of_the_folder_is_refused(folder: Path, file: object) -> None:
+    edit(folder, lambda found: found["root"]["entries"]["x"].update(file=file))
+    refused(folder, rf"x: expected the name of a file in this folder, got {re.escape(repr(file))}")
+
+
+@pytest.mark.parametrize("name", ["..", "../other", "/tmp", ""])
+def test_the_same_holds_of_nested_folders(folder: Path, name: str) -> None:
+    edit(folder, lambda found: found["root"]["entries"]["inner"]["level"].update(folder=name))
+    refused(folder, rf"inner: expected the name of a file in this folder, got {re.escape(repr(name))}")
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ([3, 4], r"Outer\.x: expected a shape that starts with \[4\], got \[3, 4\]"),
+        ([4, 4], r"expected 64 bytes \(torch\.float32, \[4, 4\]\)"),
+        ([4, -3], r"expected a shape, got \[4, -3\]"),
+        ([4, 2.5], r"expected a shape, got"),
+        ([True, 12], r"expected a shape, got"),
+        ("43", r"expected a shape, got 43"),
+        (None, r"expected a shape, got None"),
+        ([4, 2**62], r"expected a shape of at most 4611686018427387904 elements"),
+        ([0, 2**70], r"expected a shape of at most"),
+        ([4] * 65, r"expected a shape, got"),
+        ([4, 2**40], rf"expected {2**44} bytes"),
+    ],
+)
+def test_a_wrong_shape_is_refused(folder: Path, shape: object, message: str) -> None:
+    edit(folder, lambda found: found["root"]["entries"]["x"].update(shape=shape))
+    refused(folder, message)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "message"),
+    [
+        ("float64", r"expected 96 bytes \(torch\.float64"),
+        ("quint8", r"expected a dtype, got 'quint8'"),
+        ("load", r"expected a dtype, got 'load'"),
+        (None, "expected a dtype, got None"),
+    ],
+)
+def test_a_wrong_dtype_is_refused(folder: Path, dtype: object, message: str) -> None:
+    edit(folder, lambda found: found["root"]["entries"]["x"].update(dtype=dtype))
+    refused(folder, message)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda found: found.update(schema="other"), r"expected schema 'qten-gen/memory-map', got 'other'"),
+        (
+            lambda found: found.update(version=2),
+            r"expected format version 1, got 2; a later release of qten-gen may read",
+        ),
+        (lambda found: found.update(version=True), r"expected format version 1, got True"),
+        (lambda found: found.update(token="../.."), r"expected a token"),
+        (lambda found: found.update(root=[]), r"root: expected an object, got \[\]"),
+        (lambda found: found["root"].update(kind="module"), r"expected the kind of a level, got 'module'"),
+        (lambda found: found["root"].update(kind="list"), r"expected a Outer, got a list"),
+        (lambda found: found["root"].update(batch_size=[5]), r"Outer\.x: expected a shape that starts with \[5\]"),
+        (lambda found: found["root"].update(names=[1]), r"expected a name or null for each of 1 dimensions, got \[1\]"),
+        (lambda found: found["root"]["entries"].update(y=None), r"Outer has no field 'y'; the fields are: x, inner"),
+        (lambda found: found["root"]["entries"].pop("x"), r"Outer\.x: expected a tensor, got nothing"),
+        (lambda found: found["root"]["entries"].update(x=None), r"Outer\.x: expected a tensor, got nothing"),
+        (lambda found: found["root"]["entries"].update(x=3), r"x: expected an object, got 3"),
+        (
+            lambda found: found["root"]["entries"].update(x={"value": 1}),
+            r"Outer\.x: expected a tensor, got a static value",
+        ),
+        (lambda found: found["root"]["entries"].update(inner=None), r"Outer\.inner: expected an object, got nothing"),
+        (
+            lambda found: found["root"]["entries"].update(source=None),
+            r"Outer\.source: expected a static value, got nothing",
+        ),
+        (
+            lambda found: found["root"]["entries"].update(source={"value": {"$": "module", "name": "os"}}),
+            r"Outer\.source: expected a value as save writes it, .*unknown type 'module'",
+        ),
+    ],
+)
+def test_metadata_that_no_save_writes_is_refused(folder: Path, change: Callable[[Any], None], message: str) -> None:
+    edit(folder, change)
+    refused(folder, message)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"x": NaN', "[" * 100_000, "\xff"])
+def test_broken_json_is_refused(folder: Path, text: str) -> None:
+    (folder / "meta.json").write_bytes(text.encode("latin1"))
+    refused(folder, r"meta\.json: expected (JSON|a JSON object)")
+
+
+def test_metadata_of_something_else_is_refused(folder: Path) -> None:
+    (folder / "meta.json").write_text('{"name": "my project"}')
+    refused(folder, r"meta\.json: expected metadata of qten-gen or tensordict, got the keys \['name'\]")
+
+
+def test_another_class_is_refused_by_its_fields(folder: Path) -> None:
+    refused(folder, r"Flat has no field 'inner'; the fields are: x, y", Flat)
+
+
+def test_a_pickled_value_is_read_only_when_allowed(tmp_path: Path) -> None:
+    value = flat(4)
+    value.memmap(tmp_path)
+    edit(tmp_path, lambda found: found["root"]["entries"].update(y={"value": {"$": "pickle", "data": ""}}))
+    refused(tmp_path, r"Flat\.y: expected a tensor, got a static value", Flat)
+
+
+def test_every_byte_of_the_metadata_that_is_cut_off_is_noticed(folder: Path) -> None:
+    text = (folder / "inner" / "meta.json").read_bytes()
+    for length in range(len(text)):
+        (folder / "inner" / "meta.json").write_bytes(text[:length])
+        with pytest.raises(StorageError):
+            Inner.load_memmap(folder / "inner")
+
+
+def test_damage_is_noticed_without_reading_the_data(folder: Path) -> None:
+    (folder / "x.memmap").write_bytes(b"\0" * 48)
+    assert torch.equal(Outer.load_memmap(folder).x, torch.zeros(4, 3))

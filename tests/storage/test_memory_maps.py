@@ -1,0 +1,409 @@
+"""Objects whose tensors are files."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch._subclasses import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor
+
+from qten_gen import TensorClass
+from tests.tensorclass.declared import Flat, flat, tensors
+
+from .declared import Frozen, Inner, Noted, Outer, assert_equal, files_in, outer
+
+
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("batch_size", [(), (4,), (2, 3), (0,)])
+def test_what_is_saved_is_loaded(tmp_path: Path, batch_size: tuple[int, ...], full: bool) -> None:
+    value = outer(*batch_size, full=full)
+    assert_equal(value.memmap(tmp_path / "map"), value)
+    assert_equal(Outer.load_memmap(tmp_path / "map"), value)
+
+
+def test_there_is_one_raw_file_for_each_tensor_and_json_beside_it(tmp_path: Path) -> None:
+    value = outer(4)
+    value.memmap(tmp_path)
+    assert files_in(tmp_path) == {
+        "meta.json",
+        "x.memmap",
+        "mask.memmap",
+        "inner/meta.json",
+        "inner/q.memmap",
+        "inner/label/meta.json",
+        "other/meta.json",
+        "other/q.memmap",
+        "other/label/meta.json",
+        "source/meta.json",
+        "tags/meta.json",
+    }
+    assert (tmp_path / "x.memmap").read_bytes() == value.x.numpy().tobytes()
+
+
+def test_a_memory_map_is_locked_and_knows_its_folder(tmp_path: Path) -> None:
+    value = outer(4)
+    saved = value.memmap(tmp_path)
+    for mapped in (saved, Outer.load_memmap(tmp_path)):
+        assert mapped.is_memmap()
+        assert mapped.is_locked
+        assert mapped.saved_path == str(tmp_path)
+        assert mapped.inner.saved_path == str(tmp_path / "inner")
+        assert mapped.device == torch.device("cpu")
+        with pytest.raises(RuntimeError, match=r"cannot assign to Outer\.x: it is locked"):
+            mapped.x = value.x
+    assert (value.is_memmap(), value.saved_path) == (False, None)
+
+
+def test_an_unlocked_object_is_no_memory_map(tmp_path: Path) -> None:
+    saved = flat(4).memmap(tmp_path)
+    saved.unlock_()
+    assert (saved.is_memmap(), saved.saved_path) == (False, None)
+
+
+def test_items_of_a_memory_map_are_ordinary_objects(tmp_path: Path) -> None:
+    saved = flat(4).memmap(tmp_path)
+    assert not saved[1:].is_memmap()
+    assert not saved[1:].is_locked
+    assert not saved.clone().is_memmap()
+
+
+def test_what_is_written_to_items_reaches_the_files(tmp_path: Path) -> None:
+    saved = flat(4).memmap(tmp_path)
+    loaded = Flat.load_memmap(tmp_path)
+    saved[1:3] = flat(2).apply(torch.zeros_like)
+    assert loaded.x[1:3].eq(0).all()
+    assert_equal(Flat.load_memmap(tmp_path), saved)
+
+
+def test_memmap_in_place_keeps_the_object_and_those_it_holds(tmp_path: Path) -> None:
+    value = outer(4)
+    inner, expected = value.inner, value.clone()
+    assert value.memmap_(tmp_path) is value
+    assert value.inner is inner
+    assert inner.is_memmap()
+    assert value.is_locked
+    assert_equal(value, expected)
+    assert_equal(Outer.load_memmap(tmp_path), expected)
+
+
+def test_save_dumps_load_and_load_in_place_are_other_names(tmp_path: Path) -> None:
+    value = outer(4)
+    value.save(tmp_path / "a")
+    value.dumps(tmp_path / "b")
+    assert_equal(Outer.load(tmp_path / "a"), value)
+    assert_equal(outer(2).load_(tmp_path / "b"), value)
+
+
+def test_without_a_prefix_the_files_have_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    value = outer(4)
+    saved = value.memmap()
+    assert (saved.is_memmap(), saved.saved_path) == (True, None)
+    assert files_in(tmp_path) == set()
+    assert_equal(saved, value)
+    assert_equal(saved.memmap(tmp_path / "named"), value)
+
+
+def test_a_future_is_returned_early(tmp_path: Path) -> None:
+    value = outer(4)
+    for threads in (0, 3):
+        future = value.memmap(tmp_path / str(threads), return_early=True, num_threads=threads)
+        assert isinstance(future, Future)
+        assert_equal(future.result(), value)
+    assert value.memmap_(tmp_path / "in place", return_early=True).result() is value
+    assert value.is_memmap()
+    assert_equal(outer(4).memmap_like(tmp_path / "like", return_early=True).result().inner, outer(4).inner * 0)
+
+
+def test_a_future_has_the_error(tmp_path: Path) -> None:
+    future = Noted(torch.zeros(1), object()).memmap(tmp_path / "new", return_early=True)
+    with pytest.raises(TypeError, match=r"Noted\.note"):
+        future.result()
+
+
+def test_threads_write_the_same(tmp_path: Path) -> None:
+    value = outer(40)
+    value.memmap(tmp_path, num_threads=4)
+    assert_equal(Outer.load_memmap(tmp_path), value)
+
+
+def test_durable_writes_the_same(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        outer(4, seed=seed).memmap(tmp_path, durable=True)
+        assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=seed))
+
+
+def test_share_non_tensor_is_taken(tmp_path: Path) -> None:
+    assert outer(4).memmap(tmp_path, share_non_tensor=True).source == "source 0"
+
+
+def test_what_is_there_can_be_protected(tmp_path: Path) -> None:
+    outer(4).memmap(tmp_path, existsok=False)
+    with pytest.raises(FileExistsError, match=r"meta\.json exists already; pass existsok=True"):
+        outer(4).memmap(tmp_path, existsok=False)
+    assert_equal(Outer.load_memmap(tmp_path), outer(4))
+
+
+def test_a_later_save_replaces_an_earlier_one_whole(tmp_path: Path) -> None:
+    outer(4, seed=1).memmap(tmp_path)
+    later = outer(7, full=False, seed=2)
+    later.memmap(tmp_path)
+    assert_equal(Outer.load_memmap(tmp_path), later)
+    assert_equal(Inner.load_memmap(tmp_path / "inner"), later.inner)
+    assert "mask.memmap" not in files_in(tmp_path)
+    assert not [name for name in files_in(tmp_path) if "~" in name]
+
+
+def test_who_mapped_the_old_files_keeps_them_until_refreshed(tmp_path: Path) -> None:
+    first = outer(4, seed=1).memmap(tmp_path)
+    outer(6, seed=2).memmap(tmp_path)
+    assert_equal(first, outer(4, seed=1))
+    inner = first.inner
+    assert first.memmap_refresh_() is first
+    assert first.inner is inner
+    assert_equal(first, outer(6, seed=2))
+    assert first.is_memmap()
+
+
+def test_an_object_in_no_folder_cannot_be_refreshed() -> None:
+    with pytest.raises(
+        RuntimeError, match=r"a Outer without saved_path cannot be refreshed; save it with \.memmap_\(prefix\)"
+    ):
+        outer(4).memmap_refresh_()
+
+
+def test_a_file_of_another_folder_is_copied_only_when_asked_for(tmp_path: Path) -> None:
+    saved = outer(4).memmap(tmp_path / "a")
+    with pytest.raises(ValueError, match=r"Outer\.x is saved already, in .*/a/x\.memmap; .* pass copy_existing=True"):
+        saved.memmap(tmp_path / "b")
+    assert not (tmp_path / "b").exists()
+    assert_equal(saved.memmap(tmp_path / "b", copy_existing=True), outer(4))
+    assert_equal(saved[1:].memmap(tmp_path / "c"), outer(4)[1:])
+
+
+def test_files_that_are_where_they_belong_are_not_written_again(tmp_path: Path) -> None:
+    saved = outer(4).memmap(tmp_path)
+    before = {name: (tmp_path / name).stat().st_ino for name in files_in(tmp_path) if name.endswith(".memmap")}
+    saved.memmap_(tmp_path)
+    assert {name: (tmp_path / name).stat().st_ino for name in before} == before
+    assert_equal(Outer.load_memmap(tmp_path), outer(4))
+
+
+def test_an_object_can_be_saved_around_one_that_is_in_place_already(tmp_path: Path) -> None:
+    value = outer(4)
+    value.inner.memmap_(tmp_path / "inner")
+    assert_equal(value.memmap(tmp_path), outer(4))
+    assert_equal(Outer.load_memmap(tmp_path), outer(4))
+
+
+def test_the_folder_of_a_nested_field_is_loaded_as_its_class(tmp_path: Path) -> None:
+    outer(4).memmap(tmp_path)
+    assert_equal(Inner.load_memmap(tmp_path / "inner"), outer(4).inner)
+
+
+def test_a_part_of_a_larger_object_is_not_replaced_behind_its_back(tmp_path: Path) -> None:
+    outer(4).memmap(tmp_path)
+    with pytest.raises(
+        ValueError, match=r"inner belongs to the object in .*; save that one, or save to another folder"
+    ):
+        outer(5).inner.memmap(tmp_path / "inner")
+
+
+def test_on_the_meta_device_no_file_is_read(tmp_path: Path) -> None:
+    outer(4).memmap(tmp_path)
+    for path in tmp_path.rglob("*.memmap"):
+        path.unlink()
+    loaded = Outer.load_memmap(tmp_path, device="meta")
+    assert {tensor.device.type for tensor in tensors(loaded).values()} == {"meta"}
+    assert {path: tensor.shape for path, tensor in tensors(loaded).items()} == {
+        path: tensor.shape for path, tensor in tensors(outer(4)).items()
+    }
+    assert (loaded.device, loaded.source, loaded.is_memmap()) == (torch.device("meta"), "source 0", False)
+
+
+def test_under_fake_tensor_mode_no_file_is_read(tmp_path: Path) -> None:
+    outer(4).memmap(tmp_path)
+    for path in tmp_path.rglob("*.memmap"):
+        path.unlink()
+    with FakeTensorMode():
+        loaded = Outer.load_memmap(tmp_path)
+    assert all(isinstance(tensor, FakeTensor) for tensor in tensors(loaded).values())
+    assert (loaded.x.shape, loaded.x.device, loaded.x.dtype) == ((4, 3), torch.device("cpu"), torch.float32)
+    assert not loaded.is_memmap()
+
+
+def test_loading_into_an_object_changes_all_of_it(tmp_path: Path) -> None:
+    outer(4).memmap(tmp_path)
+    target = outer(2, full=False, seed=3)
+    inner = target.inner
+    assert Outer.load_memmap(tmp_path, out=target) is target
+    assert target.inner is inner
+    assert_equal(target, outer(4))
+    assert target.is_memmap()
+
+
+def test_only_an_object_of_the_class_can_be_loaded_into(tmp_path: Path) -> None:
+    outer(4).memmap(tmp_path)
+    with pytest.raises(TypeError, match=r"Outer\.load_memmap: expected a Outer as out, got a Flat"):
+        Outer.load_memmap(tmp_path, out=flat(4))  # type: ignore[arg-type] # what the test is about
+
+
+def test_a_locked_object_is_not_loaded_into(tmp_path: Path) -> None:
+    outer(4).memmap(tmp_path)
+    with pytest.raises(RuntimeError, match=r"cannot load into a Outer: it is locked"):
+        outer(4).lock_().load_memmap_(tmp_path)
+
+
+def test_a_frozen_object_is_saved_and_loaded_and_not_changed_in_place(tmp_path: Path) -> None:
+    value = Frozen(torch.rand(4), outer(4).inner, batch_size=4)
+    saved = value.memmap(tmp_path)
+    assert_equal(saved, value)
+    assert (saved.is_memmap(), saved.saved_path) == (True, str(tmp_path))
+    assert_equal(Frozen.load_memmap(tmp_path), value)
+    with pytest.raises(FrozenInstanceError, match="cannot map the tensors of a Frozen"):
+        value.memmap_(tmp_path / "other")
+    with pytest.raises(FrozenInstanceError, match="cannot load into a Frozen"):
+        value.load_memmap_(tmp_path)
+
+
+def test_names_of_dimensions_are_kept(tmp_path: Path) -> None:
+    value = Flat(torch.rand(2, 3), torch.rand(2, 3), batch_size=(2, 3), names=("time", None))
+    assert value.memmap(tmp_path).names == ("time", None)
+    assert Flat.load_memmap(tmp_path).names == ("time", None)
+
+
+def test_memmap_like_makes_files_of_zeros_that_take_no_room(tmp_path: Path) -> None:
+    value = Flat(torch.ones(3, 64, 64, dtype=torch.uint8), torch.ones(1)).unsqueeze(0).expand(100_000)
+    store = value.memmap_like(tmp_path)
+    assert store.batch_size == (100_000,)
+    status = (tmp_path / "x.memmap").stat()
+    assert status.st_size == 100_000 * 3 * 64 * 64
+    assert status.st_blocks * 512 < 2**20
+    store[5] = value[0]
+    assert Flat.load_memmap(tmp_path).x[4:7].float().mean((1, 2, 3)).tolist() == [0, 1, 0]
+
+
+def test_memmap_like_needs_no_data(tmp_path: Path) -> None:
+    store = outer(4).to("meta").memmap_like(tmp_path)
+    assert store.is_memmap()
+    assert store.x.eq(0).all()
+    assert store.source == "source 0"
+
+
+SOME = torch.arange(24).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.tensor(3.5),
+        torch.zeros(0, 3),
+        torch.tensor([True, False]),
+        torch.rand(5).bfloat16(),
+        torch.rand(5).half(),
+        torch.rand(5, dtype=torch.complex64),
+        torch.rand(5, dtype=torch.complex64).conj(),
+        torch.rand(5, dtype=torch.complex64).conj().imag,
+        torch.rand(5).to(torch.float8_e4m3fn).view(torch.uint8),
+        torch.arange(5).to(torch.uint16),
+        SOME.permute(2, 0, 1),
+        SOME[:, ::2, 1:],
+        torch.rand(1, 3).expand(5, 3),
+        torch.rand(5, requires_grad=True),
+        nn.Parameter(torch.rand(5)),
+        torch.tensor([float("nan"), float("inf"), -0.0]),
+    ],
+    ids=lambda tensor: f"{tensor.dtype}{list(tensor.shape)}{tensor.stride()}",
+)
+def test_a_tensor_of_any_form_keeps_its_elements(tmp_path: Path, tensor: Tensor) -> None:
+    saved = Noted(tensor).memmap(tmp_path)
+    for mapped in (saved.x, Noted.load_memmap(tmp_path).x):
+        assert mapped.dtype == tensor.dtype
+        assert type(mapped) is Tensor
+        assert not mapped.requires_grad
+        torch.testing.assert_close(mapped, tensor.detach(), rtol=0, atol=0, equal_nan=True)
+
+
+def test_large_tensors_are_made_contiguous_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qten_gen.runtime.tensorclass.storage.files._CHUNK", 100)
+    for tensor in (torch.rand(7, 40, 3).mT, torch.rand(1, 50).expand(9, 50), torch.rand(300)[::2]):
+        assert torch.equal(Noted(tensor).memmap(tmp_path).x, tensor)
+
+
+class Own(Tensor):
+    """A class of tensors of somebody's own."""
+
+
+@pytest.mark.parametrize(
+    ("tensor", "message"),
+    [
+        (torch.eye(3).to_sparse(), "a tensor of layout torch.sparse_coo"),
+        (torch.zeros(3, device="meta"), "a tensor on the meta device, which has no data"),
+        (torch.zeros(3).as_subclass(Own), r"a [\w.]*test_memory_maps\.Own"),
+    ],
+    ids=["sparse", "meta", "subclass"],
+)
+def test_a_tensor_that_is_no_plain_bytes_is_refused_before_anything_is_written(
+    tmp_path: Path, tensor: Tensor, message: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"Noted\.x: expected a plain tensor to save, got {message}"):
+        Noted(tensor).memmap(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.filterwarnings("ignore:.*deprecated")
+def test_a_quantised_tensor_is_refused(tmp_path: Path) -> None:
+    tensor = torch.quantize_per_tensor(torch.rand(3), 0.1, 0, torch.quint8)
+    with pytest.raises(TypeError, match=r"Noted\.x: .* got a quantised tensor"):
+        Noted(tensor).memmap(tmp_path)
+
+
+def test_the_class_may_be_renamed_or_moved(tmp_path: Path) -> None:
+    class Renamed(TensorClass):
+        x: Tensor
+        y: Tensor
+
+    flat(4).memmap(tmp_path)
+    assert torch.equal(Renamed.load_memmap(tmp_path).x, Flat.load_memmap(tmp_path).x)
+
+
+def test_a_field_added_since_gets_its_default(tmp_path: Path) -> None:
+    class Longer(TensorClass):
+        x: Tensor
+        y: Tensor
+        note: str = "new"
+        more: Tensor | None = None
+
+    flat(4).memmap(tmp_path)
+    loaded = Longer.load_memmap(tmp_path)
+    assert (loaded.note, loaded.more) == ("new", None)
+
+
+def test_a_relative_prefix_stays_right_when_the_process_goes_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved = flat(4).memmap("map")
+    (tmp_path / "elsewhere").mkdir()
+    os.chdir(tmp_path / "elsewhere")
+    saved.memmap_refresh_()
+    assert saved.saved_path == str(tmp_path / "map")
+
+
+def test_files_that_may_only_be_read_are_loaded_and_stay_as_they_are(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("the superuser may write to every file")
+    value = flat(4)
+    value.memmap(tmp_path)
+    for path in tmp_path.glob("*.memmap"):
+        path.chmod(0o444)
+    loaded = Flat.load_memmap(tmp_path)
+    assert not loaded.is_memmap()
+    loaded.x.zero_()
+    assert_equal(Flat.load_memmap(tmp_path), value)

@@ -1,0 +1,262 @@
+"""State dicts of objects, and loading them."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import TensorClass, Unbatched
+from tests.tensorclass.declared import Flat, flat
+
+from .declared import Colour, Frozen, Inner, Noted, Outer, Painted, assert_equal, outer
+
+
+def through_torch(state: object) -> Any:
+    """What a safe `torch.load` makes of a saved state dict."""
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    return torch.load(file)
+
+
+def blank(value: Outer) -> Outer:
+    """An object of the same shapes with other content."""
+    other = value.apply(torch.zeros_like)
+    other.source = "other"
+    return other
+
+
+def test_a_state_dict_is_nested_like_the_object_or_flat() -> None:
+    value = outer(4)
+    nested = value.state_dict()
+    assert list(nested) == ["x", "inner", "mask", "other"]
+    assert list(nested["inner"]) == ["q"]
+    flat_state = value.state_dict(flatten=True)
+    assert list(flat_state) == ["x", "inner.q", "mask", "other.q"]
+    assert flat_state["inner.q"].data_ptr() == value.inner.q.data_ptr()
+
+
+def test_fields_that_are_none_have_no_name() -> None:
+    assert list(outer(4, full=False).state_dict(flatten=True)) == ["x", "inner.q"]
+
+
+@pytest.mark.parametrize("flatten", [True, False])
+@pytest.mark.parametrize("full", [True, False])
+def test_a_saved_state_dict_is_loaded_safely_and_whole(flatten: bool, full: bool) -> None:
+    value = outer(4, full=full)
+    value.names = ["time"]
+    state = through_torch(value.state_dict(flatten=flatten) if flatten else value.state_dict())
+    target = blank(value)
+    target.names = None
+    assert target.load_state_dict(state) is target
+    assert_equal(target, value)
+
+
+def test_tensors_are_copied_in_place() -> None:
+    value, target = outer(4), blank(outer(4))
+    before = [leaf.data_ptr() for leaf in (target.x, target.inner.q)]
+    inner = target.inner
+    target.load_state_dict(value.state_dict())
+    assert [leaf.data_ptr() for leaf in (target.x, target.inner.q)] == before
+    assert target.inner is inner
+
+
+def test_tensors_can_be_assigned_instead() -> None:
+    value, target = outer(4), blank(outer(4))
+    state = value.state_dict(flatten=True)
+    target.load_state_dict(state, assign=True)
+    assert target.x is state["x"]
+    assert target.inner.q is state["inner.q"]
+
+
+def test_tensors_are_detached_unless_kept() -> None:
+    value = Noted(torch.rand(3, requires_grad=True))
+    detached, kept = value.state_dict(flatten=True), value.state_dict(keep_vars=True, flatten=True)
+    assert not detached["x"].requires_grad
+    assert kept["x"] is value.x
+
+
+def test_a_leaf_that_requires_a_gradient_is_copied_into() -> None:
+    target = Noted(torch.zeros(3, requires_grad=True))
+    target.load_state_dict(Noted(torch.ones(3)).state_dict())
+    assert target.x.requires_grad and target.x.tolist() == [1, 1, 1]
+
+
+def test_a_prefix_and_a_destination_are_those_of_modules() -> None:
+    module = nn.Linear(2, 2)
+    destination = module.state_dict()
+    found = flat(4).state_dict(destination, "batch.", flatten=True)
+    assert found is destination
+    assert list(found) == ["weight", "bias", "batch.x", "batch.y"]
+    assert destination._metadata["batch"]["batch_size"] == (4,)  # type: ignore[attr-defined] # as a module's
+    plain: dict[str, Tensor] = {}
+    assert list(flat(4).state_dict(plain, flatten=True)) == ["x", "y"]
+
+
+def test_another_batch_size_is_taken_over_with_new_tensors() -> None:
+    value, target = outer(7), blank(outer(4)).double()
+    target.load_state_dict(value.state_dict())
+    assert (target.batch_size, target.inner.batch_size) == ((7,), (7,))
+    assert target.x.dtype == torch.float64
+    assert torch.equal(target.x, value.x.double())
+    assert target.x.data_ptr() != value.x.data_ptr()
+
+
+def test_a_plain_dict_of_tensors_is_loaded_where_shapes_fit() -> None:
+    value, target = outer(4), blank(outer(4))
+    target.load_state_dict(dict(value.state_dict(flatten=True)))
+    assert torch.equal(target.x, value.x)
+    assert target.source == "other"
+
+
+def test_all_that_does_not_fit_is_in_one_error_and_nothing_is_changed() -> None:
+    target = blank(outer(4))
+    state: dict[str, object] = {
+        "y": 1,
+        "x": torch.ones(4, 2),
+        "inner": {"q": 3, "z": torch.ones(1)},
+        "mask": target.mask,
+    }
+    with pytest.raises(RuntimeError) as error:
+        target.load_state_dict(state)
+    assert str(error.value).splitlines() == [
+        "Outer.load_state_dict:",
+        "    missing names: 'other.q'",
+        "    unexpected names: 'y', 'inner.z'",
+        "    Outer.x: expected shape [4, 3] for 'x', got [4, 2]",
+        "    Inner.q: expected a Tensor for 'inner.q', got int",
+    ]
+    assert_equal(target, blank(outer(4)))
+
+
+def test_without_strict_names_on_one_side_are_passed_over() -> None:
+    target = blank(outer(4))
+    target.load_state_dict({"x": torch.ones(4, 3), "y": torch.ones(1)}, strict=False)
+    assert target.x.eq(1).all() and target.inner.q.eq(0).all()
+
+
+def test_a_batch_size_that_does_not_fit_is_refused() -> None:
+    state = flat(4).state_dict()
+    state["y"] = torch.zeros(3)
+    with pytest.raises(RuntimeError, match=r"Flat\.y: expected a shape that starts with \[4\] for 'y', got \[3\]"):
+        flat(5).load_state_dict(state)
+
+
+def test_batch_sizes_of_nested_objects_have_to_fit_too() -> None:
+    state: Any = outer(4).state_dict(flatten=True)
+    state._metadata["inner"]["batch_size"] = torch.Size([3])
+    with pytest.raises(RuntimeError, match=r"inner: expected a batch size that starts with \[4\], got \[3\]"):
+        outer(4).load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [None, 1, "a", 2.5, (1, [2]), {1: "a"}, {1, 2}, b"a", 1j, Path("a/b"), range(3), torch.float16, torch.Size([1])],
+)
+def test_static_values_come_back_exactly(note: object) -> None:
+    target = Noted(torch.zeros(1), "other")
+    target.load_state_dict(through_torch(Noted(torch.zeros(1), note).state_dict()))
+    assert (type(target.note), target.note) == (type(note), note)
+
+
+def test_members_of_enums_come_back() -> None:
+    target = Painted(torch.zeros(1))
+    target.load_state_dict(through_torch(Painted(torch.zeros(1), Colour.RED).state_dict()))
+    assert target.colour is Colour.RED
+
+
+def test_a_static_value_that_cannot_be_loaded_safely_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"Noted\.note: a builtins\.object cannot be saved as JSON"):
+        Noted(torch.zeros(1), object()).state_dict()
+
+
+def test_a_locked_object_takes_elements_and_no_other_values() -> None:
+    target = blank(outer(4)).lock_()
+    with pytest.raises(RuntimeError, match="cannot change the fields of a Outer: it is locked"):
+        target.load_state_dict(outer(4).state_dict())
+    assert target.x.eq(0).all()
+    target.load_state_dict(dict(outer(4).state_dict(flatten=True)))
+    assert torch.equal(target.x, outer(4).x)
+
+
+def test_a_frozen_object_is_not_loaded_into() -> None:
+    value = Frozen(torch.zeros(4), Inner(torch.zeros(4), batch_size=4), batch_size=4)
+    with pytest.raises(FrozenInstanceError, match="cannot load a state dict into a Frozen"):
+        value.load_state_dict(value.state_dict())
+
+
+def test_a_memory_map_is_written_to(tmp_path: Path) -> None:
+    saved = flat(4).memmap(tmp_path)
+    saved.load_state_dict(Flat(torch.ones(4, 3), torch.ones(4), batch_size=4).state_dict())
+    assert Flat.load_memmap(tmp_path).x.eq(1).all()
+
+
+class Table(TensorClass):
+    """A tensor that the batch does not carry."""
+
+    x: Tensor
+    table: Unbatched[Tensor]
+
+
+def test_an_unbatched_tensor_keeps_its_shape_when_the_batch_size_changes() -> None:
+    target = Table(torch.zeros(2), torch.zeros(9), batch_size=2)
+    target.load_state_dict(Table(torch.ones(5), torch.ones(9), batch_size=5).state_dict())
+    assert (target.x.shape, target.table.tolist()) == ((5,), [1] * 9)
+
+
+tensordict: Any = pytest.importorskip("tensordict", reason="both libraries read the state dicts of the other")
+
+
+class PeerInner(tensordict.TensorClass):  # type: ignore[misc] # a class that checkers do not see
+    """`Inner`, of tensordict."""
+
+    q: Tensor
+    label: str = "inner"
+
+
+class Peer(tensordict.TensorClass):  # type: ignore[misc] # as above
+    """`Outer`, of tensordict."""
+
+    x: Tensor
+    inner: PeerInner
+    mask: Tensor | None = None
+    other: PeerInner | None = None
+    source: str = "train"
+    tags: Any = None
+
+
+def peer(value: Outer) -> Any:
+    """The same in tensordict's class."""
+    inner = PeerInner(q=value.inner.q, label=value.inner.label, batch_size=value.batch_size)
+    return Peer(x=value.x, inner=inner, mask=value.mask, source=value.source, batch_size=value.batch_size)
+
+
+@pytest.mark.parametrize("flatten", [True, False])
+@pytest.mark.parametrize("convert", [lambda made: made, lambda made: made.to_tensordict(retain_none=False)])
+def test_a_state_dict_of_tensordict_is_loaded(flatten: bool, convert: Any) -> None:
+    value = outer(4).replace(other=None)
+    target = blank(value)
+    state = convert(peer(value)).state_dict(flatten=flatten)
+    target.load_state_dict(state)
+    assert torch.equal(target.x, value.x) and torch.equal(target.inner.q, value.inner.q)
+    if flatten or isinstance(state.get("source"), Tensor | None):
+        assert target.source == value.source
+
+
+def test_a_larger_state_dict_of_tensordict_is_loaded() -> None:
+    target = blank(outer(4).replace(other=None))
+    target.load_state_dict(peer(outer(6)).state_dict())
+    assert target.batch_size == (6,)
+
+
+def test_tensordict_loads_a_state_dict_made_here() -> None:
+    target = peer(blank(outer(4)))
+    target.load_state_dict(outer(4).replace(other=None).state_dict(flatten=True))
+    assert torch.equal(target.x, outer(4).x)
+    assert torch.equal(target.inner.q, outer(4).inner.q)

@@ -1,0 +1,164 @@
+"""Folders that tensordict wrote are read here, and tensordict reads those written here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen.runtime.tensorclass.storage.errors import StorageError
+
+from .declared import Noted, Outer, outer
+
+tensordict: Any = pytest.importorskip("tensordict", reason="the folders are read and written by tensordict itself")
+
+
+class PeerInner(tensordict.TensorClass):  # type: ignore[misc] # a class that checkers do not see
+    """`Inner`, of tensordict."""
+
+    q: Tensor
+    label: str = "inner"
+
+
+class Peer(tensordict.TensorClass):  # type: ignore[misc] # as above
+    """`Outer`, of tensordict."""
+
+    x: Tensor
+    inner: PeerInner
+    mask: Tensor | None = None
+    other: PeerInner | None = None
+    source: str = "train"
+    tags: Any = None
+
+
+def peer(value: Outer) -> Any:
+    """The same in tensordict's class."""
+    return Peer(
+        x=value.x,
+        inner=PeerInner(q=value.inner.q, label=value.inner.label, batch_size=[4]),
+        mask=value.mask,
+        source=value.source,
+        tags=["a", "b", "c", "d"],
+        batch_size=[4],
+    )
+
+
+def assert_same(found: Outer, value: Outer) -> None:
+    """What tensordict's class was made of is there."""
+    assert torch.equal(found.x, value.x)
+    assert torch.equal(found.inner.q, value.inner.q)
+    assert found.mask is not None and value.mask is not None and torch.equal(found.mask, value.mask)
+    assert found.other is None
+    assert (found.source, found.inner.label, found.tags) == (value.source, value.inner.label, ["a", "b", "c", "d"])
+    assert (found.batch_size, found.inner.batch_size) == ((4,), (4,))
+    assert found.is_memmap()
+
+
+def test_a_tensorclass_of_tensordict_is_loaded(tmp_path: Path) -> None:
+    peer(outer(4)).memmap(tmp_path)
+    assert_same(Outer.load_memmap(tmp_path), outer(4))
+
+
+def test_a_tensordict_is_loaded(tmp_path: Path) -> None:
+    peer(outer(4)).to_tensordict().memmap(tmp_path)
+    assert_same(Outer.load_memmap(tmp_path), outer(4))
+
+
+def test_what_is_written_to_it_reaches_tensordict(tmp_path: Path) -> None:
+    theirs = peer(outer(4)).memmap(tmp_path)
+    loaded = Outer.load_memmap(tmp_path)
+    loaded.x.zero_()
+    assert theirs.x.eq(0).all()
+
+
+def test_names_of_dimensions_are_read(tmp_path: Path) -> None:
+    tensordict.TensorDict({"x": torch.zeros(2)}, batch_size=[2], names=["time"]).memmap(tmp_path)
+    assert Noted.load_memmap(tmp_path).names == ("time",)
+
+
+def test_every_json_value_of_tensordict_is_read(tmp_path: Path) -> None:
+    for number, value in enumerate([1, 2.5, None, True, "é", [1, [2]], {"a": {"b": 1}}, {"$": "pickle"}]):
+        stored = tensordict.NonTensorData(value, batch_size=[2])
+        tensordict.TensorDict({"x": torch.zeros(2), "note": stored}, batch_size=[2]).memmap(tmp_path / str(number))
+        assert Noted.load_memmap(tmp_path / str(number)).note == value
+
+
+def test_odd_dtypes_and_shapes_of_tensordict_are_read(tmp_path: Path) -> None:
+    for number, tensor in enumerate(
+        [torch.tensor(1.5), torch.zeros(0, 3), torch.ones(3).bfloat16(), torch.tensor([True]), torch.zeros(2) * 1j]
+    ):
+        tensordict.TensorDict({"x": tensor}).memmap(tmp_path / str(number))
+        found = Noted.load_memmap(tmp_path / str(number)).x
+        assert found.dtype == tensor.dtype
+        assert torch.equal(found, tensor)
+
+
+def test_a_pickle_of_tensordict_is_read_only_when_allowed(tmp_path: Path) -> None:
+    stored = tensordict.NonTensorData({1, 2}, batch_size=[2])
+    tensordict.TensorDict({"x": torch.zeros(2), "note": stored}, batch_size=[2]).memmap(tmp_path)
+    with pytest.raises(StorageError, match=r"note/other\.pickle: .* pass allow_pickle=True if you trust it"):
+        Noted.load_memmap(tmp_path)
+    assert Noted.load_memmap(tmp_path, allow_pickle=True).note == {1, 2}
+
+
+def test_a_later_format_of_tensordict_is_refused(tmp_path: Path) -> None:
+    tensordict.TensorDict({"x": torch.zeros(2)}, batch_size=[2]).memmap(tmp_path)
+    text = json.loads((tmp_path / "meta.json").read_text())
+    (tmp_path / "meta.json").write_text(json.dumps({**text, "_format_version": 2}))
+    with pytest.raises(StorageError, match="expected format version 1 of tensordict at most, got 2"):
+        Noted.load_memmap(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["..", "../other"])
+def test_a_key_of_tensordict_cannot_lead_out_of_the_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "other.memmap").write_bytes(b"secret!!")
+    folder = tmp_path / "map"
+    tensordict.TensorDict({"x": torch.zeros(2)}, batch_size=[2]).memmap(folder)
+    text = json.loads((folder / "meta.json").read_text())
+    text[name] = text.pop("x")
+    (folder / "meta.json").write_text(json.dumps(text))
+    with pytest.raises(StorageError, match="Noted has no field"):
+        Noted.load_memmap(folder)
+
+
+def test_tensordict_reads_a_folder_written_here(tmp_path: Path) -> None:
+    value = outer(4)
+    value.memmap(tmp_path)
+    found = tensordict.TensorDict.load_memmap(tmp_path)
+    assert found.batch_size == (4,)
+    for key in ("x", "mask", ("inner", "q"), ("other", "q")):
+        assert found[key].equal(value.get(key)), key
+    assert found["other"].batch_size == (4, 2)
+    assert (found["source"], found["tags"], found["inner", "label"]) == ("source 0", ["a", "é"], "inner 0")
+
+
+def test_a_tensorclass_of_tensordict_loads_a_folder_written_here(tmp_path: Path) -> None:
+    value = outer(4, full=False)
+    value.memmap(tmp_path)
+    made = Peer.load_memmap(tmp_path)
+    assert type(made) is Peer
+    assert torch.equal(made.x, value.x)
+    assert torch.equal(made.inner["q"], value.inner.q)
+    assert (made.source, made.inner["label"]) == ("source 0", "inner 0")
+
+
+def test_tensordict_reads_what_replaced_an_older_object(tmp_path: Path) -> None:
+    outer(4, seed=1).memmap(tmp_path)
+    outer(6, seed=2).memmap(tmp_path)
+    found = tensordict.TensorDict.load_memmap(tmp_path)
+    assert (found.batch_size, found["source"]) == ((6,), "source 2")
+    assert torch.equal(found["x"], outer(6, seed=2).x)
+
+
+def test_tensordict_reads_names_of_dimensions(tmp_path: Path) -> None:
+    Noted(torch.zeros(2), batch_size=2, names=["time"]).memmap(tmp_path)
+    assert tensordict.TensorDict.load_memmap(tmp_path).names == ["time"]
+
+
+def test_a_value_that_json_has_no_word_for_is_left_out_for_tensordict(tmp_path: Path) -> None:
+    Noted(torch.zeros(2), {1, 2}).memmap(tmp_path)
+    assert list(tensordict.TensorDict.load_memmap(tmp_path).keys()) == ["x"]
