@@ -5,7 +5,7 @@ What a line says depends on the field's kind alone, so there is one function for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, storage
@@ -21,6 +21,8 @@ class Lines:
     """The condition under which the constructor hands a value to the runtime for conversion or refusal."""
     fit: str
     set: str
+    set_if: str
+    """The condition under which the setter needs `set`; where it is empty, always."""
     map: str
     map_with: str
     rearrange: str
@@ -63,6 +65,7 @@ class _Spelling:
     nested: str
     """The global that holds the class of a nested field."""
     isinstance: str
+    len: str
     n: str
     """The constructor's variable for the number of batch dimensions."""
     guard: str | None
@@ -81,9 +84,9 @@ class _Spelling:
         guard = f"None if {name} is None else " if self.field.optional else ""
         return lambda expression: f"{guard}{expression}"
 
-    def unless_none(self, condition: str) -> str:
+    def unless_none(self, condition: str, name: str = "") -> str:
         """A condition that holds for values that are not None only."""
-        return f"{self.field.name} is not None and ({condition})" if self.field.optional else condition
+        return f"{name or self.field.name} is not None and ({condition})" if self.field.optional else condition
 
     def unlike_tensor(self, guard: str) -> str:
         """The condition under which a value is no tensor to store as it is; `guard` asks for its shape if no annotation does."""
@@ -97,11 +100,16 @@ class _Spelling:
 
 
 def stored_field(
-    field: FieldDecl, declaration: TensorClassDecl, names: NestedNames, isinstance: str, n: str, guard: str | None
+    field: FieldDecl,
+    declaration: TensorClassDecl,
+    names: NestedNames,
+    builtin: Mapping[str, str],
+    n: str,
+    guard: str | None,
 ) -> StoredField:
-    """A field of a declaration; `isinstance` and `n` are how the text writes those two names, `guard` is for its shape."""
+    """A field of a declaration; `builtin` and `n` are how the text writes builtins and the constructor's `n`, `guard` is for its shape."""
     nested = names[qualified_name(field)] if field.kind is FieldKind.NESTED else ""
-    at = _Spelling(field, storage(field.name), nested, isinstance, n, guard)
+    at = _Spelling(field, storage(field.name), nested, builtin["isinstance"], builtin["len"], n, guard)
     return StoredField(
         name=field.name,
         storage=at.at,
@@ -127,12 +135,17 @@ def _tensor(at: _Spelling) -> Lines:
     """A tensor that carries the batch, or a number that becomes one."""
     name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
     check = "number" if at.field.kind is FieldKind.NUMBER else "tensor" if at.guard is None else "shaped"
-    set_ = f"value, {mine}" if at.guard is not None else "value, self._batch_size, self._device"
+    unfit = f"not {at.isinstance}(value, _Tensor) or value.shape[: {at.len}(size)] != size or self._device is not None"
+    if at.guard is None:
+        set_, set_if = at.call(check, "value, size, self._device"), at.unless_none(unfit, "value")
+    else:
+        set_, set_if = at.or_none("value")(at.call("fitting", f"value, {mine}")), ""
     optional = at.field.optional
     return Lines(
         fits=at.unless_none(at.unlike_tensor(f"{name}.shape[:{at.n}] != batch_size")),
         fit=at.call(check, f"{name}, batch_size, device"),
-        set=at.or_none("value")(at.call("fitting" if at.guard is not None else check, set_)),
+        set=set_,
+        set_if=set_if,
         map=or_none(f"fn({mine})"),
         map_with=or_none(f"fn({mine}, argument)"),
         rearrange=or_none(f"fn({mine}, argument)"),
@@ -157,6 +170,7 @@ def _unbatched(at: _Spelling) -> Lines:
         fits=at.unless_none(at.unlike_tensor("")),
         fit=fit,
         set=at.or_none("value")(set_),
+        set_if="",
         map=or_none(f"fn({mine})"),
         map_with=or_none(f"fn({mine}, argument)"),
         rearrange=mine,
@@ -182,6 +196,7 @@ def _nested(at: _Spelling) -> Lines:
         fits=at.unless_none(wrong),
         fit=at.call("nested", f"{at.nested}, {name}, batch_size, device"),
         set=at.or_none("value")(at.call("nested", f"{at.nested}, value, self._batch_size, self._device")),
+        set_if="",
         map=or_none(f"{mine}._map(fn)"),
         map_with=or_none(f"{mine}._map_with(fn, argument, device or {mine}._device)"),
         rearrange=or_none(f"{mine}._rearrange(fn, argument, batch_size + {rest})"),
@@ -203,6 +218,7 @@ def _static(at: _Spelling) -> Lines:
         fits=("True" if not at.field.optional else f"{name} is not None") if cast else "",
         fit=at.call("cast", f'"{cast}", {name}') if cast else "",
         set=at.or_none("value")(at.call("cast", f'"{cast}", value')) if cast else "value",
+        set_if="",
         map=mine,
         map_with=mine,
         rearrange=mine,

@@ -54,7 +54,7 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
     n = next(name for name in ("n", "dims", "batch_dims", "n_") if name not in taken)
     checks = shape_checks(declaration, n, frozenset({*taken, *_IN_CONSTRUCTORS, n}))
     fields = tuple(
-        stored_field(field, declaration, names, builtin["isinstance"], n, checks.guards.get(field.name))
+        stored_field(field, declaration, names, builtin, n, checks.guards.get(field.name))
         for field in declaration.fields
     )
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]

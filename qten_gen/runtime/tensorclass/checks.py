@@ -116,7 +116,7 @@ def tensor(self: TensorClass, name: str, value: object, batch_size: Size, device
     value = _as_tensor(self, name, value, device)
     if value.shape[: len(batch_size)] != batch_size:
         raise ValueError(
-            f"{label(self, name)}: expected a shape that starts with {list(batch_size)}, got {list(value.shape)}"
+            f"{type(self).__name__}.{name}: expected a shape that starts with {[*batch_size]}, got {[*value.shape]}"
         )
     return _on(value, device)
 
