@@ -107,7 +107,7 @@ def stored_field(
     n: str,
     guard: str | None,
 ) -> StoredField:
-    """A field of a declaration; `builtin` and `n` are how the text writes builtins and the constructor's `n`, `guard` is for its shape."""
+    """A field of a declaration. `builtin` and `n` are how the text writes these names, `guard` is for the shape."""
     nested = names[qualified_name(field)] if field.kind is FieldKind.NESTED else ""
     at = _Spelling(field, storage(field.name), nested, builtin["isinstance"], builtin["len"], n, guard)
     return StoredField(

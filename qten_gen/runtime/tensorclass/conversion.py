@@ -5,7 +5,6 @@ from __future__ import annotations
 import copyreg
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from functools import cache
 from typing import TYPE_CHECKING, NotRequired, TypedDict, TypeVar
 
 from torch import Size, Tensor
@@ -81,12 +80,7 @@ def show(self: TensorClass) -> str:
 def _shown(value: object) -> str:
     if not isinstance(value, Tensor):
         return repr(value).replace("\n", "\n    ")
-    return f"{_dtype_name(value.dtype)}{[*value.shape]}{'' if value.is_cpu else f' {value.device}'}"
-
-
-@cache
-def _dtype_name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
+    return f"{str(value.dtype).removeprefix('torch.')}{[*value.shape]}{'' if value.is_cpu else f' {value.device}'}"
 
 
 def reduce(self: T) -> tuple[Callable[..., object], tuple[type[T]], State]:
