@@ -9,6 +9,7 @@ from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
 from . import protocols, pytree
 from .array_checks import shapes_of
+from .operations import missing
 
 if TYPE_CHECKING:
     from ...model import Declaration, TensorClassDecl
@@ -40,6 +41,9 @@ class TensorClassMeta(DeclarationMeta):
             shadow: bool = False,
             tensor_only: bool = False,
         ) -> TensorClassMeta: ...
+
+    else:
+        __getattr__ = missing.of_class
 
     @staticmethod
     def _read(statement: ClassStatement) -> Declaration:

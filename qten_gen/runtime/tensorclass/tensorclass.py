@@ -13,7 +13,7 @@ from . import names as dimension_names
 from .distributed import collectives, transfers
 from .interop import arrays, records, tensordicts
 from .metaclass import TensorClassMeta
-from .operations import table, torch_functions
+from .operations import missing, table, torch_functions
 from .storage import load_state, memory_map, state_dict
 
 if TYPE_CHECKING:
@@ -296,6 +296,8 @@ if not TYPE_CHECKING:
     for _name, _method in table.methods().items():
         setattr(TensorClass, _name, _method)
     TensorClass.__hash__ = None
+    # Not for checkers: to them an attribute that is not declared is an error.
+    TensorClass.__getattr__ = missing.of_object
 
 
 def _collate(items: list[T], *, collate_fn_map: Mapping[object, object] | None = None) -> T:

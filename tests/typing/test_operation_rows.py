@@ -1,0 +1,25 @@
+"""The programs about the types of operations hold a row for every method of the table. `test_programs` checks them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from qten_gen.runtime.tensorclass.operations.table import methods
+from tests.typing.operation_rows import program
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.mark.parametrize("kind", ["declared", "generated"])
+def test_a_program_is_that_of_the_rows(kind: str) -> None:
+    path = PROGRAMS / f"operations_{kind}.py"
+    assert path.read_text(encoding="utf-8") == program(kind), (
+        f"run: python -m tests.typing.operation_rows {kind} > {path}"
+    )
+
+
+def test_every_method_has_a_row() -> None:
+    text = program("declared")
+    assert [name for name in methods() if not name.startswith("__") and f".{name}(" not in text] == []
