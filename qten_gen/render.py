@@ -22,6 +22,8 @@ _FOLDERS = (Path(__file__).parent / "_templates", Path(__file__).parent.parent /
 _STUB_IMPORTS = {
     "_OrderedDict[": "from collections import OrderedDict as _OrderedDict",
     "_torch.": "import torch as _torch",
+    "index: _Index": "from qten_gen.runtime.tensorclass.indexing import Index as _Index",
+    "tuple[_Key,": "from qten_gen.runtime.tensorclass.lookup import Key as _Key",
     "_NamesLike": "from qten_gen.runtime.tensorclass.names import NamesLike as _NamesLike",
     "_BatchSize": "from qten_gen.runtime.tensorclass.checks import BatchSize as _BatchSize",
     "_DeviceLike": "from qten_gen.runtime.tensorclass.checks import DeviceLike as _DeviceLike",

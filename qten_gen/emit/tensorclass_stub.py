@@ -47,7 +47,7 @@ class TensorClassStubView:
     init: str
     slots: tuple[str, ...]
     keys: tuple[Key, ...]
-    select: str
+    selections: tuple[str, ...]
     replace: str
     listings: tuple[str, ...]
     as_dict: tuple[str, ...]
@@ -79,7 +79,6 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
     literals = [f"_t.Literal[{name}]" for name in quoted]
     parameters = type_parameters(declaration, names)
     typed = {kind: names.generated(f"{declaration.module}.{declaration.name}", kind) for kind in _TYPED}
-    fields_of = f") -> {typed['Fields']}{parameters.arguments}: ..."
     return TensorClassStubView(
         name=declaration.name,
         typed=typed,
@@ -92,9 +91,7 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         slots=(*_slots(declaration, types), *_match_args(declaration, types)),
         keys=tuple(_keys(declaration, names, related, variables)),
         replace=_replace(types),
-        select=layout.bracketed(
-            "def select(self, *keys: ", [f"_t.Literal[{', '.join(quoted)}]" if quoted else "_t.Never"], fields_of, 4
-        ),
+        selections=tuple(_selections(quoted, f"{typed['Fields']}{parameters.arguments}")),
         listings=tuple(_listings(literals, [found.read for found in types.values()])),
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
         chosen=tuple(f"{name}: {found.read}" for name, found in types.items()),
@@ -214,11 +211,30 @@ def _replace(types: Mapping[str, _Types]) -> str:
     return layout.bracketed("def replace(", ["self", *(["*", *changes] if changes else [])], ") -> _t.Self: ...", 4)
 
 
+def _selections(quoted: list[str], fields: str) -> Iterator[str]:
+    """`select` and `exclude`: names of fields give a TypedDict, tuples that lead into nested objects a plain dict."""
+    names = f"_t.Literal[{', '.join(quoted)}]" if quoted else "_t.Never"
+    for method in ("select", "exclude"):
+        yield "@_t.overload"
+        yield layout.bracketed(f"def {method}(", ["self", f"*keys: {names}"], f") -> {fields}: ...", 4)
+        yield "@_t.overload"
+        wider = f"*keys: {names} | tuple[str, ...]"
+        yield layout.bracketed(f"def {method}(", ["self", wider], ") -> dict[str, object]: ...", 4)
+
+
 def _listings(literals: list[str], values: list[str]) -> Iterator[str]:
-    """`keys`, `values` and `items` with the type of every position."""
+    """`keys`, `values` and `items`: with the type of every position where all fields are asked for."""
     pairs = [f"tuple[{literal}, {value}]" for literal, value in zip(literals, values, strict=True)]
-    for name, members in (("keys", literals), ("values", values), ("items", pairs)):
+    some = ["self", "include_nested: bool = ...", "leaves_only: bool = ...", "*", "sort: bool = ..."]
+    for name, members, one in (
+        ("keys", literals, "_Key"),
+        ("values", values, "object"),
+        ("items", pairs, "tuple[_Key, object]"),
+    ):
+        yield "@_t.overload"
         yield layout.bracketed(f"def {name}(self) -> tuple[", members or ["()"], "]: ...", 4)
+        yield "@_t.overload"
+        yield layout.bracketed(f"def {name}(", some, f") -> tuple[{one}, ...]: ...", 4)
 
 
 def _given(field: FieldDecl, types: _Types) -> str:

@@ -102,6 +102,16 @@ def _fill(self: TensorClass, index: Index, plain: _Plain | tuple[_Plain, ...], v
         raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}")
 
 
+def plain_index(self: TensorClass, index: Index) -> _Plain | tuple[_Plain, ...]:
+    """An index along the batch dimensions in a form that can be applied to every tensor that carries them.
+
+    Raises:
+        IndexError: the index is out of range or reaches beyond the batch dimensions.
+        TypeError: it is none of the types of `Index`.
+    """
+    return _resolved(self, index)[0]
+
+
 def over_batch(value: Tensor, batch_size: Size, events: int) -> Tensor:
     """`value`, which broadcasts over the batch size, shaped to broadcast over a tensor with `events` dimensions more.
 

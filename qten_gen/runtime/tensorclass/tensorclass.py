@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from torch.utils.data._utils.collate import default_collate_fn_map
 
 from ..declaring.fields import field
-from . import access, checks, conversion, indexing, joining, locks, movement, pytree, static
+from . import access, checks, conversion, indexing, joining, listing, locks, lookup, movement, pytree, static, writing
 from . import names as dimension_names
 from .distributed import collectives, transfers
 from .interop import arrays, records, tensordicts
@@ -104,14 +104,33 @@ class TensorClass(_Face, metaclass=TensorClassMeta):
             raise TypeError(f"{type(self).__name__} has no fields: derive a class from it and annotate them")
 
     # Fields by name
-    get = access.get
+    get = lookup.get
+    get_at = access.get_at
     set = access.set
+    setdefault = access.setdefault
+    pop = access.pop
     update = access.update
     select = access.select
+    exclude = access.exclude
     replace = access.replace
-    keys = access.keys
-    values = access.values
-    items = access.items
+    keys = listing.keys
+    values = listing.values
+    items = listing.items
+    is_empty = listing.is_empty
+    __contains__ = listing.contains
+
+    @property
+    def sorted_keys(self) -> tuple[str, ...]:
+        """The names of the fields in alphabetical order."""
+        return listing.sorted_keys(self)
+
+    # Writing into tensors by key
+    set_ = writing.set_
+    set_at_ = writing.set_at_
+    update_ = writing.update_
+    update_at_ = writing.update_at_
+    copy_ = writing.copy_
+    copy_at_ = writing.copy_at_
 
     # Locks
     lock_ = locks.lock_

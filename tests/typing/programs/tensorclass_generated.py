@@ -23,7 +23,15 @@ assert_type(batch.select("tokens").get("tokens"), Tensor | None)
 assert_type(batch.point.keys(), tuple[Literal["position"], Literal["weight"]])
 assert_type(batch.to_dict()["point"]["weight"], Tensor)
 assert_type(Batch.from_dict({"tokens": x, "point": {"position": x}}, batch_size=2), Batch)
+assert_type(batch.get_at("mask", 0), Tensor | None)
+assert_type(batch.get_at(("point", "weight"), slice(2)), Tensor)
+assert_type(batch.set("tokens", x, inplace=True).update(batch), Batch)
+assert_type(batch.exclude("tokens").get("source"), str | None)
+assert_type(batch.select(("point", "weight")), dict[str, object])
+assert_type(batch.keys(include_nested=True), tuple[str | tuple[str, ...], ...])
 
+batch.get_at("tokns", 0)  # E
+batch.exclude("tokns")  # E
 batch.get("tokns")  # E
 batch.get(("point", "wieght"))  # E
 batch.set("tokens", "s")  # E

@@ -1,0 +1,175 @@
+"""Writing into the tensors of an object, in place, by key. A locked object allows it, a frozen one does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar, cast, overload
+
+from torch import Tensor
+
+from .checks import label, named
+from .contents import contents, tensor_and_nested
+from .indexing import Index, plain_index, setitem
+from .locks import refuse_if_frozen
+from .lookup import Key, Values, owner_of, pairs
+from .static import same
+
+if TYPE_CHECKING:
+    from .tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
+    """Write a tensor of the field's shape, or a number, into the tensor that the field holds.
+
+        batch.set_("tokens", tokens), batch.set_(("point", "weight"), 1.0)
+
+    The tensor keeps its dtype and device, as with `Tensor.copy_`. Of a nested object the tensors are written, as in `update_`.
+
+    Raises:
+        KeyError: there is no such field.
+        TypeError: the field is static, or the value is no tensor.
+        ValueError: the field is None, or the shapes differ.
+        FrozenInstanceError: the object is frozen.
+    """
+    write(*owner_of(self, key), value, non_blocking)
+    return self
+
+
+def set_at_(self: T, key: Key, value: object, index: Index) -> T:
+    """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
+
+        batch.set_at_("tokens", tokens, 0), batch.set_at_(("point", "weight"), 0.0, mask)
+
+    Raises:
+        KeyError: there is no such field.
+        TypeError: the field is static, or the value is no tensor.
+        ValueError: the field is None or Unbatched, or the shapes do not fit.
+        IndexError: the index is out of range or reaches beyond the batch dimensions.
+        FrozenInstanceError: the object is frozen.
+    """
+    owner, name = owner_of(self, key)
+    target = _target(owner, name)
+    if name in owner._unbatched:
+        raise ValueError(f"{label(owner, name)}: the batch does not carry it, so it has no items to write; use .set_")
+    plain = plain_index(self, index)
+    if not isinstance(target, Tensor):
+        setitem(target, plain, cast("TensorClass", value))
+    elif isinstance(value, (Tensor, int, float, complex)):
+        try:
+            target[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
+        except RuntimeError as error:
+            raise ValueError(f"{label(owner, name)}: {error}") from error
+    else:
+        raise TypeError(f"{label(owner, name)}: expected a Tensor or a number, got {named(value)}")
+    return self
+
+
+@overload
+def update_(self: T, values: Mapping[str, object] | T, *, non_blocking: bool = False) -> T: ...
+@overload
+def update_(self: T, values: Mapping[Key, object], *, non_blocking: bool = False) -> T: ...
+def update_(self: T, values: Values | T, *, non_blocking: bool = False) -> T:
+    """Write into the tensors of several fields, as `set_` does into one; or into all, from another object of the class.
+
+        batch.update_({"tokens": tokens, "point": {"weight": weight}}), batch.update_(other)
+
+    Raises:
+        KeyError: there is no such field; nothing is written then.
+        TypeError: a field is static, or a value is no tensor.
+        ValueError: a field is None, or shapes differ.
+        FrozenInstanceError: the object is frozen.
+    """
+    if isinstance(values, type(self)):
+        return copy_(self, values, non_blocking)
+    fields = [(*owner_of(self, key), value) for key, value in pairs(self, values)]
+    for owner, name, value in fields:
+        write(owner, name, value, non_blocking)
+    return self
+
+
+@overload
+def update_at_(self: T, values: Mapping[str, object] | T, index: Index) -> T: ...
+@overload
+def update_at_(self: T, values: Mapping[Key, object], index: Index) -> T: ...
+def update_at_(self: T, values: Values | T, index: Index) -> T:
+    """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
+
+    Raises:
+        KeyError: there is no such field; nothing is written then.
+        TypeError: a field is static, or a value is no tensor.
+        ValueError: a field is None or Unbatched, or the shapes do not fit.
+        IndexError: the index is out of range or reaches beyond the batch dimensions.
+        FrozenInstanceError: the object is frozen.
+    """
+    if isinstance(values, type(self)):
+        setitem(self, index, values)
+        return self
+    given = list(pairs(self, values))
+    for key, _ in given:
+        owner_of(self, key)
+    for key, value in given:
+        set_at_(self, key, value, index)
+    return self
+
+
+def copy_(self: T, source: T, non_blocking: bool = False) -> T:
+    """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
+
+    Raises:
+        TypeError: it is of another class.
+        ValueError: shapes or static values differ, or a field is None in one of them.
+        FrozenInstanceError: the object is frozen.
+    """
+    if type(source) is not type(self):
+        raise TypeError(f"copy_: expected a {type(self).__name__}, got {named(source)}")
+    mine, theirs = contents(self), contents(source)
+    for name in self._static:
+        same(self, name, [mine[name], theirs[name]])
+    for name in tensor_and_nested(self):
+        if mine[name] is not None or theirs[name] is not None:
+            write(self, name, theirs[name], non_blocking)
+    return self
+
+
+def copy_at_(self: T, source: T, index: Index) -> T:
+    """`batch[index] = source`, as a method.
+
+    Raises:
+        ValueError: the batch sizes do not fit, or a static field differs.
+        FrozenInstanceError: the object is frozen.
+    """
+    setitem(self, index, source)
+    return self
+
+
+def write(owner: TensorClass, name: str, value: object, non_blocking: bool) -> None:
+    """Write into what a field holds: a tensor of its shape, a number, or for a nested object what `update_` takes."""
+    target = _target(owner, name)
+    if not isinstance(target, Tensor):
+        if isinstance(value, Mapping) or type(value) is type(target):
+            update_(target, value, non_blocking=non_blocking)
+            return
+        raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {named(value)}")
+    if isinstance(value, (int, float, complex)):
+        target.fill_(value)
+    elif not isinstance(value, Tensor):
+        raise TypeError(f"{label(owner, name)}: expected a Tensor or a number, got {named(value)}")
+    elif value.shape != target.shape:
+        raise ValueError(
+            f"{label(owner, name)}: expected a shape of {list(target.shape)} to write in place, got {list(value.shape)}"
+        )
+    else:
+        target.copy_(value, non_blocking=non_blocking)
+
+
+def _target(owner: TensorClass, name: str) -> Tensor | TensorClass:
+    """What a field holds, to be written into."""
+    refuse_if_frozen(owner, "write to the tensors of")
+    if name in owner._static:
+        raise TypeError(f"{label(owner, name)} is static and cannot be written in place; use .set")
+    target: Tensor | TensorClass | None = contents(owner)[name]  # type: ignore[assignment] # static values are out
+    if target is None:
+        raise ValueError(f"{label(owner, name)} is None, which cannot be written in place; use .set")
+    return target
