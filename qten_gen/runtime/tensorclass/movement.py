@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import torch
 from torch import Tensor
 
 from . import checks
-from .checks import refuse_if_frozen
+from .checks import refuse_if_frozen, refuse_if_locked
 from .contents import new_like, tensor_and_nested
 from .locks import nested_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from .tensorclass import TensorClass
 
@@ -24,22 +25,64 @@ T = TypeVar("T", bound="TensorClass")
 Device = torch.device | str | int
 
 
+CastFilter = Callable[[Tensor], bool]
+"""Tells `to` which tensors it casts."""
+
+
 @overload
-def to(self: T, device: Device | None = None, dtype: torch.dtype | None = None, non_blocking: bool = False) -> T: ...
+def to(
+    self: T,
+    device: Device | None = None,
+    dtype: torch.dtype | None = None,
+    non_blocking: bool = False,
+    *,
+    batch_size: int | Sequence[int] | None = None,
+    cast_filter: CastFilter | None = None,
+    inplace: bool = False,
+) -> T: ...
 @overload
-def to(self: T, dtype: torch.dtype, non_blocking: bool = False) -> T: ...
+def to(
+    self: T,
+    dtype: torch.dtype,
+    non_blocking: bool = False,
+    *,
+    batch_size: int | Sequence[int] | None = None,
+    cast_filter: CastFilter | None = None,
+    inplace: bool = False,
+) -> T: ...
 @overload
-def to(self: T, other: Tensor | TensorClass, non_blocking: bool = False) -> T: ...
-def to(self: T, *args: Target | bool | None, **named: Target | bool | None) -> T:
+def to(
+    self: T,
+    other: Tensor | TensorClass,
+    non_blocking: bool = False,
+    *,
+    batch_size: int | Sequence[int] | None = None,
+    cast_filter: CastFilter | None = None,
+    inplace: bool = False,
+) -> T: ...
+def to(self: T, *args: Target | bool | None, **named: Any) -> T:
     """The object on a device, or with another dtype, or with both of another tensor; itself where there is nothing to do.
 
     A dtype is that of the floating point tensors, as in `nn.Module.to`; other tensors keep theirs. Of another TensorClass the
     device is taken.
 
         batch.to("cuda", non_blocking=True), batch.to(torch.bfloat16), batch.to(device="cpu", dtype=torch.float64)
+        batch.to(torch.int32, cast_filter=lambda tensor: tensor.dtype == torch.int64)
+
+    Args:
+        device: Where all tensors go.
+        dtype: What the tensors are cast to.
+        other: A tensor whose device and dtype are taken, or an object whose device is.
+        non_blocking: Do not wait for the copies.
+        batch_size: The batch size of the result, which all tensors have to start with.
+        cast_filter: Tells which tensors are cast; then any dtype will do.
+        inplace: Change this object, and return it. Tensors and nested objects are exchanged for others.
 
     Raises:
-        TypeError: the dtype is neither floating point nor complex.
+        TypeError: the dtype is neither floating point nor complex, and there is no `cast_filter`.
+        ValueError: a tensor does not start with the batch size.
+        RuntimeError: with `inplace`, the object is locked.
+        FrozenInstanceError: with `inplace`, it is frozen.
     """
     if len(args) == 1 and not named:
         target = args[0]
@@ -47,9 +90,29 @@ def to(self: T, *args: Target | bool | None, **named: Target | bool | None) -> T
             return _cast(self, target)
         if isinstance(target, (str, torch.device)):
             return _moved(self, target, False)
+    batch_size, cast_filter, inplace = (named.pop(name, None) for name in ("batch_size", "cast_filter", "inplace"))
+    if inplace:
+        refuse_if_locked(self, "move or cast")
     device, dtype, non_blocking = _target(args, named)
-    moved = self if device is None else _moved(self, device, non_blocking)
-    return moved if dtype is None else _cast(moved, dtype)
+    out = self if device is None else _moved(self, device, non_blocking)
+    if dtype is not None:
+        out = _cast(out, dtype) if cast_filter is None else out._map_with(_cast_some, (dtype, cast_filter), out._device)
+    if batch_size is not None:
+        out = checks.with_batch_size(out, checks.batch_size(batch_size))
+    return _exchanged(self, out) if inplace else out
+
+
+def _exchanged(self: T, out: T) -> T:
+    """The object itself, with the contents of another."""
+    if out is not self:
+        self._refill(*out._contents(), out._batch_size, out._device)
+        self._names = out._names
+    return self
+
+
+def _cast_some(tensor: Tensor, argument: tuple[torch.dtype, CastFilter]) -> Tensor:
+    dtype, cast_filter = argument
+    return tensor.to(dtype=dtype) if cast_filter(tensor) else tensor
 
 
 def _target(
@@ -95,7 +158,7 @@ def _cast(self: T, dtype: torch.dtype) -> T:
     if not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(
             f"{type(self).__name__}.to: expected a floating point or complex dtype, got {dtype}; "
-            f"to convert every tensor use .apply(lambda tensor: tensor.to({dtype}))"
+            f"to convert every tensor use .apply(lambda tensor: tensor.to({dtype})), to convert some cast_filter="
         )
     for leaf in self._leaves():
         if leaf.dtype != dtype and (leaf.is_floating_point() or (dtype.is_complex and leaf.is_complex())):
@@ -139,6 +202,13 @@ def contiguous(self: T) -> T:
 def pin_memory(self: T) -> T:
     """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it."""
     return self._map(Tensor.pin_memory)
+
+
+def record_stream(self: T, stream: torch.cuda.Stream) -> T:
+    """Tell the allocator that a stream of a GPU uses the tensors, so that their memory is not used again before it is done."""
+    for leaf in self._leaves():
+        leaf.record_stream(stream)
+    return self
 
 
 def requires_grad_(self: T, requires_grad: bool = True) -> T:

@@ -1,4 +1,4 @@
-"""Locks and names of dimensions."""
+"""Locks, names of dimensions, what an object says about itself, and its gradients."""
 
 from typing import assert_type
 
@@ -30,3 +30,28 @@ assert_type(Batch.cat([batch], dim="time"), Batch)
 batch.squeeze(1.5)  # E
 batch.unsqueeze("time")  # E
 batch.rename(time=None)  # E
+
+assert_type(batch.shape, torch.Size)
+assert_type(batch.size(), torch.Size)
+assert_type(batch.size("time"), int)
+assert_type(batch.ndim, int)
+assert_type(batch.batch_dims, int)
+assert_type(batch.numel(), int)
+assert_type(batch.depth, int)
+assert_type(batch.dtype, torch.dtype | None)
+assert_type(batch.is_cuda, bool)
+assert_type(batch.is_contiguous(), bool)
+assert_type(batch.param_count(count_duplicates=False), int)
+assert_type(batch.auto_batch_size_(1).auto_device_().clear_device_(), Batch)
+batch.shape = (2,)  # E
+batch.ndim()  # E
+print(batch.size("time").foo)  # E
+
+assert_type(batch.grad, Batch | None)
+assert_type(batch.data, Batch)
+assert_type(batch.requires_grad, bool)
+assert_type(batch.detach_().zero_grad(), Batch)
+assert_type(batch.backward(batch), None)
+batch.backward(Point(x))  # E
+print(batch.grad.tokens)  # E
+batch.requires_grad = True  # E

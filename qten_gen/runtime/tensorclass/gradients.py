@@ -1,0 +1,86 @@
+"""Gradients of the tensors of an object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self, cast
+
+import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from qten_gen_typing import Primitives
+else:
+    Primitives = object
+
+
+class Gradients(Primitives):
+    """The members of TensorClass that read, make and remove gradients."""
+
+    __slots__ = ()
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether any tensor requires a gradient."""
+        for leaf in self._leaves():  # noqa: SIM110 # any() takes twice as long
+            if leaf.requires_grad:
+                return True
+        return False
+
+    @property
+    def data(self) -> Self:
+        """The same tensors without their history, which autograd does not see being written to: `Tensor.data` of each."""
+        return self._map(_data)
+
+    @property
+    def grad(self) -> Self | None:
+        """The gradients of the tensors; None where no tensor has one. A tensor without one has zeros in its place."""
+        if all(leaf.grad is None for leaf in self._leaves()):
+            return None
+        return self._map(_grad)
+
+    def zero_grad(self, set_to_none: bool = True) -> Self:
+        """Remove the gradients of all tensors, or write zeros into them."""
+        for leaf in self._leaves():
+            if set_to_none:
+                leaf.grad = None
+            elif leaf.grad is not None:
+                leaf.grad.detach_().zero_()
+        return self
+
+    def backward(
+        self, gradient: Self | None = None, retain_graph: bool | None = None, create_graph: bool = False
+    ) -> None:
+        """Add up the gradients of all tensors that require one in the leaves of their graphs.
+
+            (batch * weight).apply(torch.sum, batch_size=()).backward()
+
+        Args:
+            gradient: Where tensors hold more than one element, the gradients with respect to them, field by field.
+            retain_graph: Keep the graph for another call.
+            create_graph: Record the computation of the gradients, for higher derivatives.
+
+        Raises:
+            RuntimeError: no tensor requires a gradient, or one has several elements and `gradient` is not given.
+            TypeError: a field is None in `gradient` only, or in this object only.
+        """
+        leaves = self._leaves()
+        given: list[Tensor] | list[None] = [None] * len(leaves) if gradient is None else gradient._leaves()
+        if len(given) != len(leaves):
+            raise TypeError(f"backward: expected a gradient for each of {len(leaves)} tensors, got {len(given)}")
+        wanted = [(leaf, grad) for leaf, grad in zip(leaves, given, strict=True) if leaf.requires_grad]
+        if not wanted:
+            raise RuntimeError(f"backward: no tensor of the {type(self).__name__} requires a gradient")
+        torch.autograd.backward(
+            [leaf for leaf, _ in wanted],
+            None if gradient is None else [cast(Tensor, grad) for _, grad in wanted],
+            retain_graph=retain_graph,
+            create_graph=create_graph,
+        )
+
+
+def _data(tensor: Tensor) -> Tensor:
+    return tensor.data
+
+
+def _grad(tensor: Tensor) -> Tensor:
+    return torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
