@@ -24,6 +24,8 @@ def space(column: Column, layout: Layout, size: tuple[int, int]) -> dict[str, An
     for line in IMPORTS.values():
         exec(line, found)
     found["leaves"], found["spec"] = tree_flatten(found["a"])
+    if not column.is_tree:
+        found["state"] = found["b"].state_dict()
     return found
 
 

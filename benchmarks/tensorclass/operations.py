@@ -95,6 +95,15 @@ OPERATIONS = (
     Operation("values", "apply", "a.apply(torch.neg)", "tree_map(torch.neg, a)", large=True),
     Operation("values", "==", "a == b", _each("t[0] == t[1]", "a", "b"), large=True),
     Operation("values", "+", "a + b", _each("t[0] + t[1]", "a", "b"), large=True),
+    Operation("values", "sum", "a.sum(0)", _each("t.sum(0)", "a"), large=True),
+    Operation("values", "mean", "a.mean(0)", _each("t.mean(0)", "a"), large=True),
+    Operation(
+        "values",
+        "gather",
+        "a.gather(0, rows)",
+        _each("t.gather(0, rows[:, None].expand(-1, t.shape[1]))", "a"),
+        large=True,
+    ),
     Operation("values", "zeros_like", "torch.zeros_like(a)", "tree_map(torch.zeros_like, a)", large=True),
     Operation("values", "ones_like", "torch.ones_like(a)", "tree_map(torch.ones_like, a)", large=True),
     Operation("gradients", "requires_grad", "a.requires_grad", "any(t.requires_grad for t in tree_leaves(a))"),
@@ -104,5 +113,7 @@ OPERATIONS = (
     Operation("tools", "tree_unflatten", "tree_unflatten(leaves, spec)", "tree_unflatten(leaves, spec)"),
     Operation("tools", "vmap", "torch.vmap(lambda t: t + 1)(a)", f"torch.vmap(lambda a: {_each('t + 1', 'a')})(a)"),
     Operation("tools", "to_dict", "a.to_dict()", compared=False),
+    Operation("tools", "state_dict", "a.state_dict()", compared=False),
+    Operation("tools", "load_state_dict", "a.load_state_dict(state)", changes="a"),
     Operation("tools", "repr", "repr(a)", "repr(a)", compared=False),
 )
