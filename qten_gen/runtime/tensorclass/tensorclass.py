@@ -16,7 +16,7 @@ from .interop import arrays, records, tensordicts
 from .metaclass import TensorClassMeta
 from .metadata import Metadata
 from .operations import missing, table, torch_functions
-from .storage import load_state, memory_map, state_dict
+from .storage import load_state, memory_map, safetensors_files, state_dict
 
 if TYPE_CHECKING:
     from typing import Self
@@ -209,9 +209,16 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
         """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
         return memory_map.saved_path(self)
 
-    # State dicts
+    # State dicts, safetensors
     state_dict = state_dict.state_dict
     load_state_dict = load_state.load_state_dict
+
+    save_safetensors = safetensors_files.save_safetensors
+
+    @classmethod
+    def load_safetensors(cls, path: Path, device: DeviceLike = None, *, allow_pickle: bool = False) -> Self:
+        """The object in a file; see `qten_gen.runtime.tensorclass.storage.safetensors_files.load_safetensors`."""
+        return safetensors_files.load_safetensors(cls, path, device, allow_pickle=allow_pickle)
 
     # Dicts, text, copies, pickles
     to_dict = conversion.to_dict

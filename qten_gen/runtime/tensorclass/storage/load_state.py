@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import torch
 from torch import Size, Tensor
 
+from ..array_checks import refuse_contents
 from ..checks import label
 from ..contents import contents
 from ..locks import refuse_if_frozen, refuse_if_locked
@@ -80,6 +81,7 @@ def load_state_dict(
     Raises:
         RuntimeError: names or shapes do not fit, all of which are listed, or the object is locked and would need other tensors
             or static values. Nothing is changed then.
+        TypeError, ValueError: the object would get tensors that are not what its annotations say.
         FrozenInstanceError: the object is frozen.
     """
     refuse_if_frozen(self, "load a state dict into")
@@ -90,6 +92,8 @@ def load_state_dict(
     _refuse(self, plan, [name for name in given.values if name not in plan.used], strict)
     for change in plan.changes:
         refuse_if_locked(change.owner, "change the fields of")
+        if change.owner._shapes:
+            refuse_contents(change.owner, change.batch_size, {**contents(change.owner), **change.values})
     with torch.no_grad():
         for mine, theirs in plan.copies:
             mine.copy_(theirs)

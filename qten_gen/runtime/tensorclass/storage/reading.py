@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import torch
 from torch import Size, Tensor
 from torch._guards import active_fake_mode
 
+from ..array_checks import refuse_contents
 from ..checks import default, suggestion
-from ..contents import nested_class
+from ..contents import contents, nested_class
 from . import files, schema, tensordict_folders
 from .errors import ReplacedError, StorageError
 from .file_names import METADATA, PENDING
@@ -26,9 +27,31 @@ if TYPE_CHECKING:
 _ATTEMPTS = 100
 
 
+class Source(Protocol):
+    """Where the tensors of an object come from.
+
+    Attributes:
+        device: Where they are put; None is the CPU.
+        allow_pickle: Whether static values may be pickled.
+    """
+
+    @property
+    def device(self) -> torch.device | None: ...
+    @property
+    def allow_pickle(self) -> bool: ...
+    def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
+        """A tensor; `where` is the file and the field, for errors."""
+
+    def check_folder(self, folder: str, where: str) -> None:
+        """Refuse the folder of a nested object where it is none."""
+
+    def metadata(self, folder: str) -> str:
+        """The file that says what is in a folder, for errors."""
+
+
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where the tensors of a folder come from.
+class MappedFiles:
+    """The files of a folder.
 
     Attributes:
         device: Where tensors are put; None leaves them in the mapped files, and `meta` opens none.
@@ -47,6 +70,15 @@ class Source:
     def opens_nothing(self) -> bool:
         """Whether tensors have a shape and no data."""
         return self.fake or (self.device is not None and self.device.type == "meta")
+
+    def metadata(self, folder: str) -> str:
+        """The metadata of the folder itself."""
+        return f"{folder}{os.sep}{METADATA}"
+
+    def check_folder(self, folder: str, where: str) -> None:
+        """Refuse what is no folder."""
+        if not self.opens_nothing:
+            files.check_folder(folder, where)
 
     def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
         """A tensor of the folder."""
@@ -108,13 +140,13 @@ def _load(
         suffix = PENDING + metadata.token if metadata.pending else ""
     else:
         metadata, suffix = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "", False), ""
-    source = Source(device, fake, suffix, schema.SECTION not in found, allow_pickle)
+    source = MappedFiles(device, fake, suffix, schema.SECTION not in found, allow_pickle)
     return fill(cls, metadata.level, os.path.join(folder, metadata.level.folder), source)
 
 
 def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> TensorClass:
     """An object of a class from a level, every field checked against the declaration."""
-    where = os.path.join(folder, METADATA)
+    where = source.metadata(folder)
     if level.kind != "class":
         raise StorageError(f"{where}: expected a {cls.__name__}, got a {level.kind}")
     for key in level.entries:
@@ -134,6 +166,8 @@ def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> T
     on = source.device or torch.device("cpu")
     made._refill(carried, static, batch_size, on)
     made._names = level.names
+    if cls._shapes:
+        _refuse_shapes(made, batch_size, where)
     return cast("TensorClass", made)
 
 
@@ -151,8 +185,7 @@ def _value(
         return source.tensor(folder, entry, where)
     if isinstance(entry, Level) and declared.name in cls._nested:
         inside = os.path.join(folder, entry.folder)
-        if not source.opens_nothing:
-            files.check_folder(inside, where)
+        source.check_folder(inside, where)
         return fill(nested_class(cls, declared.name), entry, inside, source)
     raise StorageError(
         f"{where}: expected {'an object' if declared.name in cls._nested else 'a tensor'}, got {_kind(entry)}"
@@ -167,6 +200,14 @@ def _fitting(value: object, declared: FieldDecl, batch_size: Size, where: str) -
     if isinstance(shape, Size) and shape[: len(batch_size)] != batch_size:
         raise StorageError(f"{where}: expected a shape that starts with {list(batch_size)}, got {list(shape)}")
     return value
+
+
+def _refuse_shapes(self: TensorClass, batch_size: Size, where: str) -> None:
+    """Refuse tensors that are not what the annotations say."""
+    try:
+        refuse_contents(self, batch_size, contents(self))
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"{where}: {error}") from None
 
 
 def _kind(entry: Entry) -> str:

@@ -1,0 +1,165 @@
+"""Objects in one file of the package `safetensors`, which is imported when one is saved or loaded and not before."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+import torch
+from torch import Tensor
+
+from .. import checks
+from . import files, schema
+from .describing import Options, describe
+from .errors import StorageError
+from .reading import fill
+from .schema import Level, Metadata, TensorEntry
+from .state_dict import dotless
+
+if TYPE_CHECKING:
+    from ..checks import DeviceLike
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+Path = str | os.PathLike[str]
+
+_KEY: Final = "qten_gen"
+"""The entry of the header that says what is no tensor."""
+
+
+def save_safetensors(self: TensorClass, path: Path, *, allow_pickle: bool = False) -> None:
+    """Save an object in one file that every reader of safetensors understands: `tokens`, `point.position`.
+
+    Batch size, names and static values are in its header. The file replaces one that is there in one step.
+
+    Args:
+        path: The file.
+        allow_pickle: Whether static values that JSON cannot hold are pickled.
+
+    Raises:
+        ImportError: safetensors is not installed.
+        TypeError: a static value has no form in JSON, or a tensor is none of plain bytes.
+    """
+    library = _library(f"{type(self).__name__}.save_safetensors")
+    level, placed = describe(self, "", Options(copy_existing=True, allow_pickle=allow_pickle))
+    token = secrets.token_hex(4)
+    names = [name for name, _ in _tensors(level, "")]
+    tensors = _apart({name: item.tensor for name, item in zip(names, placed, strict=True)})
+    header = {"format": "pt", _KEY: json.dumps(schema.to_json(Metadata(level, token, False)))}
+    target = os.path.abspath(os.fspath(path))
+    temporary = f"{target}.~{token}"
+    try:
+        library.torch.save_file(tensors, temporary, header)
+        files.put_in_place(temporary, target)
+    except KeyError as error:
+        raise TypeError(f"{type(self).__name__}.save_safetensors: the format has no {error.args[0]}") from None
+    finally:
+        files.remove(temporary)
+
+
+def _tensors(level: Level, prefix: str) -> Iterator[tuple[str, TensorEntry]]:
+    """The tensors of a level and their names in the file, in order."""
+    for key, entry in level.entries.items():
+        name = prefix + dotless(key)
+        if isinstance(entry, TensorEntry):
+            yield name, entry
+        elif isinstance(entry, Level):
+            yield from _tensors(entry, f"{name}.")
+
+
+def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Contiguous tensors, no two of which share memory: the format has no word for that."""
+    seen: set[int] = set()
+    found: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        made = tensor.detach().resolve_conj().resolve_neg().contiguous()
+        if made.untyped_storage().data_ptr() in seen:
+            made = made.clone()
+        seen.add(made.untyped_storage().data_ptr())
+        found[name] = made
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenFile:
+    """The tensors of an open file, by the names that `_tensors` gives."""
+
+    file: Any  # of a package that may not be there
+    path: str
+    names: dict[int, str]
+    device: torch.device | None
+    allow_pickle: bool
+
+    def metadata(self, folder: str) -> str:
+        """All is in the one file."""
+        return self.path
+
+    def check_folder(self, folder: str, where: str) -> None:
+        """There are no folders."""
+
+    def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
+        """The tensor of an entry of the header."""
+        found = cast(Tensor, self.file.get_tensor(self.names[id(entry)]))
+        if found.dtype != entry.dtype or tuple(found.shape) != entry.shape:
+            raise StorageError(
+                f"{where}: expected {entry.dtype} {list(entry.shape)} as its header says, got {found.dtype} {list(found.shape)}"
+            )
+        return found
+
+
+def load_safetensors(cls: type[T], path: Path, device: DeviceLike = None, *, allow_pickle: bool = False) -> T:
+    """The object that `save_safetensors` saved, by whichever class: fields are found by name and checked against this one.
+
+    Args:
+        path: The file.
+        device: Where to put the tensors.
+        allow_pickle: Whether values that were pickled are read. A pickle can run any code.
+
+    Raises:
+        ImportError: safetensors is not installed.
+        FileNotFoundError: there is no file.
+        StorageError: the file is damaged, or was tampered with, or does not fit the class; a ValueError.
+    """
+    library = _library(f"{cls.__name__}.load_safetensors")
+    file = os.path.abspath(os.fspath(path))
+    found = None if device is None else checks.device(device)
+    try:
+        with library.safe_open(file, "pt", device=str(found or "cpu")) as opened:
+            level = _header(opened, file)
+            named = dict(_tensors(level, ""))
+            if named.keys() != set(opened.keys()):
+                unlike = sorted(named.keys() ^ set(opened.keys()))
+                raise StorageError(
+                    f"{file}: expected the tensors that its header says, which differ in {', '.join(unlike)}"
+                )
+            source = _OpenFile(opened, file, {id(entry): name for name, entry in named.items()}, found, allow_pickle)
+            return cast(T, fill(cls, level, file, source))
+    except library.SafetensorError as error:
+        raise StorageError(f"{file}: expected a file of safetensors: {error}") from None
+
+
+def _header(opened: Any, path: str) -> Level:
+    text = (opened.metadata() or {}).get(_KEY)
+    if text is None:
+        raise StorageError(
+            f"{path}: expected a file that save_safetensors wrote; to load tensors of another use safetensors and from_dict"
+        )
+    try:
+        section = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"{path}: expected JSON in the header: {error}") from None
+    return schema.from_json(section, path).level
+
+
+def _library(user: str) -> Any:  # a package that may not be there
+    try:
+        import_module("safetensors.torch")
+        return import_module("safetensors")
+    except ImportError:
+        raise ImportError(f"{user}: safetensors is not installed; pip install safetensors") from None
