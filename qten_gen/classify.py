@@ -10,6 +10,8 @@ from .model import FieldDecl, FieldKind, TypeExpr, language
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.bool", "builtins.complex"})
 _CASTS = _NUMBERS | {"builtins.str"}
 _JAXTYPING = "jaxtyping."
+_LISTS = ("builtins.list", "typing.List")
+_DICTS = ("builtins.dict", "typing.Dict")
 
 
 def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Callable[[str], bool]) -> FieldDecl:
@@ -35,6 +37,8 @@ def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Call
     if present and all(is_tensor(member) for member in present):
         dtype, dims = _shape(present)
         return FieldDecl(name, FieldKind.TENSOR, optional, dtype=dtype, dims=dims, type=type)
+    if len(present) == 1 and _container(present[0]) is not None:
+        return FieldDecl(name, FieldKind.TENSOR, optional, container=_container(present[0]), type=type)
     if len(present) == 1 and is_declared(present[0].name):
         nested = present[0].name.rpartition(".")[2]
         return FieldDecl(name, FieldKind.NESTED, optional, nested=nested, type=type)
@@ -55,9 +59,10 @@ def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:
     return tuple(member for member in type.args if isinstance(member, TypeExpr))
 
 
-def argument_of(type: TypeExpr) -> TypeExpr:
-    """The first argument of a type: `Tensor` for `Unbatched[Tensor]`; where there is none, a type that cannot be named."""
-    return next((argument for argument in type.args if isinstance(argument, TypeExpr)), TypeExpr(""))
+def argument_of(type: TypeExpr, position: int = 0) -> TypeExpr:
+    """An argument of a type: `Tensor` for `Unbatched[Tensor]`; where there is none, a type that cannot be named."""
+    found = type.args[position] if type.args else ""
+    return found if isinstance(found, TypeExpr) else TypeExpr("")
 
 
 def child_class(type: TypeExpr) -> TypeExpr:
@@ -75,6 +80,15 @@ def is_tensor(type: TypeExpr) -> bool:
     head, _, last = type.name.partition(".")
     last = last.rpartition(".")[2]
     return head == "torch" and (last.endswith("Tensor") or last in ("Parameter", "Buffer"))
+
+
+def _container(type: TypeExpr) -> str | None:
+    """What holds the tensors of `dict[str, Tensor]` or `list[Tensor]`. Shapes inside are not checked, so none may be said."""
+    if not type.args or not is_tensor(last := argument_of(type, -1)) or last.name.startswith(_JAXTYPING):
+        return None
+    if type.name in _LISTS and len(type.args) == 1:
+        return "list"
+    return "dict" if type.name in _DICTS and argument_of(type).name == "builtins.str" else None
 
 
 def _shape(tensors: tuple[TypeExpr, ...]) -> tuple[str | None, str | None]:

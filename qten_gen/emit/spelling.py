@@ -15,6 +15,8 @@ _DTYPE_WORDS = {"Float": "floating", "Int": "integer", "Bool": "boolean", "Compl
 def field_type(field: FieldDecl, names: NestedNames) -> str:
     """The type of a TensorClass field as its property gives it."""
     match field.kind:
+        case FieldKind.TENSOR if field.container is not None:
+            plain = "dict[str, Tensor]" if field.container == "dict" else "list[Tensor]"
         case FieldKind.TENSOR | FieldKind.NUMBER:
             plain = "Tensor"
         case FieldKind.NESTED:
@@ -41,6 +43,9 @@ def field_doc(field: FieldDecl) -> str:
 def _shape_doc(field: FieldDecl) -> str:
     none = ", or None" if field.optional else ""
     match field.kind:
+        case FieldKind.TENSOR if field.container is not None:
+            shape = "any shape, not carried by the batch" if field.unbatched else "shape `(*batch, ...)`"
+            return f"{field.container.capitalize()} of tensors of {shape}{none}."
         case FieldKind.TENSOR if field.dims is not None:
             word = _DTYPE_WORDS.get(field.dtype or "", field.dtype or "")
             tail = ", not carried by the batch" if field.unbatched else ""

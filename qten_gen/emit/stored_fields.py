@@ -128,6 +128,8 @@ def _lines(at: _Spelling) -> Lines:
             return _nested(at)
         case FieldKind.STATIC:
             return _static(at)
+    if at.field.container is not None:
+        return _tensors(at)
     return _unbatched(at) if at.field.unbatched else _tensor(at)
 
 
@@ -182,6 +184,38 @@ def _unbatched(at: _Spelling) -> Lines:
         leaf_if=f"leaves.append({mine})" if optional else "",
         item=f'"{name}": {mine}',
         match=at.call("same_tensor", f"[{mine}, other.{at.at}]"),
+    )
+
+
+def _tensors(at: _Spelling) -> Lines:
+    """A dict or a list of tensors, which carry the batch or do not."""
+    name, mine, or_none, column = at.field.name, at.mine, at.or_none(at.mine), at.column
+    is_dict, optional, unbatched = at.field.container == "dict", at.field.optional, at.field.unbatched
+    check = f"tensor_{at.field.container}"
+
+    def each(call: str) -> str:
+        one = f"{{key: {call} for key, tensor in {mine}.items()}}" if is_dict else f"[{call} for tensor in {mine}]"
+        return or_none(one)
+
+    every = f"{mine}.values()" if is_dict else mine
+    size, own_size = ("None", "None") if unbatched else ("batch_size", "self._batch_size")
+    both = f"[{mine}, other.{at.at}]"
+    return Lines(
+        fits=f"{name} is not None" if optional else "True",
+        fit=at.call(check, f"{name}, {size}, device"),
+        set=at.or_none("value")(at.call(check, f"value, {own_size}, self._device")),
+        set_if="",
+        map=each("fn(tensor)"),
+        map_with=each("fn(tensor, argument)"),
+        rearrange=mine if unbatched else each("fn(tensor, argument)"),
+        zip=at.call("zip_tensors", f"fn, {mine}, other.{at.at}"),
+        put="" if unbatched else at.call("put_tensors", f"{mine}, index, value.{at.at}"),
+        match=at.call("same_tensors", both) if unbatched else at.call("match_tensors", f"{mine}, other.{at.at}"),
+        join=at.call("same_tensors", column) if unbatched else at.call("join_tensors", f"fn, {column}, dim"),
+        pieces="" if unbatched else f"_q.part_tensors(fn, {mine}, argument, batch_sizes)",
+        leaf=f"*{every}",
+        leaf_if=f"leaves.extend({every})" if optional else "",
+        item=f'"{name}": {or_none(f"{{**{mine}}}" if is_dict else f"[*{mine}]")}',
     )
 
 

@@ -42,7 +42,8 @@ class FieldDecl:
 
     `nested` is the class name of a nested field, without module. `cast` is the builtin that a value is converted with
     (`"float"`) where the class says `autocast`. `dims` and `dtype` come from a jaxtyping annotation: `"*batch seq"`, `"Int"`.
-    `unbatched` says that the batch does not carry the tensor: `Unbatched[Tensor]`.
+    `unbatched` says that the batch does not carry the tensor: `Unbatched[Tensor]`. `container` is `"dict"` or `"list"` where the
+    field holds several tensors.
     """
 
     name: str
@@ -53,6 +54,7 @@ class FieldDecl:
     dims: str | None = None
     dtype: str | None = None
     unbatched: bool = False
+    container: str | None = None
     default: Default | None = None
     kw_only: bool = False
     type: TypeExpr = field(default=TypeExpr(""), compare=False)

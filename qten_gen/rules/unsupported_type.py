@@ -1,7 +1,8 @@
 """The type of a field leaves open how it is stored.
 
 Each field is a tensor, another TensorClass, or a Python value that is the same for the whole batch, and the annotation says
-which. A union of these, tensors inside a list or dict, and an unbound type variable say several at once.
+which. A union of these, an unbound type variable, and containers of tensors other than `dict[str, Tensor]` and `list[Tensor]` say
+several at once, or what cannot be held.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from torch import Tensor
 
 class Batch(TensorClass):
     tokens: Tensor
+    layers: list[Tensor]
     mask: Tensor | None = None
     table: Unbatched[Tensor] | None = None
     tags: list[str] | None = None
@@ -34,8 +36,8 @@ from torch import Tensor
 
 class Batch(TensorClass):
     tokens: Tensor
-    layers: list[Tensor]
-            ^^^^^^^^^^^^
+    layers: tuple[Tensor, ...]
+            ^^^^^^^^^^^^^^^^^^
 """
 
 
@@ -64,10 +66,12 @@ def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
         return "is Self, which is another class in each child", f"write {subject.declaration.name}"
     if any(not member.name for member in present):
         return "cannot be told from its annotation", "write a type; a type variable needs a bound, such as Tensor"
-    if any(_holds_tensors(member, subject) for member in present if member not in tensors and member not in nested):
+    if field.container is None and any(
+        _holds_tensors(member, subject) for member in present if member not in tensors and member not in nested
+    ):
         return (
             "has tensors inside a container",
-            "stack them in one Tensor, or declare a TensorClass with a field for each",
+            "write dict[str, Tensor] or list[Tensor], or declare a TensorClass with a field for each",
         )
     return None
 

@@ -40,6 +40,14 @@ from .tensorclass.checks import nested as nested
 from .tensorclass.checks import number as number
 from .tensorclass.checks import tensor as tensor
 from .tensorclass.checks import unbatched as unbatched
+from .tensorclass.containers import join_tensors as join_tensors
+from .tensorclass.containers import match_tensors as match_tensors
+from .tensorclass.containers import part_tensors as part_tensors
+from .tensorclass.containers import put_tensors as put_tensors
+from .tensorclass.containers import same_tensors as same_tensors
+from .tensorclass.containers import tensor_dict as tensor_dict
+from .tensorclass.containers import tensor_list as tensor_list
+from .tensorclass.containers import zip_tensors as zip_tensors
 from .tensorclass.joining import join_nested as join_nested
 from .tensorclass.joining import join_optional as join_optional
 from .tensorclass.joining import part_nested as part_nested
@@ -94,10 +102,12 @@ __all__ = [
     "initialise",
     "join_nested",
     "join_optional",
+    "join_tensors",
     "lock",
     "locked",
     "match_nested",
     "match_optional",
+    "match_tensors",
     "names",
     "nested",
     "number",
@@ -105,16 +115,21 @@ __all__ = [
     "parameter",
     "part_nested",
     "part_optional",
+    "part_tensors",
     "put_nested",
     "put_optional",
+    "put_tensors",
     "refuse_shapes",
     "registered",
     "same",
     "same_tensor",
+    "same_tensors",
     "seal",
     "shaped",
     "submodule",
     "tensor",
+    "tensor_dict",
+    "tensor_list",
     "tied",
     "unbatched",
     "unregistered",
@@ -122,4 +137,5 @@ __all__ = [
     "zeros_",
     "zip_nested",
     "zip_optional",
+    "zip_tensors",
 ]

@@ -46,10 +46,15 @@ def field(declaration: str, flags: str = "", before: str = "") -> list[str]:
         "Inner | Other",
         "Inner | Tensor",
         "Inner | str",
-        "list[Tensor]",
-        "dict[str, Tensor]",
+        "tuple[Tensor, ...]",
+        "dict[int, Tensor]",
+        "dict[str, list[Tensor]]",
+        "list[Tensor | None]",
+        "list[Tensor] | Tensor",
+        "list[Inner]",
+        "list[Float[Tensor, '*batch']]",
         "tuple[str, list[Inner]]",
-        "list[Tensor] | None",
+        "Unbatched[list[Inner]]",
         "TensorClass",
         "Self",
         "Free",
@@ -63,6 +68,7 @@ def field(declaration: str, flags: str = "", before: str = "") -> list[str]:
 )
 def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
     before = """
+    from jaxtyping import Float
     Free = TypeVar("Free")
     class Inner(TensorClass): ...
     class Other(TensorClass): ...
@@ -77,6 +83,9 @@ def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
         "Unbatched[Tensor]",
         "Unbatched[Tensor] | None",
         "Unbatched[Tensor | None]",
+        "list[Tensor]",
+        "dict[str, Tensor] | None",
+        "Unbatched[dict[str, Tensor]]",
         "list[str]",
         "Callable[[Tensor], Tensor]",
         "type[Tensor]",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard, TypeVar, cast
 import torch
 from torch import Size, Tensor
 
-from .contents import contents, new_like, tensor_and_nested
+from .contents import contents, new_like, tensor_and_nested, tensors_of
 from .locks import refuse_if_frozen as refuse_if_frozen
 from .locks import refuse_if_locked as refuse_if_locked
 from .names import fitted
@@ -225,12 +225,13 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
     for name, value in zip(tensor_and_nested(self), values, strict=True):
         if name in self._unbatched:
             pass
-        elif isinstance(value, Tensor):
-            if value.shape[:n] != batch_size:
-                raise ValueError(
-                    f"{where}{label(self, name)}: expected a shape that starts with {list(batch_size)}, "
-                    f"got {list(value.shape)}"
-                )
+        elif isinstance(value, (Tensor, dict, list)):
+            for one in tensors_of(value):
+                if one.shape[:n] != batch_size:
+                    raise ValueError(
+                        f"{where}{label(self, name)}: expected a shape that starts with {list(batch_size)}, "
+                        f"got {list(one.shape)}"
+                    )
         elif value is not None:
             inner = cast("TensorClass", value)
             value = nested(self, name, type(inner), inner, batch_size, None)

@@ -37,8 +37,15 @@ def batched_leaves(self: TensorClass) -> list[Tensor]:
         if name in self._nested and value is not None:
             found += batched_leaves(value)
         elif name not in self._unbatched and value is not None:
-            found.append(value)
+            found += tensors_of(value)
     return found
+
+
+def tensors_of(value: object) -> list[Tensor]:
+    """The tensors that a field holds: the one, those of a dict or list, or none. Markers of pytrees count as tensors."""
+    if isinstance(value, dict):
+        return [*value.values()]
+    return [] if value is None else value if isinstance(value, list) else [cast(Tensor, value)]
 
 
 def first_unbatched(self: TensorClass) -> str | None:

@@ -78,6 +78,10 @@ def show(self: TensorClass) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {_shown(item)}' for key, item in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
     if not isinstance(value, Tensor):
         return repr(value).replace("\n", "\n    ")
     return f"{str(value.dtype).removeprefix('torch.')}{[*value.shape]}{'' if value.is_cpu else f' {value.device}'}"

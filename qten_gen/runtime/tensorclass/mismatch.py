@@ -30,7 +30,9 @@ def _difference(objects: Sequence[TensorClass], n: int) -> str | None:
     first = objects[0]
     for name, value in contents(first).items():
         others: list[Any] = [contents(other)[name] for other in objects[1:]]
-        if isinstance(value, Tensor) and name not in first._unbatched:
+        if isinstance(value, (dict, list)) and name not in first._unbatched:
+            found = _inside(label(first, name), [value, *others], n)
+        elif isinstance(value, Tensor) and name not in first._unbatched:
             between = _between(value, others, n)
             found = between and f"{label(first, name)}: {between}"
         elif name in first._nested and value is not None:
@@ -39,6 +41,17 @@ def _difference(objects: Sequence[TensorClass], n: int) -> str | None:
             found = None
         if found is not None:
             return found
+    return None
+
+
+def _inside(where: str, values: list[Any], n: int) -> str | None:
+    """The first key whose tensors differ between dicts or lists that are alike."""
+    keys = values[0] if isinstance(values[0], dict) else range(len(values[0]))
+    for key in keys:
+        one, *rest = (value[key] for value in values)
+        between = _between(one, rest, n)
+        if between is not None:
+            return f"{where}[{key!r}]: {between}"
     return None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 import torch
 from torch import Tensor
 
-from . import checks
+from . import checks, containers
 from .checks import refuse_if_frozen, refuse_if_locked
 from .contents import new_like, tensor_and_nested
 from .locks import nested_objects
@@ -280,7 +280,11 @@ def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | Non
     fitted: list[object] = []
     values, static = out._contents()
     for name, before, value in zip(tensor_and_nested(self), self._contents()[0], values, strict=True):
-        if name in self._unbatched and value is not None:
+        if isinstance(value, (dict, list)):
+            size = None if name in self._unbatched else batch_size
+            check = containers.tensor_dict if isinstance(value, dict) else containers.tensor_list
+            fitted.append(check(self, name, value, size, device))
+        elif name in self._unbatched and value is not None:
             fitted.append(checks.unbatched(self, name, value, device))
         elif name in self._nested and value is not None:
             tail = before._batch_size[len(self._batch_size) :]

@@ -11,7 +11,7 @@ from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor
 from torch.utils import _pytree
 
-from .contents import new_like, tensor_and_nested
+from .contents import new_like, tensor_and_nested, tensors_of
 from .shapes import dimension
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Layout(NamedTuple):
     has_device: bool
     alone: tuple[Size, torch.device | None] | None
     unbatched: tuple[tuple[str, int], ...] = ()
-    """The Unbatched children, and how many dimensions each has."""
+    """The Unbatched children, and how many dimensions each has at least."""
     dimension_names: Names | None = None
 
     def __eq__(self, other: object) -> bool:
@@ -57,7 +57,7 @@ def register(cls: type) -> None:
     """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
     declared = cast("type[TensorClass]", cls)
     names = tensor_and_nested(declared)
-    flatten = partial(_flatten_some if declared._unbatched else _flatten, names, {})
+    flatten = partial(_flatten_some if declared._unbatched or declared._containers else _flatten, names, {})
     _pytree.register_pytree_node(
         cls, flatten, partial(_unflatten, cls, names), flatten_with_keys_fn=partial(_flatten_keyed, flatten)
     )
@@ -86,12 +86,12 @@ def _flatten(names: tuple[str, ...], usual: Usual, self: TensorClass) -> tuple[l
 
 
 def _flatten_some(names: tuple[str, ...], _usual: Usual, self: TensorClass) -> tuple[list[Any], Layout]:
-    """`_flatten` of an object with Unbatched fields: those that the batch carries say how many dimensions are the batch's."""
+    """`_flatten` of an object with Unbatched fields or containers: the tensors that the batch carries say its size."""
     values, static = self._contents()
     given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
-    carried = [value for name, value in given if name not in self._unbatched]
+    carried = _apart(value for name, value in given if name not in self._unbatched)
     events = len(_shape(carried[0])) - len(self._batch_size) if carried else 0
-    unbatched = tuple((name, len(_shape(value))) for name, value in given if name in self._unbatched)
+    unbatched = tuple((name, _fewest(value)) for name, value in given if name in self._unbatched)
     alone = None if carried else (self._batch_size, self._device)
     children = tuple(name for name, _ in given)
     layout = Layout(children, static, events, self._device is not None, alone, unbatched, self._names)
@@ -116,7 +116,7 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
     if layout.alone is not None:
         batch_size, device = layout.alone
     else:
-        carried = _carried(cls, found, layout) if layout.unbatched else found
+        carried = _carried(cls, found, layout) if layout.unbatched else _apart(found)
         batch_size = _common(carried, len(_shape(carried[0])) - layout.events)
         device = _device(carried[0]) if layout.has_device else None
     if len(found) < len(names):
@@ -154,12 +154,22 @@ def _carried(cls: type[TensorClass], children: list[Any], layout: Layout) -> lis
     """
     dimensions = dict(layout.unbatched)
     for name, child in zip(layout.names, children, strict=True):
-        if _is_taken_apart(child, dimensions.get(name, 0)):
+        if any(_is_taken_apart(one, dimensions.get(name, 0)) for one in tensors_of(child)):
             raise TypeError(
                 f"{cls.__name__}.{name} is not carried by the batch, and vmap takes it apart with the rest; "
                 "say in_dims=(batch.vmap_dims(),) for a call with `batch`"
             )
-    return [child for name, child in zip(layout.names, children, strict=True) if name not in dimensions]
+    return _apart(child for name, child in zip(layout.names, children, strict=True) if name not in dimensions)
+
+
+def _apart(children: Iterable[Any]) -> list[Any]:
+    """The children, with the tensors of a dict or list in its place."""
+    return [one for child in children for one in tensors_of(child)]
+
+
+def _fewest(value: object) -> int:
+    """The smallest number of dimensions among the tensors of a field."""
+    return min((len(_shape(one)) for one in tensors_of(value)), default=0)
 
 
 def _is_taken_apart(child: object, dimensions: int) -> bool:
@@ -191,6 +201,10 @@ def vmap_dims(self: TensorClass, dim: int = 0) -> object:
 
 
 def _dim(value: object, unbatched: bool, dim: int) -> object:
+    if isinstance(value, dict):
+        return dict.fromkeys(value, None if unbatched else dim)
+    if isinstance(value, list):
+        return [None if unbatched else dim] * len(value)
     if unbatched:
         return _NO_DIM
     return dim if isinstance(value, Tensor) else vmap_dims(cast("TensorClass", value), dim)

@@ -68,6 +68,16 @@ class Lookup(TensorClass, autocast=True):
     scale: "Unbatched[Tensor | None]" = None
 
 
+class Layered(TensorClass):
+    """Several tensors in one field."""
+
+    layers: list[Tensor]
+    heads: Optional[dict[str, Tensor]] = None
+    """Logits by task."""
+    tables: Unbatched[dict[str, Tensor]] = q.field(default_factory=dict)
+    rest: "Unbatched[list[Tensor] | None]" = None
+
+
 class Trusted(Spelled, checks="off"):
     """Takes what the annotations say on trust."""
 

@@ -4,8 +4,9 @@ from typing import assert_type
 
 import torch
 from jaxtyping import Float
+from kinds.tensorclasses import Layered as DeclaredLayered
 from kinds.tensorclasses import Lookup as DeclaredLookup
-from kinds.tensorclasses_qten import Lookup
+from kinds.tensorclasses_qten import Layered, Lookup
 from torch import Tensor
 
 from qten_gen import TensorClass
@@ -39,3 +40,15 @@ assert_type(lookup.get("scale"), Tensor | None)
 assert_type(lookup.to_dict()["table"], Tensor)
 lookup.replace(table=None)  # E
 torch.vmap(lambda item: item.ids, in_dims=(lookup.vmap_dims(),))(lookup)
+
+assert_type(DeclaredLayered([x], {"a": x}).layers, list[Tensor])
+assert_type(DeclaredLayered([x]).tables["a"], Tensor)
+DeclaredLayered(x)  # E
+DeclaredLayered([x], {"a": 1})  # E
+
+layered = Layered([x], batch_size=2)
+assert_type(layered[0].layers[0], Tensor)
+assert_type(layered.heads, dict[str, Tensor] | None)
+assert_type(layered.get("rest"), list[Tensor] | None)
+assert_type(layered.to_dict()["tables"], dict[str, Tensor])
+layered.layers = {"a": x}  # E

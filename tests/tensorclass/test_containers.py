@@ -1,0 +1,253 @@
+"""Fields that hold a dict or a list of tensors."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.utils._pytree as pytree
+from torch import Tensor
+
+from qten_gen import TensorClass, Unbatched, field
+
+
+class Layers(TensorClass):
+    """Several tensors in a field, of every kind."""
+
+    x: Tensor
+    states: list[Tensor]
+    heads: dict[str, Tensor] | None = None
+    tables: Unbatched[dict[str, Tensor]] = field(default_factory=dict)
+    codes: Unbatched[list[Tensor]] | None = None
+
+
+class Heads(TensorClass):
+    heads: dict[str, Tensor]
+
+
+class Outer(TensorClass, frozen=True):
+    inner: Heads
+
+
+class Cast(TensorClass, autocast=True):
+    heads: dict[str, Tensor]
+
+
+def layers(*batch_size: int) -> Layers:
+    return Layers(
+        torch.rand(*batch_size, 3),
+        [torch.rand(batch_size), torch.rand(*batch_size, 2)],
+        {"kind": torch.rand(*batch_size, 5), "age": torch.rand(batch_size)},
+        {"names": torch.arange(7.0)},
+        batch_size=batch_size,
+    )
+
+
+def assert_each(result: Layers, value: Layers, fn: Callable[[Tensor], Tensor]) -> None:
+    """The tensors that the batch carries are those of `value` with `fn` applied; the others are passed on."""
+    assert (result.heads is None) is (value.heads is None)
+    assert len(result.states) == len(value.states)
+    assert all(torch.equal(new, fn(old)) for new, old in zip(result.states, value.states, strict=True))
+    assert result.heads is None or value.heads is None or [*result.heads] == [*value.heads]
+    for key, old in (value.heads or {}).items():
+        assert torch.equal((result.heads or {})[key], fn(old))
+    assert result.tables["names"] is value.tables["names"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "fn"),
+    [
+        (lambda value: value[0], lambda tensor: tensor[0]),
+        (lambda value: value[:, 1:], lambda tensor: tensor[:, 1:]),
+        (lambda value: value.reshape(6), lambda tensor: tensor.reshape(6, *tensor.shape[2:])),
+        (lambda value: value.permute(1, 0), lambda tensor: tensor.transpose(0, 1)),
+        (lambda value: value.split(1)[1], lambda tensor: tensor[1:]),
+        (lambda value: value.unbind(1)[2], lambda tensor: tensor[:, 2]),
+        (lambda value: Layers.stack([value, value]), lambda tensor: torch.stack([tensor, tensor])),
+        (lambda value: Layers.cat([value, value], 1), lambda tensor: torch.cat([tensor, tensor], 1)),
+        (lambda value: value.replace(heads=None)[1], lambda tensor: tensor[1]),
+    ],
+)
+def test_what_rearranges_the_batch_rearranges_every_tensor(
+    operation: Callable[[Layers], Layers], fn: Callable[[Tensor], Tensor]
+) -> None:
+    value = layers(2, 3)
+    result = operation(value)
+    assert_each(result, value if result.heads is not None else value.replace(heads=None), fn)
+    assert result.batch_size == fn(value.x).shape[:-1]
+
+
+def test_what_applies_to_values_applies_to_every_tensor() -> None:
+    value = layers(4)
+    for result in (value * 2, value + value, value.apply(lambda tensor: tensor * 2)):
+        assert torch.equal(result.states[1], value.states[1] * 2)
+        assert torch.equal((result.heads or {})["kind"], (value.heads or {})["kind"] * 2)
+        assert torch.equal(result.tables["names"], torch.arange(7.0) * 2)
+    assert value.double().states[0].dtype is torch.float64
+    assert value.to("meta").states[0].is_meta
+    assert value.clone().states[0] is not value.states[0]
+
+
+def test_the_object_keeps_a_container_of_its_own() -> None:
+    heads = {"age": torch.ones(4)}
+    value = Heads(heads, batch_size=4)
+    heads["age"] = torch.ones(3)
+    assert value.heads["age"].shape == (4,)
+    value.heads = heads = {"kind": torch.ones(4)}
+    assert value.heads == heads
+    assert value.heads is not heads
+
+
+ROWS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"heads": {"age": 1}}, TypeError, r"^Layers\.heads\['age'\]: expected a Tensor, got int 1$"),
+    ({"heads": {3: torch.ones(4)}}, TypeError, r"^Layers\.heads: expected names as keys, got int 3$"),
+    ({"heads": [torch.ones(4)]}, TypeError, r"^Layers\.heads: expected a dict of Tensors, got a list$"),
+    ({"states": torch.ones(4)}, TypeError, r"^Layers\.states: expected a list of Tensors, got a Tensor"),
+    ({"states": None}, TypeError, r"^Layers\.states: expected a list of Tensors, got None$"),
+    ({"states": [torch.ones(4), None]}, TypeError, r"^Layers\.states\[1\]: expected a Tensor, got None$"),
+    (
+        {"states": [torch.ones(3)]},
+        ValueError,
+        r"^Layers\.states\[0\]: expected a shape that starts with \[4\], got \[3\]$",
+    ),
+    ({"codes": [1]}, TypeError, r"^Layers\.codes\[0\]: expected a Tensor, got int 1$"),
+]
+
+
+@pytest.mark.parametrize(("changes", "error", "message"), ROWS)
+def test_what_cannot_be_held_is_refused_by_field_and_key(
+    changes: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    value = layers(4)
+    with pytest.raises(error, match=message):
+        value.replace(**changes)
+    ((name, given),) = changes.items()
+    with pytest.raises(error, match=message):
+        setattr(value, name, given)
+
+
+def test_with_autocast_values_are_made_tensors() -> None:
+    make: Any = Cast
+    assert make({"age": [1, 2]}, batch_size=2).heads["age"].tolist() == [1, 2]
+
+
+def test_objects_that_are_combined_have_the_same_keys() -> None:
+    value = layers(4)
+    combinations: list[Callable[[Layers], object]] = [
+        lambda other: Layers.stack([value, other]),
+        lambda other: Layers.cat([value, other]),
+        lambda other: value + other,
+        lambda other: value.__setitem__(slice(None), other),
+    ]
+    for combine in combinations:
+        with pytest.raises(
+            ValueError, match=r"^Layers\.heads: .* same keys in every object, got \['kind', 'age'\] and \['age'\]$"
+        ):
+            combine(value.replace(heads={"age": torch.ones(4)}))
+        with pytest.raises(
+            ValueError, match=r"^Layers\.states: expected the same number of tensors in .*, got 2 and 1$"
+        ):
+            combine(value.replace(states=[torch.ones(4)]))
+        with pytest.raises(TypeError, match=r"^Layers\.heads: expected a value in every object or in none"):
+            combine(value.replace(heads=None))
+
+
+def test_the_order_of_keys_does_not_matter() -> None:
+    value = layers(4)
+    assert value.heads is not None
+    turned = value.replace(heads=dict(reversed(value.heads.items())))
+    assert_each(Layers.stack([value, turned])[1], value, lambda tensor: tensor)
+    assert torch.equal(((turned - value).heads or {})["kind"], torch.zeros(4, 5))
+
+
+def test_shapes_that_cannot_be_combined_are_named_with_the_key() -> None:
+    value = layers(4)
+    with pytest.raises(ValueError, match=r"^stack: Layers\.heads\['age'\]: expected one shape beyond the batch size"):
+        Layers.stack([value, value.replace(heads={"kind": torch.ones(4, 5), "age": torch.ones(4, 2)})])
+
+
+def test_tensors_that_the_batch_does_not_carry_are_the_same_in_all_objects() -> None:
+    value = layers(4)
+    assert Layers.stack([value, value.clone()]).tables is value.tables
+    with pytest.raises(ValueError, match=r"^Layers\.tables\['names'\] is not carried by the batch, but differs"):
+        Layers.stack([value, value.replace(tables={"names": torch.zeros(7)})])
+    with pytest.raises(ValueError, match=r"^Layers\.tables: expected the same keys in every object"):
+        Layers.stack([value, value.replace(tables={})])
+
+
+def test_items_are_written_in_every_tensor() -> None:
+    value = layers(4)
+    value[0] = value[1]
+    value[2] = 7.0
+    assert value.heads is not None
+    for tensor in (*value.states, *value.heads.values()):
+        assert torch.equal(tensor[0], tensor[1])
+        assert tensor[2].eq(7).all()
+    assert torch.equal(value.tables["names"], torch.arange(7.0))
+
+
+def test_the_batch_size_is_that_of_every_tensor() -> None:
+    value = layers(2, 3)
+    value.batch_size = 2
+    assert value.batch_size == (2,)
+    with pytest.raises(
+        ValueError, match=r"^Layers\.x: |^Layers\.states: expected a shape that starts with \[2, 3, 5\]"
+    ):
+        value.batch_size = (2, 3, 5)
+
+
+def test_copies_pickles_and_dicts_keep_it() -> None:
+    value = layers(4)
+    for copied in (
+        copy.deepcopy(value),
+        pickle.loads(pickle.dumps(value)),
+        Layers.from_dict(value.to_dict(), batch_size=4),
+    ):
+        assert torch.equal((copied.heads or {})["kind"], (value.heads or {})["kind"])
+        assert copied.batch_size == (4,)
+    assert value.to_dict()["heads"] is not value.heads
+
+
+def test_an_object_is_shown_with_the_shapes() -> None:
+    assert "    states=[float32[4], float32[4, 2]],\n" in repr(layers(4))
+    assert "    heads={'kind': float32[4, 5], 'age': float32[4]},\n" in repr(layers(4))
+
+
+def test_every_tensor_is_a_leaf_of_the_pytree() -> None:
+    value = layers(4)
+    paths = [pytree.keystr(path) for path, _ in pytree.tree_flatten_with_path(value)[0]]
+    assert paths == [".x", ".states[0]", ".states[1]", ".heads['kind']", ".heads['age']", ".tables['names']"]
+    assert pytree.tree_map(torch.neg, value).batch_size == (4,)
+    assert pytree.tree_map(torch.neg, Heads({}, batch_size=4)).batch_size == (4,)
+    assert pytree.tree_map(lambda tensor: tensor[0], Heads({"age": torch.ones(4, 2)}, batch_size=4)).batch_size == ()
+
+
+def test_vmap_takes_every_tensor_apart() -> None:
+    value = Heads({"age": torch.rand(4), "kind": torch.rand(4, 5)}, batch_size=4)
+    result = torch.vmap(lambda one: one.heads["kind"].sum() * one.heads["age"])(value)
+    assert torch.allclose(result, value.heads["kind"].sum(1) * value.heads["age"])
+    table = layers(7)
+    assert torch.vmap(lambda one: one.tables["names"].sum(), in_dims=(table.vmap_dims(),))(table).eq(21).all()
+    with pytest.raises(TypeError, match=r"^Layers\.tables is not carried by the batch"):
+        torch.vmap(lambda one: one.x)(table)
+
+
+def test_it_is_part_of_a_nested_and_frozen_object() -> None:
+    value = Outer(Heads({"age": torch.arange(4)}, batch_size=4), batch_size=4)
+    assert value[1].inner.heads["age"] == 1
+    assert Outer.stack([value, value]).inner.heads["age"].shape == (2, 4)
+    assert value.to("meta").inner.heads["age"].is_meta
+
+
+def test_compiled_code_traces_it() -> None:
+    @torch.compile(fullgraph=True, backend="eager")
+    def rearranged(left: Layers, right: Layers) -> Layers:
+        return Layers.stack([left, right])[0] * 2
+
+    value = layers(4)
+    result = rearranged(value, value.replace(x=value.x + 1))
+    assert torch.equal((result.heads or {})["kind"], (value.heads or {})["kind"] * 2)
