@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass
+from qten_gen import TensorClass, Unbatched
 from tests.tensorclass.declared import Batch, Flat, Point, point
 
 
@@ -57,6 +57,15 @@ def test_nothing_is_inferred_unless_asked_for() -> None:
 def test_the_inferred_batch_size_counts_nested_objects() -> None:
     source = PlainBatch(torch.zeros(4, 3), point(4, 2))
     assert Batch.from_dataclass(source, auto_batch_size=True).batch_size == (4,)
+
+
+def test_the_inferred_batch_size_leaves_out_what_the_batch_does_not_carry() -> None:
+    class Coded(TensorClass):
+        x: Tensor
+        y: Unbatched[Tensor]
+
+    made = Coded.from_dataclass(Flat(torch.zeros(4, 3), torch.zeros(7)), auto_batch_size=True)
+    assert made.batch_size == (4, 3)
 
 
 def test_a_device_moves_every_tensor() -> None:

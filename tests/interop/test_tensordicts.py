@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, field
+from qten_gen import TensorClass, Unbatched, field
 from tests.tensorclass.declared import Batch, Flat, Point, assert_applied, batch, flat, point, tensors
 
 tensordict: Any = pytest.importorskip("tensordict", reason="these tests hold both libraries against each other")
@@ -207,3 +207,27 @@ def test_without_tensordict_an_error_says_what_to_install(monkeypatch: pytest.Mo
     with pytest.raises(TypeError, match="expected a TensorDict, got a dict"):
         values: Any = {}
         Flat.from_tensordict(values)
+
+
+def test_names_of_the_dimensions_are_carried_over() -> None:
+    value = Flat(torch.zeros(2, 3), torch.zeros(2, 3), batch_size=[2, 3], names=["run", None])
+    made = value.to_tensordict()
+    assert made.names == ["run", None]
+    assert Flat.from_tensordict(made).names == ("run", None)
+    assert flat(4).to_tensordict().names == [None]
+
+
+class Coded(TensorClass):
+    """A tensor that the batch does not carry."""
+
+    x: Tensor
+    table: Unbatched[Tensor]
+
+
+def test_an_unbatched_tensor_is_one_in_the_tensordict_too() -> None:
+    value = Coded(torch.zeros(4), torch.rand(7), batch_size=4)
+    made: Any = value.to_tensordict()
+    assert isinstance(made["table"], tensordict.UnbatchedTensor)
+    back = Coded.from_tensordict(made[:2])
+    assert (type(back.table), back.table.data_ptr()) == (Tensor, value.table.data_ptr())
+    assert torch.equal(back.table, value.table)

@@ -13,7 +13,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
-from qten_gen import TensorClass
+from qten_gen import TensorClass, Unbatched
 from tests.tensorclass.declared import Batch, Flat, Point, assert_applied, batch, flat, tensors
 from tests.tools.gloo import WORLD, Check, main
 
@@ -22,6 +22,13 @@ class Fixed(TensorClass, frozen=True):
     """A frozen class."""
 
     x: Tensor
+
+
+class Coded(TensorClass):
+    """A tensor that the batch does not carry."""
+
+    x: Tensor
+    table: Unbatched[Tensor]
 
 
 def rank() -> int:
@@ -96,6 +103,14 @@ def gather_and_stack_returns_the_stack_in_one_process(folder: Path) -> None:
     else:
         assert found is not None
         assert_same(found, Batch.stack([of_rank(0), of_rank(1)]))
+
+
+def unbatched_tensors_are_gathered_in_a_list_and_not_stacked(folder: Path) -> None:
+    value = Coded(torch.full((3,), float(rank())), torch.full((2,), float(rank())), batch_size=3)
+    assert [each.table.tolist() for each in value.all_gather()] == [[0, 0], [1, 1]]
+    stacked = value.gather_and_stack(1)
+    if stacked is not None:
+        assert (stacked.x.tolist(), stacked.table.tolist()) == ([[0, 0, 0], [1, 1, 1]], [1, 1])
 
 
 def scatter_writes_one_item_into_each_process(folder: Path) -> None:
@@ -291,6 +306,7 @@ CHECKS: Sequence[Check] = (
     reduce_adds_into_one_process,
     all_gather_returns_the_objects_of_all_processes,
     gather_and_stack_returns_the_stack_in_one_process,
+    unbatched_tensors_are_gathered_in_a_list_and_not_stacked,
     scatter_writes_one_item_into_each_process,
     tensors_that_are_not_contiguous_are_written_too,
     tensors_that_require_gradients_are_written_too,

@@ -13,9 +13,9 @@ from qten_gen import TensorClass
 class Names(TensorClass):
     """Fields called like private attributes of a class or its metaclass, with and without underscores behind."""
 
-    map: Tensor
-    map_: Tensor
-    map__: Tensor
+    zip: Tensor
+    zip_: Tensor
+    zip__: Tensor
     complete: Tensor
     abc_impl: Tensor
 

@@ -67,5 +67,5 @@ def test_what_is_not_there_yet_is_an_attribute_error() -> None:
     import torch
 
     state = State(torch.ones(2), batch_size=2)
-    with pytest.raises(AttributeError, match="memmap"):
-        _ = state.memmap  # type: ignore[attr-defined]  # the mistake under test
+    with pytest.raises(AttributeError, match="to_h5"):
+        _ = state.to_h5  # type: ignore[attr-defined]  # the mistake under test

@@ -23,8 +23,8 @@ A = TypeVar("A")
 Join = Callable[[list[Tensor], int], Tensor]
 
 
-def stack(items: Sequence[T], dim: int = 0) -> T:
-    """Objects of one class and batch size along a new batch dimension.
+def stack(items: Sequence[T], dim: int = 0, fn: Join = torch.stack) -> T:
+    """Objects of one class and batch size along a new batch dimension. `fn` stacks the tensors.
 
     Raises:
         TypeError: they are of different classes, or a field is None in some only.
@@ -46,7 +46,7 @@ def stack(items: Sequence[T], dim: int = 0) -> T:
         raise IndexError(f"stack: dimension {dim} is out of range for {n} batch dimensions")
     at = dim if dim >= 0 else dim + n + 1
     try:
-        out = first._join(torch.stack, items, at, with_inserted(size, at, len(items)))
+        out = first._join(fn, items, at, with_inserted(size, at, len(items)))
     except RuntimeError as error:
         explain("stack", items, error)
         raise

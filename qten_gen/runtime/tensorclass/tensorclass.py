@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
-from torch.utils.data._utils.collate import default_collate_fn_map
-
 from ..declaring.fields import field
-from . import access, checks, conversion, indexing, joining, listing, locks, lookup, movement, pytree, static, writing
+from . import (
+    access,
+    checks,
+    conversion,
+    datasets,
+    indexing,
+    listing,
+    locks,
+    lookup,
+    movement,
+    parallel,
+    processes,
+    pytree,
+    static,
+    writing,
+)
 from . import names as dimension_names
 from .distributed import collectives, transfers
 from .gradients import Gradients
@@ -153,6 +166,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
 
     # Items along the batch dimensions
     __getitem__ = indexing.getitem
+    __getitems__ = datasets.items_at
     __setitem__ = indexing.setitem
     __len__ = indexing.length
     __iter__ = indexing.iterate
@@ -230,6 +244,10 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
         return conversion.from_dict(cls, values, batch_size=batch_size, device=device)
 
     # Other processes
+    share_memory_ = processes.share_memory_
+    is_shared = processes.is_shared
+    map = parallel.map
+    map_iter = parallel.map_iter
     send = transfers.send
     recv = transfers.recv
     isend = transfers.isend
@@ -322,9 +340,4 @@ if not TYPE_CHECKING:
     TensorClass.__getattr__ = missing.of_object
 
 
-def _collate(items: list[T], *, collate_fn_map: Mapping[object, object] | None = None) -> T:
-    """What a DataLoader makes of the items of a dataset: one batch of them."""
-    return joining.stack(items)
-
-
-default_collate_fn_map[TensorClass] = _collate
+datasets.register(TensorClass)

@@ -114,7 +114,7 @@ class Awkward(TensorClass, open=True):
     value: Tensor
     index: Tensor
     fn: str = "fn"
-    map: str = "it's"
+    zip: str = "it's"
     out: str = 'say "hello"'
 
 

@@ -1,5 +1,6 @@
 """To and from other libraries."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, assert_type
 
@@ -57,3 +58,29 @@ batch.all_reduce("avg")  # E
 batch.broadcast()  # E
 batch.scatter(0, [x])  # E
 print(batch.isend(0).target.tokns)  # E
+
+
+def flat(part: Batch) -> Point:
+    return part.point
+
+
+def lengths(part: Batch) -> Tensor:
+    return part.lengths
+
+
+def written(part: Batch) -> None:
+    part.lengths.zero_()
+
+
+def number(part: Batch) -> int:
+    return len(part)
+
+
+assert_type(batch.share_memory_(), Batch)
+assert_type(batch.is_shared(), bool)
+assert_type(batch.map(flat, num_workers=2), Point)
+assert_type(batch.map(lengths, 0, chunksize=4), Tensor)
+assert_type(batch.map_iter(flat, shuffle=True), Iterator[Point])
+batch.map(written)
+batch.map(number)  # E
+Point(x).map(flat)  # E

@@ -34,17 +34,21 @@ def library(action: str) -> ModuleType:
     return distributed
 
 
-def tensors_by_path(self: TensorClass) -> dict[str, Tensor]:
-    """Every tensor under the names that lead to it: `point.weight`. In the same order in every process."""
-    return dict(_paths(self, ""))
+def tensors_by_path(self: TensorClass, *, unbatched: bool = True) -> dict[str, Tensor]:
+    """Every tensor under the names that lead to it: `point.weight`. In the same order in every process.
+
+    Args:
+        unbatched: Whether those that the batch does not carry are among them.
+    """
+    return dict(_paths(self, "", unbatched))
 
 
-def _paths(self: TensorClass, before: str) -> Iterator[tuple[str, Tensor]]:
+def _paths(self: TensorClass, before: str, unbatched: bool) -> Iterator[tuple[str, Tensor]]:
     for name, value in contents(self).items():
-        if isinstance(value, Tensor):
+        if name in self._nested and value is not None:
+            yield from _paths(cast("TensorClass", value), f"{before}{name}.", unbatched)
+        elif name not in self._static and isinstance(value, Tensor) and (unbatched or name not in self._unbatched):
             yield before + name, value
-        elif name in self._nested and value is not None:
-            yield from _paths(cast("TensorClass", value), f"{before}{name}.")
 
 
 def schema(action: str, self: TensorClass) -> Schema:

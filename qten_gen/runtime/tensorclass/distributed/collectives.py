@@ -113,16 +113,18 @@ def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True
 def gather_and_stack(self: T, dst: int, *, group: ProcessGroup | None = None, check: bool = True) -> T | None:
     """The objects of all processes in process `dst`, stacked along a new first dimension; None in the other processes.
 
+    Unbatched tensors and static values of the stack are those of process `dst`.
+
     Raises:
         ValueError: `check` found a difference between the processes.
     """
     action = f"gather_and_stack to rank {dst}"
-    distributed, dense = _ready(action, self, group, check)
+    distributed, dense = _ready(action, self, group, check, unbatched=False)
     if distributed.get_rank() != dst:
         _each(action, dense, lambda _, tensor: distributed.gather(tensor, None, dst, group=group, async_op=True))
         return None
     out = stack([self] * distributed.get_world_size(group))
-    rooms = {path: list(tensor.unbind()) for path, tensor in tensors_by_path(out).items()}
+    rooms = {path: list(tensor.unbind()) for path, tensor in tensors_by_path(out, unbatched=False).items()}
     _each(
         action,
         dense,
@@ -167,17 +169,18 @@ def scatter(
 
 
 def _ready(
-    action: str, self: TensorClass, group: ProcessGroup | None, check: bool
+    action: str, self: TensorClass, group: ProcessGroup | None, check: bool, *, unbatched: bool = True
 ) -> tuple[ModuleType, dict[str, Tensor]]:
     """`torch.distributed`, and the tensors by path, densely laid out, as backends need them."""
     if check:
         refuse_disagreement(action, self, group)
-    return library(action), dense_tensors(self)
+    return library(action), dense_tensors(self, unbatched=unbatched)
 
 
-def dense_tensors(self: TensorClass) -> dict[str, Tensor]:
+def dense_tensors(self: TensorClass, *, unbatched: bool = True) -> dict[str, Tensor]:
     """The tensors by path without their history, copied where they are not contiguous in memory."""
-    return {path: tensor.detach().contiguous() for path, tensor in tensors_by_path(self).items()}
+    found = tensors_by_path(self, unbatched=unbatched)
+    return {path: tensor.detach().contiguous() for path, tensor in found.items()}
 
 
 def write_back(self: T, dense: dict[str, Tensor]) -> T:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from torch import Size, Tensor
 
 from ..checks import BatchSize, DeviceLike, is_nested, named
-from ..contents import contents
+from ..contents import contents, nested_class
 from ..conversion import from_dict
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _from_record(
     if auto_batch_size and batch_size is not None:
         raise ValueError(f"{where}: expected batch_size or auto_batch_size, got both")
     values = contents(source) if is_nested(source) else cast("Mapping[str, object]", _as_mapping(source))
-    size = _shared_dimensions(values) if auto_batch_size else batch_size
+    size = _shared_dimensions(cls, values) if auto_batch_size else batch_size
     return from_dict(cls, values, batch_size=size, device=device)
 
 
@@ -98,9 +98,9 @@ def _as_mapping(source: object) -> object:
     return source if names is None else {name: _as_mapping(getattr(source, name)) for name in names}
 
 
-def _shared_dimensions(values: Mapping[str, object]) -> Size:
-    """The longest shape that the shapes of all tensors start with; none where there are no tensors."""
-    shapes = list(_shapes(values))
+def _shared_dimensions(cls: type[TensorClass], values: Mapping[str, object]) -> Size:
+    """The longest shape that the shapes of all tensors start with that the batch carries; none where there are no tensors."""
+    shapes = list(_shapes(cls, values))
     size = shapes[0] if shapes else Size()
     for shape in shapes:
         while shape[: len(size)] != size:
@@ -108,11 +108,13 @@ def _shared_dimensions(values: Mapping[str, object]) -> Size:
     return size
 
 
-def _shapes(values: Mapping[str, object]) -> Iterator[Size]:
-    for value in values.values():
+def _shapes(cls: type[TensorClass], values: Mapping[str, object]) -> Iterator[Size]:
+    for name, value in values.items():
+        if name in cls._static or name in cls._unbatched:
+            continue
         if isinstance(value, Tensor):
             yield value.shape
         elif is_nested(value):
             yield value._batch_size
-        elif isinstance(value, dict):
-            yield from _shapes(cast("dict[str, object]", value))
+        elif isinstance(value, dict) and name in cls._nested:
+            yield from _shapes(nested_class(cls, name), cast("dict[str, object]", value))

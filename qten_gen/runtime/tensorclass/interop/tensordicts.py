@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
+from torch import Tensor
+
 from ..checks import named, suggestion
 from ..contents import construct, contents, nested_class
 from ..static import equal
@@ -21,9 +23,9 @@ T = TypeVar("T", bound="TensorClass")
 
 
 def to_tensordict(self: TensorClass, *, retain_none: bool = True) -> TensorDict:
-    """The fields as a `tensordict.TensorDict` of the same batch size and device; nested objects become TensorDicts.
+    """The fields as a `tensordict.TensorDict` with the same batch size, device and names; nested objects become TensorDicts.
 
-    Tensors are shared, not copied. A static value becomes a `NonTensorData`.
+    Tensors are shared, not copied. A static value becomes a `NonTensorData`, an Unbatched tensor an `UnbatchedTensor`.
 
     Args:
         retain_none: Whether fields that are None are entries of the result. Without them `from_tensordict` gives such a field its
@@ -38,7 +40,9 @@ def to_tensordict(self: TensorClass, *, retain_none: bool = True) -> TensorDict:
         for name, value in contents(self).items()
         if value is not None or retain_none
     }
-    made: TensorDict = library.TensorDict(entries, batch_size=self._batch_size, device=self._device)
+    made: TensorDict = library.TensorDict(
+        entries, batch_size=self._batch_size, device=self._device, names=self._names and list(self._names)
+    )
     return made
 
 
@@ -46,13 +50,15 @@ def _entry(library: ModuleType, self: TensorClass, name: str, value: object, ret
     """A field's value as a TensorDict holds it."""
     if value is None or name in self._static:
         return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
+    if name in self._unbatched:
+        return library.UnbatchedTensor(value)
     return to_tensordict(cast("TensorClass", value), retain_none=retain_none) if name in self._nested else value
 
 
 def from_tensordict(
     cls: type[T], tensordict: TensorDictBase, non_tensordict: Mapping[str, object] | None = None, safe: bool = True
 ) -> T:
-    """Construct from a TensorDict, with its batch size and device. Tensors are shared, not copied.
+    """Construct from a TensorDict, with its batch size, device and names. Tensors are shared, not copied.
 
     TensorDicts in it become the objects that the annotations of nested fields name. A field that is not in it gets its default,
     or None where it is optional.
@@ -89,7 +95,8 @@ def from_tensordict(
             if name not in optional:
                 raise TypeError(f"{where}: missing {name!r}")
             values[name] = None
-    return construct(cls, {**values, "batch_size": tensordict.batch_size, "device": tensordict.device})
+    shape = {"batch_size": tensordict.batch_size, "device": tensordict.device, "names": tensordict.names}
+    return construct(cls, {**values, **shape})
 
 
 def _value(cls: type[TensorClass], name: str, entry: Any, safe: bool) -> object:
@@ -99,6 +106,8 @@ def _value(cls: type[TensorClass], name: str, entry: Any, safe: bool) -> object:
         return _common(cls, name, entry.tolist())
     if isinstance(entry, library.NonTensorData):
         return cast("object", entry.data)
+    if isinstance(entry, library.UnbatchedTensor):
+        return entry.as_subclass(Tensor)
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
     return entry
