@@ -14,7 +14,6 @@ _STATIC = "the annotation decides: a static field is an attribute like any other
 _MADE = "construct the class, or use .from_dict"
 _MAPS = "use .memmap, .memmap_like or .save for the whole object"
 _QUANTISED = "use .apply with torch.quantize_per_tensor"
-_CHECK = "ask the tensors: "
 
 NOT_OF_TENSORDICT = frozenset(
     """
@@ -29,14 +28,11 @@ INSTEAD: dict[str, str] = {
     "named_apply": "use .apply, or .replace with the fields computed by name",
     "as_tensor": "use .replace(field=torch.as_tensor(...))",
     "data_ptr": "use .apply, or .data_ptr() of a field",
-    "record_stream": "call record_stream of the tensors, e.g. in .apply",
     "pin_memory_": "use .pin_memory(), whose result is a new object",
     "new_tensor": "construct the class, or use .new_full",
     "densify": "a TensorClass is dense; use torch.nested for a field of several lengths",
     "to_padded_tensor": "use .apply with torch.nested.to_padded_tensor",
     "bytes": "add up tensor.nbytes of the tensors",
-    "param_count": "add up tensor.numel() of the tensors",
-    "backward": "call backward of a tensor: batch.sum(reduce=True).backward()",
     "type": "use .to for floating point dtypes, .int(), .bool() and their kin for others",
     "complex32": "use .to(torch.complex32)",
     "uint16": "use .apply(lambda tensor: tensor.to(torch.uint16))",
@@ -48,31 +44,18 @@ INSTEAD: dict[str, str] = {
     "quint4x2": _QUANTISED,
     # What an object is
     "attrs": "read batch_size, device and names",
-    "batch_dims": "use len(batch.batch_size)",
-    "depth": "the class says how deep it is nested",
     "entry_class": "use type(batch.get(key))",
     "fields": "use dataclasses.fields(batch), or .keys()",
     "get_item_shape": "use batch.get(key).shape",
-    "is_cpu": "compare batch.device",
-    "is_cuda": "compare batch.device",
-    "is_meta": "compare batch.device",
-    "is_contiguous": _CHECK + "all(tensor.is_contiguous() for ...)",
-    "is_empty": "a TensorClass has its fields always; ask batch.numel() == 0 for one without items",
-    "is_floating_point": _CHECK + "batch.x.is_floating_point()",
-    "is_shared": _CHECK + "batch.x.is_shared()",
+    "is_shared": "ask the tensors: batch.x.is_shared()",
     "is_non_tensor": _STATIC,
     "ndimension": "use len(batch.batch_size)",
-    "sorted_keys": "use sorted(batch.keys())",
-    "auto_device_": "use .to(device)",
-    "clear_device_": "construct without a device, or use .replace(device=None)",
     # Fields that come and go
     "clear": _SCHEMA,
     "create_nested": "assign an object to the nested field",
     "del_": "assign None to an optional field",
-    "pop": "read the field, then assign None to it, if it is optional",
     "popitem": _SCHEMA,
     "empty": "use .replace with None for optional fields, or .new_empty for new tensors",
-    "exclude": "use .select, or .replace with None for optional fields",
     "extend": "use Batch.cat",
     "filter_empty_": _SCHEMA,
     "filter_non_tensor_data": _SCHEMA,
