@@ -25,6 +25,8 @@ def contents(self: TensorClass) -> dict[str, object]:
 
 def tensor_and_nested(self: TensorClass | type[TensorClass]) -> tuple[str, ...]:
     """Names of the fields whose values the first part of `_contents` holds."""
+    if not self._static:
+        return self._fields
     return tuple(name for name in self._fields if name not in self._static)
 
 

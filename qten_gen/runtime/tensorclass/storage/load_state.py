@@ -12,7 +12,7 @@ from torch import Size, Tensor
 
 from ..array_checks import refuse_contents
 from ..checks import label
-from ..contents import contents
+from ..contents import contents, tensor_and_nested
 from ..locks import refuse_if_frozen, refuse_if_locked
 from ..static import equal
 from .json_values import decode, enum_of
@@ -85,6 +85,10 @@ def load_state_dict(
         FrozenInstanceError: the object is frozen.
     """
     refuse_if_frozen(self, "load a state dict into")
+    copies: list[tuple[Tensor, Tensor]] = []
+    if not assign and _fits(self, state_dict, copies):
+        _copy(copies)
+        return self
     given = Given(assign=assign)
     _take_apart(state_dict, "", given)
     plan = Plan()
@@ -94,12 +98,39 @@ def load_state_dict(
         refuse_if_locked(change.owner, "change the fields of")
         if change.owner._shapes:
             refuse_contents(change.owner, change.batch_size, {**contents(change.owner), **change.values})
-    with torch.no_grad():
-        for mine, theirs in plan.copies:
-            mine.copy_(theirs)
+    _copy(plan.copies)
     for change in plan.changes:
         _carry_out(change)
     return self
+
+
+def _copy(copies: list[tuple[Tensor, Tensor]]) -> None:
+    with torch.no_grad():
+        for mine, theirs in copies:
+            mine.copy_(theirs)
+
+
+def _fits(self: TensorClass, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
+    """Whether a state dict is just what the object would give, numbers aside. `copies` gets what is to be copied then.
+
+    That is the usual case, and most of the time that planning takes goes into what it cannot be.
+    """
+    values, static = self._contents()
+    metadata = getattr(state, "_metadata", None) or {}
+    level = metadata.get("", {})
+    if static or len(values) != len(state) or len(metadata) > 1 or level.get("_non_tensor"):
+        return False
+    if level.get("batch_size") != self._batch_size or level.get("_names") != self._names:
+        return False
+    for name, value in zip(tensor_and_nested(self), values, strict=True):
+        theirs = state.get(name)
+        if isinstance(value, Tensor) and isinstance(theirs, Tensor):
+            if theirs.shape != value.shape:
+                return False
+            copies.append((value, theirs))
+        elif not hasattr(value, "_batch_size") or not isinstance(theirs, Mapping) or not _fits(value, theirs, copies):
+            return False
+    return True
 
 
 def _take_apart(state: Mapping[str, Any], prefix: str, given: Given) -> None:

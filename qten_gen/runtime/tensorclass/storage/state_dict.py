@@ -83,7 +83,10 @@ def _add(self: TensorClass, found: dict[str, Any], prefix: str, keep_vars: bool,
     if metadata is not None:
         metadata[prefix.removesuffix(".")] = _level(self, values, static)
     for name, value in zip(tensor_and_nested(self), values, strict=True):
-        _add_value(found, prefix + name, value, keep_vars, flatten)
+        if isinstance(value, Tensor):
+            found[prefix + name] = value if keep_vars else value.detach()
+        else:
+            _add_value(found, prefix + name, value, keep_vars, flatten)
 
 
 def _add_value(found: dict[str, Any], key: str, value: object, keep_vars: bool, flatten: bool) -> None:
