@@ -45,6 +45,16 @@ def test_leaves_are_the_fields_that_hold_a_tensor() -> None:
     assert [id(leaf) for leaf in value.values(True, True)] == [id(leaf) for leaf in leaves.values()]
 
 
+def test_a_dict_of_tensors_is_a_leaf_and_can_be_indexed() -> None:
+    class Heads(TensorClass):
+        by_name: dict[str, Tensor]
+
+    value = Heads({"a": torch.arange(4)}, batch_size=4)
+    assert value.keys(leaves_only=True) == ("by_name",)
+    assert value.get_at("by_name", 2) == {"a": torch.tensor(2)}
+    assert Heads({"a": torch.zeros(4, 3), "b": torch.zeros(4, 2)}).auto_batch_size_().batch_size == (4,)
+
+
 def test_keys_can_be_sorted() -> None:
     value = batch(4)
     assert value.sorted_keys == ("mask", "other", "point", "source", "tags", "tokens")

@@ -147,6 +147,41 @@ def test_items_are_copied_from_an_object_or_field_by_field() -> None:
     assert (int(value.tokens[3].sum()), float(value.point.weight[3])) == (0, 0)
 
 
+class Heads(TensorClass):
+    """With several tensors in one field."""
+
+    by_name: dict[str, Tensor]
+    in_order: list[Tensor]
+
+
+def heads() -> Heads:
+    return Heads({"a": torch.zeros(4), "b": torch.zeros(4, 2)}, [torch.zeros(4)], batch_size=4)
+
+
+def test_each_tensor_of_a_dict_or_list_is_written() -> None:
+    value = heads()
+    a, first = value.by_name["a"], value.in_order[0]
+    value.set_("by_name", {"b": 2, "a": torch.ones(4)}).set_("in_order", [torch.ones(4)])
+    assert [int(tensor.sum()) for tensor in (a, value.by_name["b"], first)] == [4, 16, 4]
+    value.set_at_("by_name", 5, 0).set_at_("in_order", [torch.tensor(7)], 0)
+    assert (a.tolist(), first.tolist()) == ([5, 1, 1, 1], [7, 1, 1, 1])
+    value.copy_(heads())
+    assert value.by_name["a"] is a
+    assert a.sum() == 0
+
+
+def test_a_dict_or_list_is_written_as_a_whole() -> None:
+    value = heads()
+    with pytest.raises(ValueError, match=r"^Heads\.by_name: expected tensors for \['a', 'b'\], got \['a'\]$"):
+        value.set_("by_name", {"a": 1})
+    with pytest.raises(
+        ValueError, match=r"^Heads\.by_name\['a'\]: expected a shape of \[4\] to write in place, got \[3\]$"
+    ):
+        value.set_("by_name", {"a": torch.zeros(3), "b": 1})
+    with pytest.raises(TypeError, match=r"^Heads\.in_order: expected a list of Tensor or a number, got a Tensor"):
+        value.set_("in_order", torch.zeros(4))
+
+
 WRITES: dict[str, Callable[[Fixed], object]] = {
     "set_": lambda value: value.set_("x", 1),
     "set inplace": lambda value: value.set("x", 1, inplace=True),

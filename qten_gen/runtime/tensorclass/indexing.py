@@ -33,6 +33,9 @@ Index = IndexItem | tuple[IndexItem, ...]
 
 _Plain = int | slice | Tensor | None
 
+PlainIndex = _Plain | tuple[_Plain, ...]
+"""An index that can be applied to every tensor."""
+
 
 def getitem(self: T, index: Index) -> T:
     """The items that `index` selects along the batch dimensions.
@@ -102,7 +105,7 @@ def _fill(self: TensorClass, index: Index, plain: _Plain | tuple[_Plain, ...], v
         raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}")
 
 
-def plain_index(self: TensorClass, index: Index) -> _Plain | tuple[_Plain, ...]:
+def plain_index(self: TensorClass, index: Index) -> PlainIndex:
     """An index along the batch dimensions in a form that can be applied to every tensor that carries them.
 
     Raises:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, cast, overload
 
-from torch import Tensor
-
 from .contents import contents
 from .lookup import Key
 
@@ -33,7 +31,7 @@ def keys(
 
     Args:
         include_nested: Also the fields of nested objects, as tuples of names.
-        leaves_only: Only fields that hold a tensor, and no None, static value or object.
+        leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object.
         sort: In alphabetical order.
     """
     if not include_nested and not leaves_only and not sort:
@@ -62,21 +60,20 @@ def items(
     self: TensorClass, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[tuple[Key, object], ...]:
     """Names and values of the fields; the arguments are those of `keys`."""
-    found = list(_walk(self, ()) if include_nested else contents(self).items())
-    if leaves_only:
-        found = [(key, value) for key, value in found if isinstance(value, Tensor)]
+    found = [(key, value) for key, value, is_leaf in _walk(self, (), include_nested) if is_leaf or not leaves_only]
     if sort:
         found.sort(key=lambda item: ".".join(item[0]) if isinstance(item[0], tuple) else item[0])
     return tuple(found)
 
 
-def _walk(self: TensorClass, path: tuple[str, ...]) -> Iterator[tuple[Key, object]]:
-    """Keys and values, those of a nested object behind itself."""
+def _walk(self: TensorClass, path: tuple[str, ...], include_nested: bool) -> Iterator[tuple[Key, object, bool]]:
+    """Keys and values, and whether there are tensors in them and no object; the fields of a nested object behind itself."""
     for name, value in contents(self).items():
         steps = (*path, name)
-        yield (steps if path else name), value
-        if name in self._nested and value is not None:
-            yield from _walk(cast("TensorClass", value), steps)
+        is_object = name in self._nested and value is not None
+        yield (steps if path else name), value, not is_object and value is not None and name not in self._static
+        if is_object and include_nested:
+            yield from _walk(cast("TensorClass", value), steps, include_nested)
 
 
 def sorted_keys(self: TensorClass) -> tuple[str, ...]:

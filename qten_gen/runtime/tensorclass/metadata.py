@@ -7,10 +7,10 @@ from math import prod
 from typing import TYPE_CHECKING, Self, cast, overload
 
 import torch
-from torch import Size, Tensor
+from torch import Size
 
 from .checks import set_batch_size
-from .contents import tensor_and_nested
+from .contents import tensor_and_nested, tensors_of
 from .locks import nested_objects, refuse_if_locked
 from .shapes import Dim, dimension
 
@@ -173,8 +173,8 @@ def _shapes(self: TensorClass) -> Iterator[Size]:
     for name, value in zip(tensor_and_nested(self), self._contents()[0], strict=True):
         if name in self._nested and value is not None:
             yield value._batch_size
-        elif isinstance(value, Tensor) and name not in self._unbatched:
-            yield value.shape
+        elif name not in self._unbatched:
+            yield from (tensor.shape for tensor in tensors_of(value))
 
 
 def _common(sizes: Sequence[Size]) -> Size:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 from torch import Tensor
 
 from .checks import label, named
 from .contents import contents, tensor_and_nested
-from .indexing import Index, plain_index, setitem
+from .indexing import Index, PlainIndex, plain_index, setitem
 from .locks import refuse_if_frozen
 from .lookup import Key, Values, owner_of, pairs
 from .static import same
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="TensorClass")
 
+Tensors = Tensor | dict[str, Tensor] | list[Tensor]
+"""What a field holds that is no object and not static."""
+
 
 def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
     """Write a tensor of the field's shape, or a number, into the tensor that the field holds.
 
         batch.set_("tokens", tokens), batch.set_(("point", "weight"), 1.0)
 
-    The tensor keeps its dtype and device, as with `Tensor.copy_`. Of a nested object the tensors are written, as in `update_`.
+    The tensor keeps its dtype and device, as with `Tensor.copy_`. Of a nested object the tensors are written, as in `update_`, of
+    a dict or list of tensors each one.
 
     Raises:
         KeyError: there is no such field.
@@ -54,15 +58,11 @@ def set_at_(self: T, key: Key, value: object, index: Index) -> T:
     if name in owner._unbatched:
         raise ValueError(f"{label(owner, name)}: the batch does not carry it, so it has no items to write; use .set_")
     plain = plain_index(self, index)
-    if not isinstance(target, Tensor):
-        setitem(target, plain, cast("TensorClass", value))
-    elif isinstance(value, (Tensor, int, float, complex)):
-        try:
-            target[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
-        except RuntimeError as error:
-            raise ValueError(f"{label(owner, name)}: {error}") from error
+    if isinstance(target, (Tensor, dict, list)):
+        for where, tensor, given in _matched(label(owner, name), target, value):
+            _write_items(where, tensor, plain, given)
     else:
-        raise TypeError(f"{label(owner, name)}: expected a Tensor or a number, got {named(value)}")
+        setitem(target, plain, cast("TensorClass", value))
     return self
 
 
@@ -145,31 +145,68 @@ def copy_at_(self: T, source: T, index: Index) -> T:
 
 
 def write(owner: TensorClass, name: str, value: object, non_blocking: bool) -> None:
-    """Write into what a field holds: a tensor of its shape, a number, or for a nested object what `update_` takes."""
+    """Write into what a field holds: a tensor of its shape, a number, or for several tensors as many, by key or in order."""
     target = _target(owner, name)
-    if not isinstance(target, Tensor):
-        if isinstance(value, Mapping) or type(value) is type(target):
-            update_(target, value, non_blocking=non_blocking)
-            return
+    if isinstance(target, (Tensor, dict, list)):
+        for where, tensor, given in _matched(label(owner, name), target, value):
+            _write_tensor(where, tensor, given, non_blocking)
+    elif isinstance(value, Mapping) or type(value) is type(target):
+        update_(target, value, non_blocking=non_blocking)
+    else:
         raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {named(value)}")
+
+
+def _write_tensor(where: str, target: Tensor, value: object, non_blocking: bool) -> None:
     if isinstance(value, (int, float, complex)):
         target.fill_(value)
     elif not isinstance(value, Tensor):
-        raise TypeError(f"{label(owner, name)}: expected a Tensor or a number, got {named(value)}")
+        raise TypeError(f"{where}: expected a Tensor or a number, got {named(value)}")
     elif value.shape != target.shape:
         raise ValueError(
-            f"{label(owner, name)}: expected a shape of {list(target.shape)} to write in place, got {list(value.shape)}"
+            f"{where}: expected a shape of {list(target.shape)} to write in place, got {list(value.shape)}"
         )
     else:
         target.copy_(value, non_blocking=non_blocking)
 
 
-def _target(owner: TensorClass, name: str) -> Tensor | TensorClass:
+def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object) -> None:
+    if not isinstance(value, (Tensor, int, float, complex)):
+        raise TypeError(f"{where}: expected a Tensor or a number, got {named(value)}")
+    try:
+        target[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
+    except RuntimeError as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def _matched(where: str, target: Tensors, value: object) -> Iterator[tuple[str, Tensor, object]]:
+    """Each tensor of a field, how it is called in a message, and what is to be written into it. A number is for all of them.
+
+    Raises:
+        TypeError: `value` is not of the same kind.
+        ValueError: it has not the same keys, or not as many tensors.
+    """
+    if isinstance(target, Tensor):
+        yield where, target, value
+        return
+    is_number = isinstance(value, (int, float, complex))
+    keys = list(target) if isinstance(target, dict) else list(range(len(target)))
+    if not is_number:
+        if not isinstance(value, Mapping if isinstance(target, dict) else (list, tuple)):
+            raise TypeError(f"{where}: expected a {type(target).__name__} of Tensor or a number, got {named(value)}")
+        given = list(value) if isinstance(value, Mapping) else list(range(len(value)))
+        if {*given} != {*keys}:
+            raise ValueError(f"{where}: expected tensors for {keys}, got {given}")
+    for key in keys:
+        one: object = value if is_number else value[key]  # type: ignore[index] # both have just been compared
+        yield f"{where}[{key!r}]", target[key], one  # type: ignore[index] # a key of a dict, a place in a list
+
+
+def _target(owner: TensorClass, name: str) -> Tensors | TensorClass:
     """What a field holds, to be written into."""
     refuse_if_frozen(owner, "write to the tensors of")
     if name in owner._static:
         raise TypeError(f"{label(owner, name)} is static and cannot be written in place; use .set")
-    target: Tensor | TensorClass | None = contents(owner)[name]  # type: ignore[assignment] # static values are out
+    target: Tensors | TensorClass | None = contents(owner)[name]  # type: ignore[assignment] # static values are out
     if target is None:
         raise ValueError(f"{label(owner, name)} is None, which cannot be written in place; use .set")
     return target
