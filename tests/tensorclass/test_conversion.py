@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from qten_gen.runtime.tensorclass.conversion import reduce
+from qten_gen.runtime.tensorclass.storage.pickling import reduce
 
 from .declared import Batch, Flat, Point, assert_applied, batch, flat, tensors
 

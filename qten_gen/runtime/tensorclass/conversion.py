@@ -1,38 +1,21 @@
-"""Dicts, text, copies and pickles of TensorClasses."""
+"""Dicts, text and copies of TensorClasses."""
 
 from __future__ import annotations
 
-import copyreg
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
-from typing import TYPE_CHECKING, NotRequired, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from torch import Size, Tensor
+from torch import Tensor
 
-from .checks import BatchSize, DeviceLike, default, suggestion
+from .checks import BatchSize, DeviceLike, suggestion
 from .checks import batch_size as as_batch_size
 from .contents import construct, contents, nested_class, new_like
-from .locks import FROZEN, lock
 
 if TYPE_CHECKING:
-    import torch
-
-    from .names import Names
     from .tensorclass import TensorClass
 
 T = TypeVar("T", bound="TensorClass")
-
-
-class State(TypedDict):
-    """What a pickle holds. Fields by name: one that was added since, and has a default, need not be there."""
-
-    fields: dict[str, object]
-    batch_size: Size
-    device: torch.device | None
-    names: NotRequired[Names]
-    """Only where a batch dimension has a name."""
-    lock: NotRequired[bool]
-    """Only where the object was locked."""
 
 
 def to_dict(self: TensorClass) -> dict[str, object]:
@@ -85,40 +68,6 @@ def _shown(value: object) -> str:
     if not isinstance(value, Tensor):
         return repr(value).replace("\n", "\n    ")
     return f"{str(value.dtype).removeprefix('torch.')}{[*value.shape]}{'' if value.is_cpu else f' {value.device}'}"
-
-
-def reduce(self: T) -> tuple[Callable[..., object], tuple[type[T]], State]:
-    """How to pickle: by the declared class alone, so that safe `torch.load` needs only that class on its list."""
-    state = State(fields=contents(self), batch_size=self._batch_size, device=self._device)
-    if self._names is not None:
-        state["names"] = self._names
-    if self._lock not in (None, FROZEN):
-        state["lock"] = True
-    return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined] # undocumented, but what pickle itself uses
-
-
-def restore(self: TensorClass, state: State) -> None:
-    """Fill an unpickled object. A field that the pickle does not have gets its default.
-
-    Raises:
-        TypeError: the pickle has a field that the class has not, or lacks one without default.
-    """
-    stored = state["fields"]
-    name = type(self).__name__
-    for field in stored:
-        if field not in self._fields:
-            raise TypeError(f"{name}: the pickle has a field {field!r} that the class does not declare")
-    for field in self._fields:
-        if field not in stored:
-            if field not in type(self)._defaults:
-                raise TypeError(f"{name}: the pickle has no field {field!r}, which has no default")
-            stored[field] = default(self, field)
-    values = [stored[field] for field in self._fields if field not in self._static]
-    static = [stored[field] for field in self._static]
-    self._refill(values, static, state["batch_size"], state["device"])
-    self._names = state.get("names")
-    if state.get("lock", False):
-        lock(self)
 
 
 def copy(self: T) -> T:

@@ -10,10 +10,12 @@ from ..declaring.metaclass import DeclarationMeta
 from . import protocols, pytree
 from .array_checks import shapes_of
 from .operations import missing
+from .storage import pickling
 
 if TYPE_CHECKING:
     from ...model import Declaration, TensorClassDecl
     from ...reflection import ClassStatement
+    from .tensorclass import TensorClass
 
 
 @dataclass_transform(field_specifiers=(field,), eq_default=False)
@@ -72,3 +74,4 @@ class TensorClassMeta(DeclarationMeta):
         positional = tuple(f.name for f in declaration.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
         pytree.register(cls)
+        pickling.register(cast("type[TensorClass]", cls))

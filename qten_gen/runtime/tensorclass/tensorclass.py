@@ -29,7 +29,7 @@ from .interop import arrays, records, tensordicts
 from .metaclass import TensorClassMeta
 from .metadata import Metadata
 from .operations import missing, table, torch_functions
-from .storage import load_state, memory_map, safetensors_files, state_dict
+from .storage import load_state, memory_map, pickling, safetensors_files, state_dict
 
 if TYPE_CHECKING:
     from typing import Self
@@ -303,8 +303,9 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
         return records.from_namedtuple(cls, source, auto_batch_size, batch_size, device)
 
     __repr__ = conversion.show
-    __reduce__ = conversion.reduce
-    __setstate__ = conversion.restore
+    __reduce__ = pickling.reduce
+    __reduce_ex__ = pickling.reduce_ex
+    __setstate__ = pickling.restore
     __copy__ = conversion.copy
     __deepcopy__ = conversion.deep_copy
     __replace__ = access.replace

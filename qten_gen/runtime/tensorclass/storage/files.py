@@ -55,6 +55,21 @@ def mapped_file(tensor: Tensor) -> MappedFile | None:
     return found
 
 
+def file_of(tensor: Tensor) -> MappedFile | None:
+    """The file that a tensor lies in, whole or as a part of it."""
+    found: MappedFile | None = getattr(tensor.untyped_storage(), "_qten_file", None)
+    return found
+
+
+def is_current(file: MappedFile) -> bool:
+    """Whether the path of a mapped file still leads to it."""
+    try:
+        found = os.lstat(file.path)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == (file.device, file.inode)
+
+
 def map_tensor(
     path: str,
     dtype: torch.dtype,

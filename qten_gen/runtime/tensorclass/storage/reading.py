@@ -41,12 +41,15 @@ class Source(Protocol):
     def allow_pickle(self) -> bool: ...
     def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
         """A tensor; `where` is the file and the field, for errors."""
+        ...
 
     def check_folder(self, folder: str, where: str) -> None:
         """Refuse the folder of a nested object where it is none."""
+        ...
 
     def metadata(self, folder: str) -> str:
         """The file that says what is in a folder, for errors."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
