@@ -12,6 +12,7 @@ _PYRIGHT_RULES_PY = (
     "reportArgumentType",
     "reportAssignmentType",
     "reportAttributeAccessIssue",
+    "reportGeneralTypeIssues",
     "reportIndexIssue",
     "reportInvalidTypeVarUse",
     "reportReturnType",

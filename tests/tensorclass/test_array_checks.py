@@ -111,7 +111,7 @@ def test_what_does_not_fit_is_refused_by_name(
         "states": torch.zeros(2, 7, 4),
     }
     with pytest.raises(error) as refused:
-        Text(**fitting | {name: wrong}, batch_size=2)
+        Text(**{**fitting, name: wrong}, batch_size=2)
     message = str(refused.value)
     assert message.startswith(f"Text.{name}: expected {annotation} with batch size [2]")
     assert known in message

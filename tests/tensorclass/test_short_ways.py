@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import Tensor
+from torch.utils import _pytree
 
 from qten_gen import TensorClass
 
@@ -151,7 +152,7 @@ def test_gradients_of_what_was_computed_cannot_be_switched_off() -> None:
 
 
 def test_a_tree_says_whether_the_object_has_a_device() -> None:
-    plain = torch.utils._pytree.tree_structure(rows(3))
-    assert torch.utils._pytree.tree_structure(rows(4)) == plain
-    back = torch.utils._pytree.tree_unflatten(rows(5).to("cpu")._leaves(), plain)
+    plain = _pytree.tree_structure(rows(3))
+    assert _pytree.tree_structure(rows(4)) == plain
+    back = _pytree.tree_unflatten(rows(5).to("cpu")._leaves(), plain)
     assert (back.device, back.batch_size) == (None, (5,))

@@ -11,7 +11,7 @@ import torch
 from torch import Size, Tensor
 
 from ..array_checks import refuse_contents
-from ..checks import label
+from ..checks import is_nested, label
 from ..contents import contents, tensor_and_nested
 from ..locks import refuse_if_frozen, refuse_if_locked
 from ..static import equal
@@ -128,7 +128,7 @@ def _fits(self: TensorClass, state: Mapping[str, Any], copies: list[tuple[Tensor
             if theirs.shape != value.shape:
                 return False
             copies.append((value, theirs))
-        elif not hasattr(value, "_batch_size") or not isinstance(theirs, Mapping) or not _fits(value, theirs, copies):
+        elif not is_nested(value) or not isinstance(theirs, Mapping) or not _fits(value, theirs, copies):
             return False
     return True
 
