@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .runtime.qten_style.ownership import ModuleType as ModuleType
     from .runtime.qten_style.ownership import nograd_tensors as nograd_tensors
     from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
+    from .runtime.tensorclass.lazy_stack import LazyStack as LazyStack
     from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 _HOMES = {
@@ -42,6 +43,7 @@ _HOMES = {
     "FrozenDict": "runtime.qten_style.frozen_dict",
     "Functional": "runtime.module.dispatch",
     "LabelledTensor": "runtime.qten_style.labelled",
+    "LazyStack": "runtime.tensorclass.lazy_stack",
     "Module": "runtime.module.module",
     "ModuleDict": "runtime.module.containers",
     "ModuleList": "runtime.module.containers",
@@ -71,6 +73,7 @@ __all__ = [
     "FrozenDict",
     "Functional",
     "LabelledTensor",
+    "LazyStack",
     "Module",
     "ModuleDict",
     "ModuleList",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Self, cast, overload
 
@@ -12,7 +12,7 @@ from torch import Size
 from .checks import set_batch_size
 from .contents import tensor_and_nested, tensors_of
 from .locks import nested_objects, refuse_if_locked
-from .shapes import Dim, dimension
+from .shapes import Dim, common_leading, dimension
 
 if TYPE_CHECKING:
     from qten_gen_typing import Primitives
@@ -123,7 +123,7 @@ class Metadata(Primitives):
                 inner.auto_batch_size_(batch_dims)
         sizes = list(_shapes(this))
         if sizes:
-            set_batch_size(this, _common(sizes)[:batch_dims])
+            set_batch_size(this, common_leading(sizes)[:batch_dims])
         return self
 
     def auto_device_(self) -> Self:
@@ -175,14 +175,3 @@ def _shapes(self: TensorClass) -> Iterator[Size]:
             yield value._batch_size
         elif name not in self._unbatched:
             yield from (tensor.shape for tensor in tensors_of(value))
-
-
-def _common(sizes: Sequence[Size]) -> Size:
-    """The leading dimensions that all sizes share.
-
-    >>> _common([Size((4, 3, 2)), Size((4, 3)), Size((4, 3, 5))])
-    torch.Size([4, 3])
-    """
-    shortest = min(len(size) for size in sizes)
-    shared = next((at for at in range(shortest) if len({size[at] for size in sizes}) > 1), shortest)
-    return sizes[0][:shared]

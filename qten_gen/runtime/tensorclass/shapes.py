@@ -198,6 +198,17 @@ def integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
     return cast("tuple[int, ...]", given)
 
 
+def common_leading(sizes: Sequence[Size]) -> Size:
+    """The leading dimensions that all sizes share.
+
+    >>> common_leading([Size((4, 3, 2)), Size((4, 3)), Size((4, 3, 5))])
+    torch.Size([4, 3])
+    """
+    shortest = min(len(size) for size in sizes)
+    shared = next((at for at in range(shortest) if len({size[at] for size in sizes}) > 1), shortest)
+    return sizes[0][:shared]
+
+
 def _resolved(self: TensorClass, shape: tuple[int, ...], old: Size) -> Size:
     """The shape with a size in place of -1, which has to hold the same number of items as `old`."""
     items = prod(old)

@@ -26,6 +26,7 @@ from . import names as dimension_names
 from .distributed import collectives, transfers
 from .gradients import Gradients
 from .interop import arrays, records, tensordicts
+from .lazy_stack import LazyStack, lazy_or_dense
 from .metaclass import TensorClassMeta
 from .metadata import Metadata
 from .operations import missing, table, torch_functions
@@ -172,6 +173,17 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     __iter__ = indexing.iterate
 
     vmap_dims = pytree.vmap_dims
+
+    # Side by side
+    @classmethod
+    def lazy_stack(cls, items: Sequence[Self]) -> LazyStack[Self]:
+        """Objects of this class side by side, without a copy, where shapes may differ. See `lazy_stack.LazyStack`."""
+        return LazyStack(items)
+
+    @classmethod
+    def maybe_dense_stack(cls, items: Sequence[Self]) -> Self | LazyStack[Self]:
+        """`torch.stack` where the objects allow it, else `lazy_stack`."""
+        return lazy_or_dense(items)
 
     # Copies, devices, dtypes, gradients
     to = movement.to

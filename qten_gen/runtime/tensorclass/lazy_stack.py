@@ -1,0 +1,293 @@
+"""Objects of one class side by side, of shapes that need not be the same, without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
+
+import torch
+from torch import Size, Tensor
+from torch.utils import _pytree
+
+from . import joining
+from .checks import is_nested, named
+from .indexing import Index, IndexItem
+from .lookup import Key, get, owner_of
+from .movement import Device
+from .shapes import common_leading
+
+if TYPE_CHECKING:
+    from .tensorclass import TensorClass
+
+B = TypeVar("B", bound="TensorClass")
+C = TypeVar("C", bound="TensorClass")
+
+Several = slice | list[int] | list[bool] | range | Tensor
+"""What selects several objects of a lazy stack."""
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class LazyStack(Generic[B]):
+    """A stack of objects that is made only when a field is read: the objects keep their own tensors, and their shapes may differ.
+
+        lazy = Batch.lazy_stack([first, second])
+        lazy.get("tokens", as_padded_tensor=True)
+        lazy[0].tokens, [batch.source for batch in lazy], lazy.map(lambda batch: batch.point)
+
+    The objects stand along a first batch dimension. Changing one of them changes what the stack reads.
+
+    Args:
+        objects: Objects of one class, one at least.
+
+    Raises:
+        TypeError: they are of different classes.
+        ValueError: there are none.
+    """
+
+    objects: tuple[B, ...]
+
+    def __init__(self, objects: Sequence[B]) -> None:
+        found = tuple(objects)
+        if not found:
+            raise ValueError("LazyStack: expected at least one object, got none")
+        for one in found:
+            if not is_nested(one) or type(one) is not type(found[0]):
+                raise TypeError(
+                    f"LazyStack: expected objects of one TensorClass, got {named(found[0])} and {named(one)}"
+                )
+        object.__setattr__(self, "objects", found)
+
+    @property
+    def batch_size(self) -> Size:
+        """How many objects there are, and the leading dimensions of their batch sizes that all share."""
+        return Size((len(self.objects), *common_leading([one._batch_size for one in self.objects])))
+
+    @property
+    def device(self) -> torch.device | None:
+        """The device of all objects, or None where they differ or have none."""
+        found = {one._device for one in self.objects}
+        return found.pop() if len(found) == 1 else None
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the fields."""
+        return self.objects[0]._fields
+
+    @overload
+    def get(self, key: Key) -> Tensor: ...
+    @overload
+    def get(self, key: Key, *, as_list: Literal[True]) -> list[Tensor | None]: ...
+    @overload
+    def get(self, key: Key, *, as_padded_tensor: Literal[True], padding_value: float = 0.0) -> Tensor: ...
+    @overload
+    def get(self, key: Key, *, as_nested_tensor: Literal[True], layout: torch.layout = ...) -> Tensor: ...
+    def get(
+        self,
+        key: Key,
+        *,
+        as_list: bool = False,
+        as_padded_tensor: bool = False,
+        padding_value: float = 0.0,
+        as_nested_tensor: bool = False,
+        layout: torch.layout = torch.jagged,
+    ) -> Tensor | list[Tensor | None]:
+        """A tensor field of all objects: stacked, or in another form where their shapes differ.
+
+            lazy.get("tokens", as_list=True), lazy.get(("point", "weight"), as_nested_tensor=True)
+
+        Other fields are read from the objects: `[batch.source for batch in lazy]`, `lazy.map(lambda batch: batch.point)`.
+
+        Args:
+            as_list: The tensors as they are; None for an object whose field is None.
+            as_padded_tensor: One tensor of the largest size in each dimension, filled up behind; an object without the tensor
+                is filling throughout.
+            padding_value: What it is filled up with.
+            as_nested_tensor: A nested tensor of torch.
+            layout: Of the nested tensor; `torch.jagged` lets one dimension differ.
+
+        Raises:
+            KeyError: there is no such field.
+            TypeError: it is no tensor field, or it is None in some objects and the form has no place for None.
+            ValueError: the tensors cannot be stacked; the message names the forms.
+        """
+        found = [self._tensor(one, key) for one in self.objects]
+        if as_list:
+            return found
+        if as_padded_tensor:
+            return _padded(self._label(key), found, padding_value)
+        given = [tensor for tensor in found if tensor is not None]
+        if len(given) < len(found):
+            missing = f"{len(found) - len(given)} of {len(found)} objects"
+            raise TypeError(f"{self._label(key)} is None in {missing}; read it with as_list=True")
+        if as_nested_tensor:
+            nested: Tensor = torch.nested.as_nested_tensor(given, layout=layout)
+            return nested
+        shapes = list(dict.fromkeys(tuple(tensor.shape) for tensor in given))
+        if len(shapes) > 1:
+            raise ValueError(
+                f"{self._label(key)} has the shapes {', '.join(str(list(shape)) for shape in shapes)}, which are not one; "
+                "read it with as_list=True, as_padded_tensor=True or as_nested_tensor=True"
+            )
+        return torch.stack(given)
+
+    def _tensor(self, one: B, key: Key) -> Tensor | None:
+        """The tensor in one object; None where the field or a nested object on the way is None."""
+        steps = (key,) if isinstance(key, str) else key
+        if get(one, steps[:-1], None) is None:
+            return None
+        owner, name = owner_of(one, key)
+        value: object = getattr(owner, name)
+        if value is not None and (not isinstance(value, Tensor) or name in owner._unbatched):
+            raise TypeError(
+                f"{self._label(key)} is no tensor that the batch carries; "
+                f"read it from the objects: [one.{_dotted(key)} for one in lazy]"
+            )
+        return value
+
+    def _label(self, key: Key) -> str:
+        return f"{type(self.objects[0]).__name__}.{_dotted(key)}"
+
+    @overload
+    def __getitem__(self, index: int | tuple[int, *tuple[IndexItem, ...]]) -> B: ...
+    @overload
+    def __getitem__(self, index: Several | tuple[Several, *tuple[IndexItem, ...]]) -> LazyStack[B]: ...
+    def __getitem__(self, index: int | Several | tuple[int | Several, *tuple[IndexItem, ...]]) -> B | LazyStack[B]:
+        """One object, or a stack of some; what follows in a tuple indexes each of them.
+
+            lazy[0], lazy[1:], lazy[[2, 0]], lazy[mask], lazy[:, 0]
+
+        Raises:
+            IndexError: there is no such object.
+            TypeError: it is none of these.
+        """
+        first, *rest = index if isinstance(index, tuple) else (index,)
+        inner = cast(Index, tuple(rest))
+        if isinstance(first, int) and not isinstance(first, bool):
+            return self.objects[first][inner] if rest else self.objects[first]
+        chosen = [self.objects[at] for at in _positions(first, len(self.objects))]
+        return LazyStack([one[inner] for one in chosen] if rest else chosen)
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
+    def __iter__(self) -> Iterator[B]:
+        return iter(self.objects)
+
+    def __repr__(self) -> str:
+        lines = "".join(f"    {one!r},\n".replace("\n", "\n    ").removesuffix("    ") for one in self.objects)
+        return f"LazyStack([\n{lines}])"
+
+    def map(self, fn: Callable[[B], C]) -> LazyStack[C]:
+        """The stack of what `fn` makes of each object, of whatever TensorClass: `lazy.map(lambda batch: batch.point)`."""
+        return LazyStack([fn(one) for one in self.objects])
+
+    def apply(self, fn: Callable[[Tensor], Tensor]) -> LazyStack[B]:
+        """The stack with `fn` applied to every tensor of every object."""
+        return LazyStack([one.apply(fn) for one in self.objects])
+
+    def to(
+        self,
+        target: Device | torch.dtype | Tensor | TensorClass,
+        dtype: torch.dtype | None = None,
+        non_blocking: bool = False,
+    ) -> LazyStack[B]:
+        """The stack with every object moved or cast, as by the `to` of an object.
+
+        Raises:
+            TypeError: a dtype is neither floating point nor complex.
+        """
+        if isinstance(target, (str, int, torch.device)):
+            return LazyStack([one.to(target, dtype, non_blocking) for one in self.objects])
+        if isinstance(target, torch.dtype):
+            return LazyStack([one.to(target, non_blocking) for one in self.objects])
+        return LazyStack([one.to(target, non_blocking) for one in self.objects])
+
+    def pin_memory(self) -> LazyStack[B]:
+        """The stack with every tensor in page-locked memory. A DataLoader calls it."""
+        return LazyStack([one.pin_memory() for one in self.objects])
+
+    def dense(self) -> B:
+        """One object with a copy of all tensors, as by `torch.stack`.
+
+        Raises:
+            TypeError: a field is None in some objects only.
+            ValueError: shapes or static fields differ; the message names the field.
+        """
+        return joining.stack(self.objects)
+
+    contiguous = dense
+
+
+def lazy_or_dense(objects: Sequence[B]) -> B | LazyStack[B]:
+    """One object where all can be stacked, else a lazy stack of them; for `maybe_dense_stack`.
+
+    Raises:
+        TypeError: they are of different classes.
+        ValueError: there are none.
+    """
+    lazy = LazyStack(objects)
+    try:
+        return lazy.dense()
+    except (TypeError, ValueError, RuntimeError):
+        return lazy
+
+
+def _dotted(key: Key) -> str:
+    return key if isinstance(key, str) else ".".join(key)
+
+
+def _positions(index: object, length: int) -> list[int]:
+    """The positions that a slice, a list, a range or a tensor selects."""
+    if isinstance(index, slice):
+        return list(range(length))[index]
+    if isinstance(index, Tensor) and index.dim() != 1:
+        raise TypeError(f"a LazyStack is indexed with tensors of one dimension, got {named(index)}")
+    if not isinstance(index, (Tensor, list, range)):
+        raise TypeError(
+            "a LazyStack is indexed with int, slice, a list, range or Tensor of int or bool, "
+            f"or a tuple that begins with one, got {named(index)}"
+        )
+    found: list[int | bool] = index.tolist() if isinstance(index, Tensor) else list(index)
+    if found and all(isinstance(at, bool) for at in found):
+        if len(found) != length:
+            raise IndexError(f"a mask of {len(found)} does not fit a LazyStack of {length} objects")
+        return [at for at, chosen in enumerate(found) if chosen]
+    return [int(at) for at in found]
+
+
+def _padded(label: str, tensors: list[Tensor | None], value: float) -> Tensor:
+    """The tensors stacked in one of the largest size in each dimension."""
+    given = [tensor for tensor in tensors if tensor is not None]
+    if not given:
+        raise TypeError(f"{label} is None in all objects")
+    if len({tensor.dim() for tensor in given}) > 1:
+        dims = sorted({tensor.dim() for tensor in given})
+        raise ValueError(
+            f"{label} has {dims} dimensions, which cannot be padded to one shape; read it with as_list=True"
+        )
+    largest = [max(sizes) for sizes in zip(*(tensor.shape for tensor in given), strict=True)]
+    dtype = reduce(torch.promote_types, (tensor.dtype for tensor in given))
+    out = given[0].new_full((len(tensors), *largest), value, dtype=dtype)
+    for at, tensor in enumerate(tensors):
+        if tensor is not None:
+            out[at][tuple(slice(size) for size in tensor.shape)] = tensor
+    return out
+
+
+def _flatten(lazy: LazyStack[TensorClass]) -> tuple[list[Any], None]:
+    return list(lazy.objects), None
+
+
+def _flatten_keyed(lazy: LazyStack[TensorClass]) -> tuple[list[tuple[Any, Any]], None]:
+    return [(_pytree.SequenceKey(at), one) for at, one in enumerate(lazy.objects)], None
+
+
+def _unflatten(objects: Iterable[Any], context: None) -> LazyStack[TensorClass]:
+    """A stack of what stands in the places of objects, which may be anything."""
+    out: LazyStack[TensorClass] = object.__new__(LazyStack)
+    object.__setattr__(out, "objects", tuple(objects))
+    return out
+
+
+_pytree.register_pytree_node(LazyStack, _flatten, _unflatten, flatten_with_keys_fn=_flatten_keyed)
