@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import torch
-from torch import Tensor, nn
+from torch import Size, Tensor, nn
 
 from ..checks import label
 from ..contents import contents, new_like, tensor_and_nested
@@ -77,12 +77,20 @@ def _object(self: TensorClass, folder: str, name: str, options: Options, placed:
             code = encode(value, where, partial(enum_of, type(self), key), allow_pickle=options.allow_pickle)
             entries[key] = StaticEntry(code, plain(value), files.give(key) if has_plain_form(value) else "")
         else:
-            entries[key] = _entry(value, label(self, key), folder, key, files, options, placed)
+            size = Size() if key in self._unbatched else self._batch_size
+            entries[key] = _entry(value, label(self, key), size, folder, key, files, options, placed)
     return Level("class", type(self).__qualname__, tuple(self._batch_size), self._names, name, entries)
 
 
 def _entry(
-    value: object, where: str, folder: str, key: str, files: FileNames, options: Options, placed: list[Placed]
+    value: object,
+    where: str,
+    batch_size: Size,
+    folder: str,
+    key: str,
+    files: FileNames,
+    options: Options,
+    placed: list[Placed],
 ) -> Entry:
     if value is None:
         return None
@@ -94,22 +102,27 @@ def _entry(
     name = files.give(key)
     inside = os.path.join(folder, name)
     if isinstance(value, (dict, list)):
-        return _container(value, where, inside, name, options, placed)
+        return _container(value, where, batch_size, inside, name, options, placed)
     return _object(cast("TensorClass", value), inside, name, options, placed)
 
 
 def _container(
-    value: dict[str, object] | list[object], where: str, folder: str, name: str, options: Options, placed: list[Placed]
+    value: dict[str, object] | list[object],
+    where: str,
+    batch_size: Size,
+    folder: str,
+    name: str,
+    options: Options,
+    placed: list[Placed],
 ) -> Level:
     """A dict or list of tensors; the items of a list are called by their positions."""
     files = FileNames()
     items = value.items() if isinstance(value, dict) else ((str(at), item) for at, item in enumerate(value))
-    entries: dict[str, Entry] = {}
-    for key, item in items:
-        if not isinstance(key, str):
-            raise TypeError(f"{where}: expected keys of type str, got {key!r}")
-        entries[key] = _entry(item, f"{where}[{key!r}]", folder, key, files, options, placed)
-    return Level("dict" if isinstance(value, dict) else "list", type(value).__name__, (), None, name, entries)
+    entries = {
+        key: _entry(item, f"{where}[{key!r}]", batch_size, folder, key, files, options, placed) for key, item in items
+    }
+    kind: Literal["dict", "list"] = "dict" if isinstance(value, dict) else "list"
+    return Level(kind, kind, tuple(batch_size), None, name, entries)
 
 
 def refuse_unplain(tensor: Tensor, where: str, *, may_be_meta: bool = False) -> None:

@@ -137,10 +137,12 @@ def _take_apart(state: Mapping[str, Any], prefix: str, given: Given) -> None:
     for name, level in (getattr(state, "_metadata", None) or {}).items():
         given.levels.setdefault((prefix + name).removesuffix("."), level)
     for name, value in state.items():
+        # A dot in the name of a flat dict separates; below, it is a part of the key of a dict of tensors.
+        key = prefix + dotless(name) if prefix else name
         if isinstance(value, Mapping):
-            _take_apart(value, f"{prefix}{name}.", given)
+            _take_apart(value, f"{key}.", given)
         else:
-            given.values[prefix + name] = value
+            given.values[key] = value
 
 
 def _plan(self: TensorClass, prefix: str, given: Given, plan: Plan, outer: Size) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copyreg
 import ctypes
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from multiprocessing.reduction import ForkingPickler
 from pickle import PickleBuffer
 from typing import (
@@ -27,6 +27,7 @@ from typing import (
 
 import torch
 from torch import Size, Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 from ..checks import default
 from ..contents import contents
@@ -67,8 +68,8 @@ class State(TypedDict):
     """Only where the object was locked."""
     raw: NotRequired[dict[str, Raw]]
     """Tensors as buffers."""
-    files: NotRequired[dict[str, FilePart]]
-    """Tensors as parts of files."""
+    files: NotRequired[bool]
+    """Only where there are parts of files in the place of tensors."""
 
 
 Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
@@ -80,7 +81,7 @@ def reduce(self: T) -> Reduced[T]:
     return _reduced(self, state)
 
 
-def reduce_ex(self: T, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+def reduce_ex(self: TensorClass, protocol: SupportsIndex) -> str | tuple[Any, ...]:
     """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""
     own: object = type(self).__reduce__
     if operator.index(protocol) < 5 or own is not reduce:
@@ -105,7 +106,8 @@ def _reduced(self: T, state: State) -> Reduced[T]:
 def _take_raw(fields: dict[str, object]) -> dict[str, Raw]:
     """Take plain tensors out of `fields`, as buffers. None where two share memory: torch keeps one tensor one."""
     plain = {name: value for name, value in fields.items() if type(value) is Tensor and _is_plain(value)}
-    storages = [value.untyped_storage()._cdata for value in fields.values() if _has_storage(value)]
+    leaves = [leaf for value in fields.values() for leaf in _leaves(value)]
+    storages = [leaf.untyped_storage()._cdata for leaf in leaves if _has_storage(leaf)]
     if len(set(storages)) < len(storages):
         return {}
     raw: dict[str, Raw] = {}
@@ -113,6 +115,13 @@ def _take_raw(fields: dict[str, object]) -> dict[str, Raw]:
         del fields[name]
         raw[name] = (schema.dtype_name(tensor.dtype), tuple(tensor.shape), _buffer(tensor))
     return raw
+
+
+def _leaves(value: object) -> Iterable[object]:
+    """A value, or those in a dict or list of tensors."""
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else (value,)
 
 
 def _has_storage(value: object) -> TypeGuard[Tensor]:
@@ -130,7 +139,7 @@ def _is_plain(tensor: Tensor) -> bool:
         and not tensor.is_neg()
         and not tensor.__dict__
         and schema.dtype_name(tensor.dtype) in schema.DTYPES
-        and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+        and not is_functorch_wrapped_tensor(tensor)
     )
 
 
@@ -160,8 +169,9 @@ def restore(self: TensorClass, state: State) -> None:
     stored = state["fields"]
     for name, raw in state.get("raw", {}).items():
         stored[name] = _from_buffer(*raw)
-    for name, part in state.get("files", {}).items():
-        stored[name] = _from_file(part)
+    if state.get("files", False):
+        for name, value in stored.items():
+            stored[name] = _each(value, lambda item: _from_file(item) if isinstance(item, FilePart) else item)
     name = type(self).__name__
     for field in stored:
         if field not in self._fields:
@@ -185,20 +195,32 @@ def restore(self: TensorClass, state: State) -> None:
 def reduce_for_processes(self: T) -> Reduced[T]:
     """How to send to another process: tensors in shared memory, as torch does, and those of memory maps by their files."""
     reduced = reduce(self)
-    fields = reduced[2]["fields"]
-    parts: dict[str, FilePart] = {}
-    for name, value in list(fields.items()):
-        if not _has_storage(value) or value.untyped_storage().filename is None:
-            continue
-        if (part := _part(value)) is not None:
-            parts[name] = part
-            del fields[name]
-        else:
-            # Torch cannot share the memory of a file whose name it has not got.
-            fields[name] = value.clone()
-    if parts:
-        reduced[2]["files"] = parts
+    state = reduced[2]
+    for name, value in state["fields"].items():
+        if name not in self._static:
+            state["fields"][name] = sent = _each(value, _sent)
+            if sent is not value:
+                state["files"] = True
     return reduced
+
+
+def _sent(value: object) -> object:
+    """What is sent of a value: of a tensor in a file, which part it is."""
+    if not _has_storage(value) or value.untyped_storage().filename is None:
+        return value
+    # Torch cannot share the memory of a file whose name it has not got.
+    return _part(value) or value.clone()
+
+
+def _each(value: object, fn: Callable[[object], object]) -> object:
+    """`fn` of a value, or of those in a dict or list of tensors; the dict or list itself where nothing changes."""
+    if isinstance(value, dict):
+        items = {key: fn(item) for key, item in value.items()}
+        return items if any(items[key] is not item for key, item in value.items()) else value
+    if isinstance(value, list):
+        found = [fn(item) for item in value]
+        return found if any(new is not item for new, item in zip(found, value, strict=True)) else value
+    return fn(value)
 
 
 def _part(tensor: Tensor) -> FilePart | None:

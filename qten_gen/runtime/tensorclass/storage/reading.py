@@ -184,6 +184,8 @@ def _value(
         return value
     if entry is None and declared.optional:
         return None
+    if declared.container is not None:
+        return _container(declared.container, entry, folder, where, source)
     if isinstance(entry, TensorEntry) and declared.name not in cls._nested:
         return source.tensor(folder, entry, where)
     if isinstance(entry, Level) and declared.name in cls._nested:
@@ -195,13 +197,36 @@ def _value(
     )
 
 
+def _container(kind: str, entry: Entry, folder: str, where: str, source: Source) -> dict[str, Tensor] | list[Tensor]:
+    """A dict or list of tensors."""
+    if not isinstance(entry, Level) or (entry.kind != kind and entry.kind != "class"):
+        raise StorageError(f"{where}: expected a {kind} of tensors, got {_kind(entry)}")
+    inside = os.path.join(folder, entry.folder)
+    source.check_folder(inside, where)
+    found: dict[str, Tensor] = {}
+    for key, item in entry.entries.items():
+        if not isinstance(item, TensorEntry):
+            raise StorageError(f"{where}[{key!r}]: expected a tensor, got {_kind(item)}")
+        found[key] = source.tensor(inside, item, f"{where}[{key!r}]")
+    if kind == "dict":
+        return found
+    if found.keys() != {str(at) for at in range(len(found))}:
+        raise StorageError(f"{where}: expected positions from 0 on as keys, got {list(found)}")
+    return [found[str(at)] for at in range(len(found))]
+
+
 def _fitting(value: object, declared: FieldDecl, batch_size: Size, where: str) -> object:
     """A value whose shape, or whose batch size, starts with the owner's, where the batch carries it."""
     if declared.unbatched:
         return value
-    shape = value.shape if isinstance(value, Tensor) else getattr(value, "_batch_size", None)
-    if isinstance(shape, Size) and shape[: len(batch_size)] != batch_size:
-        raise StorageError(f"{where}: expected a shape that starts with {list(batch_size)}, got {list(shape)}")
+    if declared.container is not None and value is not None:
+        items = cast("dict[str, Tensor] | list[Tensor]", value)
+        shapes: list[object] = [item.shape for item in (items.values() if isinstance(items, dict) else items)]
+    else:
+        shapes = [value.shape if isinstance(value, Tensor) else getattr(value, "_batch_size", None)]
+    for shape in shapes:
+        if isinstance(shape, Size) and shape[: len(batch_size)] != batch_size:
+            raise StorageError(f"{where}: expected a shape that starts with {list(batch_size)}, got {list(shape)}")
     return value
 
 
@@ -216,4 +241,6 @@ def _refuse_shapes(self: TensorClass, batch_size: Size, where: str) -> None:
 def _kind(entry: Entry) -> str:
     if entry is None:
         return "nothing"
-    return {TensorEntry: "a tensor", StaticEntry: "a static value", Level: "an object"}[type(entry)]
+    if isinstance(entry, Level):
+        return "an object" if entry.kind == "class" else f"a {entry.kind}"
+    return "a tensor" if isinstance(entry, TensorEntry) else "a static value"
