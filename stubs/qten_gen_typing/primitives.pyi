@@ -11,6 +11,7 @@ A = TypeVar("A")
 class Primitives:
     """Storage and methods of generated classes, which the runtime builds its public methods from."""
 
+    __generated_init__: ClassVar[Callable[..., None]]
     _batch_size: Size
     _device: torch.device | None
     _names: tuple[str | None, ...] | None

@@ -52,6 +52,24 @@ def test_from_numpy_is_the_way_back() -> None:
     assert value.tokens[0].tolist() == [7, 7, 7]
 
 
+class Heads(TensorClass):
+    """Several tensors in one field."""
+
+    logits: dict[str, Tensor]
+    layers: list[Tensor]
+
+
+def test_dicts_and_lists_of_tensors_are_dicts_and_lists_of_arrays() -> None:
+    value = Heads({"kind": torch.rand(4, 3)}, [torch.rand(4), torch.rand(4)], batch_size=4)
+    made: Any = value.numpy()
+    assert np.array_equal(made["logits"]["kind"], value.logits["kind"])
+    back = Heads.from_numpy(made, batch_size=4)
+    assert torch.equal(back.layers[1], value.layers[1])
+    row: Any = value[0].tolist()
+    assert row["layers"] == [layer[0].item() for layer in value.layers]
+    assert row["logits"] == {"kind": value.logits["kind"][0].tolist()}
+
+
 def test_from_numpy_leaves_arrays_in_static_fields_alone() -> None:
     table = np.ones(3)
     made = Held.from_numpy({"x": np.zeros((2, 3)), "table": table}, batch_size=2)

@@ -217,6 +217,27 @@ def test_names_of_the_dimensions_are_carried_over() -> None:
     assert flat(4).to_tensordict().names == [None]
 
 
+class Heads(TensorClass):
+    """Several tensors in one field."""
+
+    logits: dict[str, Tensor]
+    layers: list[Tensor]
+    table: Unbatched[dict[str, Tensor]]
+
+
+def test_a_dict_or_list_of_tensors_is_a_tensordict() -> None:
+    layers = [torch.rand(4, 2) for _ in range(11)]
+    value = Heads({"kind": torch.rand(4, 3)}, layers, {"rows": torch.rand(7)}, batch_size=4)
+    made = value.to_tensordict()
+    assert made["logits", "kind"] is value.logits["kind"]
+    assert list(made["layers"].keys()) == [str(position) for position in range(11)]
+    back = Heads.from_tensordict(made[:2])
+    assert torch.equal(back.logits["kind"], value.logits["kind"][:2])
+    assert all(torch.equal(mine, theirs[:2]) for mine, theirs in zip(back.layers, layers, strict=True))
+    assert torch.equal(back.table["rows"], value.table["rows"])
+    assert type(back.table["rows"]) is Tensor
+
+
 class Coded(TensorClass):
     """A tensor that the batch does not carry."""
 

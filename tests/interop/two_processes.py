@@ -24,6 +24,13 @@ class Fixed(TensorClass, frozen=True):
     x: Tensor
 
 
+class Heads(TensorClass):
+    """Several tensors in one field."""
+
+    logits: dict[str, Tensor]
+    layers: list[Tensor]
+
+
 class Coded(TensorClass):
     """A tensor that the batch does not carry."""
 
@@ -111,6 +118,15 @@ def unbatched_tensors_are_gathered_in_a_list_and_not_stacked(folder: Path) -> No
     stacked = value.gather_and_stack(1)
     if stacked is not None:
         assert (stacked.x.tolist(), stacked.table.tolist()) == ([[0, 0, 0], [1, 1, 1]], [1, 1])
+
+
+def dicts_and_lists_of_tensors_travel(folder: Path) -> None:
+    value = Heads({"kind": torch.full((3,), float(rank()))}, [torch.ones(3)], batch_size=3)
+    value.all_reduce()
+    assert (value.logits["kind"].tolist(), value.layers[0].tolist()) == ([1, 1, 1], [2, 2, 2])
+    value = Heads({"kind": torch.zeros(3)}, [torch.ones(3)] * (1 + rank()), batch_size=3)
+    with pytest.raises(ValueError, match=r"layers\.1 differs: nothing in rank 0, float32\[3\] in rank 1"):
+        value.broadcast(0)
 
 
 def scatter_writes_one_item_into_each_process(folder: Path) -> None:
@@ -307,6 +323,7 @@ CHECKS: Sequence[Check] = (
     all_gather_returns_the_objects_of_all_processes,
     gather_and_stack_returns_the_stack_in_one_process,
     unbatched_tensors_are_gathered_in_a_list_and_not_stacked,
+    dicts_and_lists_of_tensors_travel,
     scatter_writes_one_item_into_each_process,
     tensors_that_are_not_contiguous_are_written_too,
     tensors_that_require_gradients_are_written_too,

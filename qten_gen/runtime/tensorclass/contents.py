@@ -73,8 +73,7 @@ def new_like(self: T) -> T:
 def construct(cls: type[T], values: dict[str, object]) -> T:
     """An object constructed from values of its fields, `batch_size` and `device`, also where the class has its own `__init__`."""
     out = object.__new__(cls)
-    init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
-    init(out, **values)
+    cls.__generated_init__(out, **values)
     return out
 
 

@@ -73,5 +73,8 @@ class TensorClassMeta(DeclarationMeta):
         type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))
         positional = tuple(f.name for f in declaration.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
+        # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
+        init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
+        type.__setattr__(cls, "__generated_init__", staticmethod(init))
         pytree.register(cls)
         pickling.register(cast("type[TensorClass]", cls))

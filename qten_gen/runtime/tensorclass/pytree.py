@@ -11,6 +11,7 @@ from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor
 from torch.utils import _pytree
 
+from . import tree_specs
 from .contents import new_like, tensor_and_nested, tensors_of
 from .shapes import dimension
 
@@ -59,7 +60,13 @@ def register(cls: type) -> None:
     names = tensor_and_nested(declared)
     flatten = partial(_flatten_some if declared._unbatched or declared._containers else _flatten, names, {})
     _pytree.register_pytree_node(
-        cls, flatten, partial(_unflatten, cls, names), flatten_with_keys_fn=partial(_flatten_keyed, flatten)
+        cls,
+        flatten,
+        partial(_unflatten, cls, names),
+        flatten_with_keys_fn=partial(_flatten_keyed, flatten),
+        serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
+        to_dumpable_context=partial(tree_specs.dumped, declared),
+        from_dumpable_context=partial(tree_specs.loaded, Layout),
     )
 
 

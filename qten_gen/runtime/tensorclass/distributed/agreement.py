@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import torch
 from torch import Tensor
 
-from ..contents import contents
+from ..contents import contents, tensors_of
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
@@ -47,8 +47,10 @@ def _paths(self: TensorClass, before: str, unbatched: bool) -> Iterator[tuple[st
     for name, value in contents(self).items():
         if name in self._nested and value is not None:
             yield from _paths(cast("TensorClass", value), f"{before}{name}.", unbatched)
-        elif name not in self._static and isinstance(value, Tensor) and (unbatched or name not in self._unbatched):
-            yield before + name, value
+        elif name not in self._static and (unbatched or name not in self._unbatched):
+            keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else None
+            paths = [before + name] if keys is None else [f"{before}{name}.{key}" for key in keys]
+            yield from zip(paths, tensors_of(value), strict=False)
 
 
 def schema(action: str, self: TensorClass) -> Schema:

@@ -48,7 +48,13 @@ def _array(self: TensorClass, name: str, value: object, force: bool) -> object:
             return value.numpy(force=force)
         except (RuntimeError, TypeError) as error:
             raise TypeError(f"{label(self, name)}: {error}") from error
-    return numpy(cast("TensorClass", value), force=force) if name in self._nested and value is not None else value
+    if name in self._nested and value is not None:
+        return numpy(cast("TensorClass", value), force=force)
+    if name in self._containers and isinstance(value, dict):
+        return {key: _array(self, f"{name}.{key}", tensor, force) for key, tensor in value.items()}
+    if name in self._containers and isinstance(value, list):
+        return [_array(self, f"{name}.{position}", tensor, force) for position, tensor in enumerate(value)]
+    return value
 
 
 def from_numpy(
@@ -92,6 +98,10 @@ def _tensors(cls: type[TensorClass], values: Mapping[str, object]) -> dict[str, 
 
 
 def _tensor(cls: type[TensorClass], name: str, value: object) -> object:
+    if name in cls._containers and isinstance(value, Mapping):
+        return {key: _tensor(cls, "", array) for key, array in value.items()}
+    if name in cls._containers and isinstance(value, list):
+        return [_tensor(cls, "", array) for array in value]
     if isinstance(value, Tensor) or not (isinstance(value, Mapping) or hasattr(value, "__array__")):
         return value
     if name in cls._nested:
@@ -127,5 +137,9 @@ def tolist(self: TensorClass) -> Rows:
 def _plain(value: object) -> object:
     if isinstance(value, Tensor):
         return cast("object", value.tolist())
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
     tolist_of = getattr(value, "tolist", None) if hasattr(value, "_batch_size") else None
     return value if tolist_of is None else cast("object", tolist_of())

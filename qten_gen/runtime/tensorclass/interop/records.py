@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from torch import Size, Tensor
 
 from ..checks import BatchSize, DeviceLike, is_nested, named
-from ..contents import contents, nested_class
+from ..contents import contents, nested_class, tensors_of
 from ..conversion import from_dict
 
 if TYPE_CHECKING:
@@ -116,5 +116,7 @@ def _shapes(cls: type[TensorClass], values: Mapping[str, object]) -> Iterator[Si
             yield value.shape
         elif is_nested(value):
             yield value._batch_size
+        elif name in cls._containers:
+            yield from (tensor.shape for tensor in tensors_of(value))
         elif isinstance(value, dict) and name in cls._nested:
             yield from _shapes(nested_class(cls, name), cast("dict[str, object]", value))

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 from torch import Tensor
 
 from ..checks import named, suggestion
-from ..contents import construct, contents, nested_class
+from ..contents import construct, contents, nested_class, tensors_of
 from ..static import equal
 
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
 
-    from ....model import TensorClassDecl
+    from ....model import FieldDecl, TensorClassDecl
     from ..tensorclass import TensorClass
 
 T = TypeVar("T", bound="TensorClass")
@@ -25,7 +25,8 @@ T = TypeVar("T", bound="TensorClass")
 def to_tensordict(self: TensorClass, *, retain_none: bool = True) -> TensorDict:
     """The fields as a `tensordict.TensorDict` with the same batch size, device and names; nested objects become TensorDicts.
 
-    Tensors are shared, not copied. A static value becomes a `NonTensorData`, an Unbatched tensor an `UnbatchedTensor`.
+    Tensors are shared, not copied. A static value becomes a `NonTensorData`, an Unbatched tensor an `UnbatchedTensor`, a dict or
+    list of tensors a TensorDict, which has the positions of a list as its keys.
 
     Args:
         retain_none: Whether fields that are None are entries of the result. Without them `from_tensordict` gives such a field its
@@ -50,9 +51,18 @@ def _entry(library: ModuleType, self: TensorClass, name: str, value: object, ret
     """A field's value as a TensorDict holds it."""
     if value is None or name in self._static:
         return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
-    if name in self._unbatched:
-        return library.UnbatchedTensor(value)
-    return to_tensordict(cast("TensorClass", value), retain_none=retain_none) if name in self._nested else value
+    if name in self._nested:
+        return to_tensordict(cast("TensorClass", value), retain_none=retain_none)
+    hold = library.UnbatchedTensor if name in self._unbatched else _itself
+    if name not in self._containers:
+        return cast("object", hold(value))
+    keys = value if isinstance(value, dict) else map(str, range(len(tensors_of(value))))
+    held = {key: hold(tensor) for key, tensor in zip(keys, tensors_of(value), strict=True)}
+    return library.TensorDict(held, batch_size=self._batch_size, device=self._device)
+
+
+def _itself(value: object) -> object:
+    return value
 
 
 def from_tensordict(
@@ -88,11 +98,10 @@ def from_tensordict(
             f"{where}: no field {unknown!r}{suggestion(unknown, cls._fields)}; safe=False leaves out what is no field"
         )
     values = {name: _value(cls, name, given[name], safe) for name in cls._fields if name in given}
-    declaration = cast("TensorClassDecl", cls._declaration)
-    optional = {field.name for field in declaration.fields if field.optional}
+    declared = _declared(cls)
     for name in cls._fields:
         if name not in values and name not in cls._defaults:
-            if name not in optional:
+            if not declared[name].optional:
                 raise TypeError(f"{where}: missing {name!r}")
             values[name] = None
     shape = {"batch_size": tensordict.batch_size, "device": tensordict.device, "names": tensordict.names}
@@ -110,7 +119,15 @@ def _value(cls: type[TensorClass], name: str, entry: Any, safe: bool) -> object:
         return entry.as_subclass(Tensor)
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
+    if name in cls._containers and is_tensordict(entry):
+        held = {key: _value(cls, "", entry.get(key), safe) for key in entry.keys()}
+        return list(held.values()) if _declared(cls)[name].container == "list" else held
     return entry
+
+
+def _declared(cls: type[TensorClass]) -> dict[str, FieldDecl]:
+    """What the class declares about each field."""
+    return {field.name: field for field in cast("TensorClassDecl", cls._declaration).fields}
 
 
 def _common(cls: type[TensorClass], name: str, values: object) -> object:

@@ -13,8 +13,13 @@ from .entries import Function, Group, Operation, named
 from .operands import reflected
 
 
-def _binary(name: str, symbol: str, torch_function: Function, in_place: Function) -> tuple[Operation, ...]:
-    """Entries for an operator that also has a reflected form and one in place; `torch_function` is what a tensor calls for it."""
+def _binary(
+    name: str, symbol: str, torch_function: Function, in_place: Function, *others: Function
+) -> tuple[Operation, ...]:
+    """Entries for an operator that also has a reflected form and one in place.
+
+    `torch_function` is what a tensor calls for it, `others` what it calls while a graph is traced.
+    """
     function: Function = getattr(operator, f"__{name}__")
     left, right = f"__{name}__", f"__r{name}__"
     return (
@@ -22,7 +27,7 @@ def _binary(name: str, symbol: str, torch_function: Function, in_place: Function
             left,
             f"`batch {symbol} other`.",
             named(methods.operator(function), left, f"`self {symbol} other`."),
-            torch_functions=(torch_function,),
+            torch_functions=(torch_function, *others),
             handler=_of_either(left, right),
             in_place=named(methods.operator_in_place(in_place), f"__i{name}__", f"`self {symbol}= other`."),
             form="operator",
@@ -31,6 +36,9 @@ def _binary(name: str, symbol: str, torch_function: Function, in_place: Function
             right,
             f"`other {symbol} batch`.",
             named(methods.operator(_named(reflected(function), function.__name__)), right, f"`other {symbol} self`."),
+            # While a graph is traced, `batch - tensor` comes as `Tensor.__rsub__(tensor, batch)`, which a run does not call.
+            torch_functions=(getattr(Tensor, right),) if hasattr(Tensor, right) else (),
+            handler=_of_either(right, left),
             form="reflected",
         ),
     )
@@ -84,13 +92,13 @@ OPERATORS = (
     *_binary("truediv", "/", Tensor.div, Tensor.div_),
     *_binary("floordiv", "//", Tensor.__floordiv__, Tensor.floor_divide_),
     *_binary("mod", "%", Tensor.remainder, Tensor.remainder_),
-    *_binary("pow", "**", Tensor.pow, Tensor.pow_),
-    *_binary("and", "&", Tensor.__and__, Tensor.bitwise_and_),
-    *_binary("or", "|", Tensor.__or__, Tensor.bitwise_or_),
-    *_binary("xor", "^", Tensor.__xor__, Tensor.bitwise_xor_),
+    *_binary("pow", "**", Tensor.pow, Tensor.pow_, Tensor.__pow__),
+    *_binary("and", "&", Tensor.__and__, Tensor.bitwise_and_, Tensor.bitwise_and),
+    *_binary("or", "|", Tensor.__or__, Tensor.bitwise_or_, Tensor.bitwise_or),
+    *_binary("xor", "^", Tensor.__xor__, Tensor.bitwise_xor_, Tensor.bitwise_xor),
     *_binary("lshift", "<<", Tensor.__lshift__, Tensor.bitwise_left_shift_),
     *_binary("rshift", ">>", Tensor.__rshift__, Tensor.bitwise_right_shift_),
-    _comparison("eq", "==", Tensor.eq, torch.eq),
+    _comparison("eq", "==", Tensor.eq, torch.eq, Tensor.__eq__),
     _comparison("ne", "!=", Tensor.ne, torch.ne, torch.not_equal),
     _comparison("lt", "<", Tensor.lt, torch.lt, torch.less),
     _comparison("le", "<=", Tensor.le, torch.le, torch.less_equal),

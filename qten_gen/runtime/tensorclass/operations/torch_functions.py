@@ -6,10 +6,26 @@ Type checkers know torch's own signatures only, so each has a typed twin: `batch
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 
+from .. import differentiation
 from .table import torch_functions
 
-_HANDLERS = torch_functions()
+
+def _name(function: Callable[..., object]) -> str:
+    """What a function is called in a message: `torch.sort`."""
+    return f"{getattr(function, '__module__', None) or 'torch'}.{getattr(function, '__name__', function)}"
+
+
+_HANDLERS = torch_functions() | differentiation.torch_functions()
+
+# Methods of tensors that torch writes in Python, such as `Tensor.__rsub__`. They are told by name: while a graph is traced, a
+# dictionary does not find them.
+_METHODS = {
+    _name(function): _HANDLERS.pop(function)
+    for function in [*_HANDLERS]
+    if isinstance(function, FunctionType) and function.__module__ == "torch._tensor"
+}
 
 
 def dispatch(
@@ -26,5 +42,8 @@ def dispatch(
     handler = _HANDLERS.get(function)
     if handler is not None:
         return handler(*args, **(kwargs or {}))
-    name = f"{getattr(function, '__module__', None) or 'torch'}.{getattr(function, '__name__', function)}"
+    name = _name(function)
+    handler = _METHODS.get(name)
+    if handler is not None:
+        return handler(*args, **(kwargs or {}))
     raise TypeError(f"{name} is not defined for {cls.__name__}; apply it to the tensors, with .apply or field by field")

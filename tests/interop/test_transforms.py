@@ -1,0 +1,251 @@
+"""Objects in `torch.vmap`, `torch.func` and `torch.autograd`: as arguments, as results, nested, and inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import torch.utils._pytree as pytree
+from torch import Tensor, nn
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils.checkpoint import checkpoint
+
+from qten_gen import TensorClass
+from tests.tensorclass.declared import Batch, Flat, assert_applied, batch, flat, tensors
+
+
+class Scale(nn.Module):
+    """Takes an object and returns one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, value: Flat) -> Flat:
+        return Flat(self.linear(value.x), value.y * 2, batch_size=value.batch_size)
+
+
+def loss(value: Flat) -> Tensor:
+    return (value.x.square().sum(-1) * value.y).sum()
+
+
+def gradients(value: Flat) -> dict[str, Tensor]:
+    """The gradients of `loss`, tensor by tensor."""
+    inputs = [value.x.detach().requires_grad_(), value.y.detach().requires_grad_()]
+    found = torch.autograd.grad(loss(Flat(*inputs, batch_size=value.batch_size)), inputs)
+    return dict(zip("xy", found, strict=True))
+
+
+def assert_close(value: TensorClass, expected: dict[str, Tensor]) -> None:
+    torch.testing.assert_close(tensors(value), expected)
+
+
+class TestVmap:
+    def test_results_are_put_where_out_dims_says(self) -> None:
+        value = flat(4, 5)
+        made: Flat = torch.vmap(lambda item: item * 2, out_dims=1)(value)
+        assert_applied(made, value, lambda tensor: tensor.transpose(0, 1) * 2, (5, 4))
+
+    def test_any_batch_dimension_of_every_argument_can_be_taken(self) -> None:
+        left, right = flat(4, 5), flat(5, 4)
+        made: Flat = torch.vmap(lambda a, b, factor: (a + b) * factor, in_dims=(0, 1, None))(left, right, 2.0)
+        assert_close(
+            made, {path: (tensors(left)[path] + tensors(right)[path].transpose(0, 1)) * 2 for path in ("x", "y")}
+        )
+
+    def test_a_dimension_counted_from_the_end_is_one_of_the_batch(self) -> None:
+        value = flat(4, 5)
+        made: Tensor = torch.vmap(lambda item: item.x.sum(), in_dims=(value.vmap_dims(-1),))(value)
+        assert torch.allclose(made, value.x.sum((0, 2)))
+
+    def test_it_can_be_nested(self) -> None:
+        seen: list[torch.Size] = []
+
+        def scaled(item: Flat) -> Flat:
+            seen.append(item.batch_size)
+            return item * item.y
+
+        value = flat(4, 5)
+        made: Flat = torch.vmap(torch.vmap(scaled))(value)
+        assert_close(made, {"x": value.x * value.y[..., None], "y": value.y * value.y})
+        assert (made.batch_size, seen) == ((4, 5), [()])
+
+    def test_objects_without_some_fields_and_with_static_values_pass_through(self) -> None:
+        value = batch(4, full=False)
+        made: Batch = torch.vmap(lambda item: item.clone())(value)
+        assert_applied(made, value, lambda tensor: tensor)
+        assert (made.mask, made.source, made.tags) == (None, "test", ["a"])
+
+    def test_random_numbers_are_as_randomness_says(self) -> None:
+        value = Flat(torch.zeros(4, 3), torch.zeros(4), batch_size=4)
+        noisy: Callable[[Flat], Flat] = lambda item: item + torch.rand(())  # noqa: E731 # vmap takes it twice
+        same: Flat = torch.vmap(noisy, randomness="same")(value)
+        different: Flat = torch.vmap(noisy, randomness="different")(value)
+        assert (len(set(same.y.tolist())), len(set(different.y.tolist()))) == (1, 4)
+
+    def test_every_operation_works_inside(self) -> None:
+        value = flat(4, 6)
+        steps: list[tuple[Callable[[Flat], Any], Callable[[Tensor], Tensor]]] = [
+            (lambda item: item[0], lambda tensor: tensor[:, 0]),
+            (lambda item: item[1:3], lambda tensor: tensor[:, 1:3]),
+            (lambda item: item[torch.tensor([2, 0])], lambda tensor: tensor[:, [2, 0]]),
+            (lambda item: item.reshape(2, 3), lambda tensor: tensor.reshape(4, 2, 3, *tensor.shape[2:])),
+            (lambda item: Flat.stack([item, item]), lambda tensor: torch.stack([tensor, tensor], 1)),
+            (lambda item: Flat.cat([item, item]), lambda tensor: torch.cat([tensor, tensor], 1)),
+            (lambda item: item.split(4)[1], lambda tensor: tensor[:, 4:]),
+            (lambda item: item.to(torch.float64), lambda tensor: tensor.double()),
+            (lambda item: item.replace(y=item.y), lambda tensor: tensor),
+            (lambda item: Flat(item.x, item.y, batch_size=item.batch_size), lambda tensor: tensor),
+            (lambda item: -item, torch.neg),
+        ]
+        for step, oracle in steps:
+            made: Flat = torch.vmap(step)(value)
+            assert_close(made, {path: oracle(tensor) for path, tensor in tensors(value).items()})
+            assert made.batch_size == oracle(value.y).shape
+
+
+class TestFunc:
+    def test_grad_and_value_give_an_object_and_a_tensor(self) -> None:
+        value = flat(4)
+        gradient, found = torch.func.grad_and_value(loss)(value)
+        assert type(gradient) is Flat
+        assert gradient.batch_size == (4,)
+        assert_close(gradient, gradients(value))
+        assert torch.equal(found, loss(value))
+
+    def test_the_further_result_of_grad_may_be_an_object(self) -> None:
+        value = flat(4)
+        _, beside = torch.func.grad(lambda item: (loss(item), item * 2), has_aux=True)(value)
+        assert_applied(beside, value, lambda tensor: tensor * 2)
+
+    def test_gradients_of_every_item(self) -> None:
+        value = flat(4)
+        each: Flat = torch.vmap(torch.func.grad(loss))(value)
+        assert each.batch_size == (4,)
+        assert_close(each, gradients(value))
+
+    def test_jacrev_gives_an_object_with_the_jacobian_of_each_tensor(self) -> None:
+        value = flat(4)
+        jacobian: Flat = torch.func.jacrev(lambda item: item.x.square().sum(-1))(value)
+        assert type(jacobian) is Flat
+        assert jacobian.x.shape == (4, 4, 3)
+        assert torch.equal(jacobian.x.diagonal().mT, 2 * value.x)
+
+    @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
+    def test_the_jacobian_of_an_object_is_an_object_of_objects(self) -> None:
+        value = flat(2)
+        jacobian: Any = torch.func.jacfwd(lambda item: item * 3)(value)
+        assert torch.equal(jacobian.y.y, 3 * torch.eye(2))
+        assert not jacobian.y.x.any()
+
+    @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
+    def test_products_with_jacobians_take_and_give_objects(self) -> None:
+        value, direction = flat(4), flat(4)
+        tangent: Flat = torch.func.jvp(lambda item: item * item, (value,), (direction,))[1]
+        assert_close(tangent, tensors(value * direction * 2))
+        found: Any = torch.func.vjp(lambda item: item * item, value)
+        out, pull = found
+        (cotangent,) = pull(direction)
+        assert_close(cotangent, tensors(value * direction * 2))
+        assert (type(out), type(cotangent), cotangent.batch_size) == (Flat, Flat, (4,))
+
+    def test_functional_call_takes_and_returns_objects(self) -> None:
+        module, value = Scale(), flat(4)
+        zeros = {name: torch.zeros_like(parameter) for name, parameter in module.named_parameters()}
+        made: Flat = torch.func.functional_call(module, zeros, (value,))
+        assert_close(made, {"x": torch.zeros(4, 3), "y": value.y * 2})
+
+    def test_an_ensemble_maps_over_modules(self) -> None:
+        modules, value = [Scale() for _ in range(3)], flat(4)
+        parameters, buffers = torch.func.stack_module_state(modules)
+
+        def call(parameters: dict[str, Tensor], buffers: dict[str, Tensor], value: Flat) -> Flat:
+            made: Flat = torch.func.functional_call(modules[0], (parameters, buffers), (value,))
+            return made
+
+        made: Flat = torch.vmap(call, in_dims=(0, 0, None))(parameters, buffers, value)
+        assert_close(made, tensors(Flat.stack([module(value) for module in modules])))
+        assert made.batch_size == (3, 4)
+
+    def test_what_is_traced_can_be_run_on_other_objects(self) -> None:
+        graph = make_fx(lambda item: item * 2 + item.y)(flat(4))
+        value = flat(4)
+        assert_close(graph(value), tensors(value * 2 + value.y))
+
+
+class TestAutograd:
+    def test_the_gradient_of_an_object_is_an_object(self) -> None:
+        value = flat(4).requires_grad_()
+        inputs: Any = value
+        (gradient,) = torch.autograd.grad(loss(value), inputs)
+        assert type(gradient) is Flat
+        assert gradient.batch_size == (4,)
+        assert_close(gradient, gradients(value))
+
+    def test_objects_and_tensors_can_be_mixed(self) -> None:
+        value, factor = flat(4).requires_grad_(), torch.tensor(2.0, requires_grad=True)
+        inputs: Any = [factor, value]
+        found: Any = torch.autograd.grad(loss(value) * factor, inputs)
+        assert torch.equal(found[0], loss(value))
+        torch.testing.assert_close(found[1].x, 2 * gradients(value)["x"])
+
+    def test_tensors_without_gradient_give_zeros(self) -> None:
+        value = batch(4)
+        value.point.requires_grad_()
+        inputs: Any = value
+        total = value.point.position.sum()
+        with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+            torch.autograd.grad(total, inputs, retain_graph=True)
+        found: Any = torch.autograd.grad(total, inputs, allow_unused=True)
+        assert torch.equal(found[0].point.position, torch.ones(4, 2))
+        assert torch.equal(found[0].tokens, torch.zeros_like(value.tokens))
+        assert torch.equal(found[0].point.weight, torch.zeros(4))
+
+    def test_outputs_may_be_objects_weighted_by_objects(self) -> None:
+        value, weight = flat(4).requires_grad_(), flat(4)
+        outputs: Any = value * value
+        inputs: Any = value
+        weights: Any = weight
+        (gradient,) = torch.autograd.grad(outputs, inputs, weights)
+        assert_close(gradient, tensors((value * weight * 2).detach()))
+
+    def test_backward_adds_to_the_gradients_of_the_tensors(self) -> None:
+        value, weight = flat(4).requires_grad_(), flat(4)
+        outputs: Any = value * value
+        weights: Any = weight
+        torch.autograd.backward(outputs, weights)
+        assert value.x.grad is not None
+        torch.testing.assert_close(value.x.grad, (2 * value.x * weight.x).detach())
+
+    def test_backward_can_be_limited_to_objects(self) -> None:
+        value, factor = flat(4).requires_grad_(), torch.tensor(2.0, requires_grad=True)
+        inputs: Any = [value]
+        torch.autograd.backward(loss(value) * factor, inputs=inputs)
+        assert factor.grad is None
+        assert value.y.grad is not None
+
+    def test_what_cannot_be_differentiated_is_refused(self) -> None:
+        value, other = flat(4).requires_grad_(), batch(4)
+        unlike: Any = other
+        inputs: Any = value
+        outputs: Any = value * 2
+        with pytest.raises(RuntimeError, match=r"grad: no tensor of the inputs requires a gradient"):
+            torch.autograd.grad(loss(value), unlike)
+        with pytest.raises(ValueError, match=r"grad: expected the gradient of a Flat to be one like it, got a Batch"):
+            torch.autograd.grad(outputs, inputs, unlike)
+        with pytest.raises(ValueError, match=r"grad: expected one gradient for each of 1 outputs, got 2"):
+            torch.autograd.grad(outputs, inputs, [inputs, inputs])
+
+    def test_a_checkpoint_takes_and_returns_objects(self) -> None:
+        value = flat(4).requires_grad_()
+        made: Flat = checkpoint(lambda item: item * item, value, use_reentrant=False)
+        made.x.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
+        assert value.x.grad is not None
+        assert torch.equal(value.x.grad, 2 * value.x)
+
+
+def test_a_tree_map_knows_the_path_of_every_tensor() -> None:
+    paths: Any = pytree.tree_map_with_path(lambda path, _: pytree.keystr(path), batch(4, full=False))
+    assert (paths.tokens, paths.point.position, paths.point.weight) == (".tokens", ".point.position", ".point.weight")
