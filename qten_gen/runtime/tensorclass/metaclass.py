@@ -45,8 +45,8 @@ class TensorClassMeta(DeclarationMeta):
             tensor_only: bool = False,
         ) -> TensorClassMeta: ...
 
-    else:
-        __getattr__ = missing.of_class
+    def __dir__(cls) -> list[str]:
+        return missing.present(cls, super().__dir__())
 
     @staticmethod
     def _read(statement: ClassStatement) -> Declaration:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     class _Face(Operations, Primitives):
         """What a type checker sees of the table of operations, and of generated code."""
 else:
-    _Face = object
+    _Face = missing.WithAdvice
 
 T = TypeVar("T", bound="TensorClass")
 
@@ -349,8 +349,6 @@ if not TYPE_CHECKING:
     for _name, _method in table.methods().items():
         setattr(TensorClass, _name, _method)
     TensorClass.__hash__ = None
-    # Not for checkers: to them an attribute that is not declared is an error.
-    TensorClass.__getattr__ = missing.of_object
 
 
 datasets.register(TensorClass)

@@ -1,47 +1,47 @@
 """What a class or an object says of an attribute that it does not have: what to use instead, where tensordict has it.
 
-Python asks here when it has found nothing, so attributes that exist cost nothing more.
+Each such name is a descriptor that raises AttributeError, on a base behind TensorClass. A `__getattr__` would be shorter, but
+Python then looks every attribute up in the slow way, also those that exist: twice the time for a field.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import Never
 
-if TYPE_CHECKING:
-    from ..metaclass import TensorClassMeta
-    from ..tensorclass import TensorClass
-
-
-def of_object(self: TensorClass, name: str) -> object:
-    """`__getattr__` of objects.
-
-    Raises:
-        AttributeError: always, as there is no such attribute; or what the attribute itself raised.
-    """
-    # Protocols ask for private and special names, and often.
-    if not name.startswith("_") and not _defined(type(self), name):
-        _advise(type(self), name)
-    return object.__getattribute__(self, name)
+from .instead import INSTEAD
 
 
-def of_class(cls: TensorClassMeta, name: str) -> object:
-    """`__getattr__` of classes.
+class Absent:
+    """An attribute of tensordict's that is not here. A field, or a member of a class of the user's, may be called so."""
 
-    Raises:
-        AttributeError: always.
-    """
-    if not name.startswith("_"):
-        _advise(cls, name)
-    return type.__getattribute__(cls, name)
+    __slots__ = ("advice", "name")
 
+    def __init__(self, name: str, advice: str) -> None:
+        self.name = name
+        self.advice = advice
 
-def _defined(cls: type, name: str) -> bool:
-    """Whether it is there after all, as a property that has raised AttributeError."""
-    return any(name in vars(base) for base in cls.__mro__)
+    def __get__(self, instance: object, owner: type) -> Never:
+        raise AttributeError(f"{owner.__name__} has no attribute {self.name!r}; {self.advice}")
 
 
-def _advise(cls: type, name: str) -> None:
-    from .instead import INSTEAD
+def present(cls: type, names: Iterable[str]) -> list[str]:
+    """The names that do not stand for something absent, for `dir`."""
+    return [name for name in names if name not in INSTEAD or not isinstance(_found(cls, name), Absent)]
 
-    if name in INSTEAD:
-        raise AttributeError(f"{cls.__name__} has no attribute {name!r}; {INSTEAD[name]}")
+
+def _found(cls: type, name: str) -> object:
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+
+
+class WithAdvice:
+    """The base that has the names."""
+
+    __slots__ = ()
+
+    def __dir__(self) -> list[str]:
+        return present(type(self), super().__dir__())
+
+
+for _name, _advice in INSTEAD.items():
+    setattr(WithAdvice, _name, Absent(_name, _advice))
