@@ -280,6 +280,25 @@ def test_a_locked_object_can_hold_a_frozen_one() -> None:
     assert shelf.album.is_locked
 
 
+def test_a_frozen_object_is_not_written_to_through_the_one_that_holds_it() -> None:
+    class Shelf(TensorClass):
+        album: Album
+        x: Tensor
+
+    class Room(TensorClass):
+        shelf: Shelf | None = None
+
+    shelf = Shelf(album(), torch.ones(4), batch_size=4)
+    before = shelf.album.cover.x.clone()
+    with pytest.raises(FrozenInstanceError, match=r"^cannot assign to an item of a Shelf: its Album is frozen$"):
+        shelf[0] = shelf[1]
+    with pytest.raises(FrozenInstanceError, match=r"a Room: its Album is frozen$"):
+        Room(shelf, batch_size=4).zero_()
+    assert torch.equal(shelf.album.cover.x, before)
+    shelf.album = album()
+    assert Room(batch_size=4).zero_().shelf is None
+
+
 def test_requiring_gradients_is_a_change_that_frozen_refuses_and_locked_allows() -> None:
     assert locked_flat().requires_grad_().requires_grad
     with pytest.raises(FrozenInstanceError, match="cannot change the tensors of a Album"):

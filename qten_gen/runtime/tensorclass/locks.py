@@ -59,10 +59,23 @@ def refuse_if_frozen(self: TensorClass, action: str) -> None:
     """Raise the error of an attempt to write to the tensors of an object, where it is frozen; a lock allows that.
 
     Raises:
-        FrozenInstanceError: it is frozen.
+        FrozenInstanceError: it is frozen, or an object in one of its fields is.
     """
     if self._lock is FROZEN:
         raise _refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
+    if self._nested:
+        _refuse_if_it_holds_frozen(self, action, type(self).__name__)
+
+
+def _refuse_if_it_holds_frozen(self: TensorClass, action: str, holder: str) -> None:
+    for name in self._nested:
+        inner = getattr(self, name)
+        if inner is None:
+            continue
+        if inner._lock is FROZEN:
+            raise FrozenInstanceError(f"cannot {action} a {holder}: its {type(inner).__name__} is frozen")
+        if inner._nested:
+            _refuse_if_it_holds_frozen(inner, action, holder)
 
 
 def locked(self: TensorClass, name: str) -> RuntimeError | FrozenInstanceError:
