@@ -17,15 +17,15 @@ from .checks import is_nested
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
 
-    Given: TypeAlias = "Tensor | TensorClass"
+    _Given: TypeAlias = "Tensor | TensorClass"
 
 
 def grad(
-    outputs: Given | Sequence[Given],
-    inputs: Given | Sequence[Given],
-    grad_outputs: Given | Sequence[Given | None] | None = None,
+    outputs: _Given | Sequence[_Given],
+    inputs: _Given | Sequence[_Given],
+    grad_outputs: _Given | Sequence[_Given | None] | None = None,
     **options: object,
-) -> tuple[Given | None, ...]:
+) -> tuple[_Given | None, ...]:
     """The gradients of `outputs` with respect to `inputs`, one for each: for an object an object, for a tensor a tensor.
 
     In an object, a tensor without gradient, because it does not require one or does not count, gives zeros.
@@ -47,10 +47,10 @@ def grad(
 
 
 def backward(
-    tensors: Given | Sequence[Given],
-    grad_tensors: Given | Sequence[Given | None] | None = None,
+    tensors: _Given | Sequence[_Given],
+    grad_tensors: _Given | Sequence[_Given | None] | None = None,
     *,
-    inputs: Given | Sequence[Given] | None = None,
+    inputs: _Given | Sequence[_Given] | None = None,
     **options: object,
 ) -> None:
     """Add the gradients of `tensors` to those of the leaves that they were computed from, or of `inputs` alone.
@@ -64,24 +64,24 @@ def backward(
     accumulate(outputs, weights, inputs=wanted, **options)
 
 
-def _several(value: Given | Sequence[Given]) -> Sequence[Given]:
-    return [value] if isinstance(value, Tensor) or is_nested(value) else cast("Sequence[Given]", value)
+def _several(value: _Given | Sequence[_Given]) -> Sequence[_Given]:
+    return [value] if isinstance(value, Tensor) or is_nested(value) else cast("Sequence[_Given]", value)
 
 
-def _differentiable(value: Given) -> list[Tensor]:
+def _differentiable(value: _Given) -> list[Tensor]:
     """A tensor, or those tensors of an object that require a gradient."""
     return [leaf for leaf in value._leaves() if leaf.requires_grad] if is_nested(value) else [cast(Tensor, value)]
 
 
 def _outputs(
-    action: str, outputs: Given | Sequence[Given], weights: Given | Sequence[Given | None] | None
+    action: str, outputs: _Given | Sequence[_Given], weights: _Given | Sequence[_Given | None] | None
 ) -> tuple[list[Tensor], list[Tensor | None] | None]:
     """The tensors to differentiate, and what each is weighted with."""
     given = _several(outputs)
     tensors = [leaf for each in given for leaf in _differentiable(each)]
     if weights is None:
         return tensors, None
-    beside = _several(cast("Given | Sequence[Given]", weights))
+    beside = _several(cast("_Given | Sequence[_Given]", weights))
     if len(beside) != len(given):
         raise ValueError(f"{action}: expected one gradient for each of {len(given)} outputs, got {len(beside)}")
     return tensors, [
@@ -89,7 +89,7 @@ def _outputs(
     ]
 
 
-def _weights(action: str, output: Given, weight: Given | None) -> list[Tensor | None]:
+def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor | None]:
     if not is_nested(output) or weight is None:
         return [cast("Tensor | None", weight)] * len(_differentiable(output))
     leaves = output._leaves()
@@ -102,7 +102,7 @@ def _weights(action: str, output: Given, weight: Given | None) -> list[Tensor | 
     return [other for leaf, other in zip(leaves, others, strict=True) if leaf.requires_grad]
 
 
-def _gradient(value: Given, found: Iterator[Tensor | None]) -> Given | None:
+def _gradient(value: _Given, found: Iterator[Tensor | None]) -> _Given | None:
     """The gradient of an input, from those of all tensors in order."""
     if not is_nested(value):
         return next(found)

@@ -5,7 +5,7 @@ Static values are part of it. So only those can be written that JSON gives back 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Size
@@ -14,17 +14,15 @@ if TYPE_CHECKING:
     from .pytree import Layout
     from .tensorclass import TensorClass
 
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
-
-def dumped(cls: type[TensorClass], layout: Layout) -> Json:
+def dumped(cls: type[TensorClass], layout: Layout) -> dict[str, object]:
     """A layout as JSON.
 
     Raises:
         TypeError: a static value is of a type that JSON does not have.
     """
     static = [_dumped(cls, name, value) for name, value in zip(cls._static, layout.static, strict=True)]
-    alone: Json = None
+    alone: list[object] | None = None
     if layout.alone is not None:
         size, device = layout.alone
         alone = [list(size), None if device is None else str(device)]
@@ -54,9 +52,9 @@ def loaded(made: type[Layout], text: dict[str, Any]) -> Layout:
     )
 
 
-def _dumped(cls: type[TensorClass], name: str, value: object) -> Json:
+def _dumped(cls: type[TensorClass], name: str, value: object) -> object:
     if value is None or type(value) in (bool, int, float, str):
-        return cast(Json, value)
+        return cast("object", value)
     if type(value) in (list, tuple):
         kind = type(value).__name__
         return {kind: [_dumped(cls, name, part) for part in cast("list[object]", value)]}
