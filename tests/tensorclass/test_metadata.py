@@ -25,7 +25,7 @@ def test_the_shape_is_the_batch_size() -> None:
     assert value.shape == value.size() == torch.Size([4, 5])
     assert (value.size(0), value.size(-1)) == (4, 5)
     assert (value.ndim, value.dim(), value.batch_dims, value.numel()) == (2, 2, 2, 20)
-    assert (batch().ndim, batch().numel()) == (0, 1)
+    assert (batch().ndim, batch().numel(), batch(0, 3).numel()) == (0, 1, 0)
     with pytest.raises(IndexError, match="dimension 2 is out of range: Batch has 2 batch dimensions"):
         value.size(2)
 

@@ -136,6 +136,14 @@ def test_an_index_keeps_the_names_of_the_dimensions_that_are_left(index: Any, na
     assert len(selected.names) == len(selected.batch_size)
 
 
+@pytest.mark.parametrize("index", [index for index, names in INDEXES if names != (None, None, "row", "column")])
+def test_the_names_after_an_index_are_those_of_tensordict(index: Any) -> None:
+    tensordict = pytest.importorskip("tensordict", reason="tensordict, the oracle of this test, is not installed")
+    names, size = ["time", "row", "column"], [2, 3, 4]
+    expected = tensordict.TensorDict({"x": torch.zeros(size)}, size, names=names)[index]
+    assert list(named(*names)[index].names) == expected.names
+
+
 SHAPES: dict[str, tuple[Callable[[Flat], Flat], tuple[str | None, ...]]] = {
     "permute": (lambda value: value.permute(1, 0), ("row", "time")),
     "permute by name": (lambda value: value.permute("row", "time"), ("row", "time")),
@@ -151,7 +159,8 @@ SHAPES: dict[str, tuple[Callable[[Flat], Flat], tuple[str | None, ...]]] = {
     "iteration": (lambda value: next(iter(value)), ("row",)),
     "reshape": (lambda value: value.reshape(3, 2), (None, None)),
     "flatten": (lambda value: value.flatten("time", "row"), (None,)),
-    "unflatten": (lambda value: value.unflatten("row", [3, 1]), (None, None, None)),
+    "flatten of some": (lambda value: value.unsqueeze(0).flatten(0, 1), (None, "row")),
+    "unflatten": (lambda value: value.unflatten("row", [3, 1]), ("time", None, None)),
 }
 
 

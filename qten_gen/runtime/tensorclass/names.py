@@ -177,6 +177,15 @@ def inserted(names: Names | None, at: int, count: int = 1) -> Names | None:
     return None if names is None else (*names[:at], *(None,) * count, *names[at:])
 
 
+def replaced(names: Names | None, at: int, old: int, new: int) -> Names | None:
+    """The names when `old` dimensions give way to `new` others.
+
+    >>> replaced(("time", "row", "column"), 0, 2, 1)
+    (None, 'column')
+    """
+    return None if names is None else _or_none([*names[:at], *[None] * new, *names[at + old :]])
+
+
 def without(names: Names | None, dims: Sequence[int]) -> Names | None:
     """The names when some dimensions go away.
 

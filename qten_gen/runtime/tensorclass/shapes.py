@@ -57,7 +57,9 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1) -> T:
     start, end = dimension(self, start_dim), dimension(self, end_dim)
     if end < start:
         raise ValueError(f"flatten: start_dim {start_dim!r} lies behind end_dim {end_dim!r}")
-    return reshape(self, (*size[:start], prod(size[start : end + 1]), *size[end + 1 :]))
+    out = reshape(self, (*size[:start], prod(size[start : end + 1]), *size[end + 1 :]))
+    out._names = names.replaced(self._names, start, end - start + 1, 1)
+    return out
 
 
 def unflatten(self: T, dim: Dim, sizes: Sequence[int]) -> T:
@@ -68,7 +70,9 @@ def unflatten(self: T, dim: Dim, sizes: Sequence[int]) -> T:
     """
     at = dimension(self, dim)
     parts = _resolved(self, tuple(sizes), Size((self._batch_size[at],)))
-    return reshape(self, (*self._batch_size[:at], *parts, *self._batch_size[at + 1 :]))
+    out = reshape(self, (*self._batch_size[:at], *parts, *self._batch_size[at + 1 :]))
+    out._names = names.replaced(self._names, at, 1, len(parts))
+    return out
 
 
 @overload
