@@ -54,6 +54,7 @@ types: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.tensorclass
+	$(BIN)/python -m benchmarks.storage
 	$(BIN)/python -m benchmarks.module
 	$(BIN)/python -m benchmarks.derived
 

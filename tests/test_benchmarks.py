@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from benchmarks import derived, module
+import pytest
+import torch
+from torch import Tensor
+
+from benchmarks import derived, module, storage
 from benchmarks.tensorclass.columns import SMALL, Column, columns
 from benchmarks.tensorclass.comparison import differing, mean_ratio
 from benchmarks.tensorclass.layouts import LAYOUTS, THREE, Layout
@@ -50,6 +54,21 @@ def test_the_columns_for_modules_do_the_same(row: tuple[str, str, dict[str, modu
 @pytest.mark.parametrize("row", list(derived.rows()), ids=lambda row: row[0])
 def test_the_columns_for_derived_tensors_give_equal_ones(row: tuple[str, derived.Cells, str]) -> None:
     assert derived.agree(row[1])
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("column", storage.columns(), ids=lambda column: column.name)
+def test_the_columns_for_the_disk_load_what_they_saved(column: storage.Column, tmp_path: Path) -> None:
+    storage.check(column, str(tmp_path / "map"), {name: torch.rand(4, 3) for name in "qkv"})
+
+
+def test_a_column_that_loads_something_else_is_noticed(tmp_path: Path) -> None:
+    class Wrong(storage.ByHand):
+        def tensors(self, loaded: dict[str, Tensor]) -> storage.Saved:
+            return {**loaded, "v": loaded["q"]}
+
+    with pytest.raises(SystemExit, match="hand: v is not what was saved"):
+        storage.check(Wrong(), str(tmp_path / "map"), {name: torch.rand(4, 3) for name in "qkv"})
 
 
 def test_columns_are_measured_in_turns_and_the_minimum_counts() -> None:

@@ -16,7 +16,7 @@ from .. import checks
 from ..locks import Lock, lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from . import reading, writing
 from .describing import Options
-from .files import forget_path, mapped_file
+from .files import file_of, forget_path, mapped_file
 
 if TYPE_CHECKING:
     from ..checks import DeviceLike
@@ -268,7 +268,7 @@ def load_memmap(
         torch.accelerator.synchronize(found)
     if out is not None:
         made = _become(out, made)
-    return _locked(made) if _is_on_files(made) else made
+    return _locked(made) if _writes_reach_files(made) else made
 
 
 def load_memmap_(self: T, prefix: Path, *, allow_pickle: bool = False) -> T:
@@ -301,6 +301,11 @@ def memmap_refresh_(self: T) -> T:
 def is_memmap(self: TensorClass) -> bool:
     """Whether the object is locked and every tensor of it is a mapped file, so that writes to them reach other processes."""
     return self._lock is not None and _is_on_files(self)
+
+
+def _writes_reach_files(self: TensorClass) -> bool:
+    leaves = self._leaves()
+    return bool(leaves) and all((file := file_of(leaf)) is not None and file.shared for leaf in leaves)
 
 
 def _is_on_files(self: TensorClass) -> bool:

@@ -104,7 +104,7 @@ def load(
         FileNotFoundError: there is no saved object.
         StorageError: it is damaged, or does not fit the class.
     """
-    path = os.path.join(folder, METADATA)
+    path = f"{folder}{os.sep}{METADATA}"
     for _ in range(_ATTEMPTS):
         found, version = read_version(path, cls)
         try:
@@ -139,12 +139,13 @@ def _load(
 ) -> TensorClass:
     fake = active_fake_mode() is not None
     if schema.SECTION in found:
-        metadata = schema.from_json(found[schema.SECTION], os.path.join(folder, METADATA))
+        metadata = schema.from_json(found[schema.SECTION], f"{folder}{os.sep}{METADATA}")
         suffix = PENDING + metadata.token if metadata.pending else ""
     else:
         metadata, suffix = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "", False), ""
     source = MappedFiles(device, fake, suffix, schema.SECTION not in found, allow_pickle)
-    return fill(cls, metadata.level, os.path.join(folder, metadata.level.folder), source)
+    inside = os.path.join(folder, metadata.level.folder) if metadata.level.folder else folder
+    return fill(cls, metadata.level, inside, source)
 
 
 def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> TensorClass:
@@ -217,7 +218,7 @@ def _container(kind: str, entry: Entry, folder: str, where: str, source: Source)
 
 def _fitting(value: object, declared: FieldDecl, batch_size: Size, where: str) -> object:
     """A value whose shape, or whose batch size, starts with the owner's, where the batch carries it."""
-    if declared.unbatched:
+    if declared.unbatched or (isinstance(value, Tensor) and value.shape[: len(batch_size)] == batch_size):
         return value
     if declared.container is not None and value is not None:
         items = cast("dict[str, Tensor] | list[Tensor]", value)
