@@ -93,7 +93,7 @@ def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor 
     if not is_nested(output) or weight is None:
         return [cast("Tensor | None", weight)] * len(_differentiable(output))
     leaves = output._leaves()
-    others = weight._leaves() if type(weight) is type(output) else []
+    others = weight._leaves() if is_nested(weight) and type(weight) is type(output) else []
     if len(others) != len(leaves):
         kind = type(output).__name__
         raise ValueError(

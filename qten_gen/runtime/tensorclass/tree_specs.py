@@ -54,7 +54,7 @@ def loaded(made: type[Layout], text: dict[str, Any]) -> Layout:
 
 def _dumped(cls: type[TensorClass], name: str, value: object) -> object:
     if value is None or type(value) in (bool, int, float, str):
-        return cast("object", value)
+        return value
     if type(value) in (list, tuple):
         kind = type(value).__name__
         return {kind: [_dumped(cls, name, part) for part in cast("list[object]", value)]}
@@ -68,7 +68,7 @@ def _dumped(cls: type[TensorClass], name: str, value: object) -> object:
 
 def _loaded(value: Any) -> object:
     if not isinstance(value, dict):
-        return cast("object", value)
+        return value
     [(kind, held)] = value.items()
     if kind == "dict":
         return {key: _loaded(part) for key, part in held.items()}
