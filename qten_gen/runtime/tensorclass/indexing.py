@@ -256,7 +256,7 @@ def _item(self: TensorClass, item: IndexItem) -> _Plain | EllipsisType:
     """One part of an index, with a sequence or an array made a tensor."""
     if item is None or isinstance(item, (slice, EllipsisType)):
         return item
-    if isinstance(item, (list, range)) or getattr(item, "ndim", 0) > 0:
+    if not isinstance(item, Tensor) and (isinstance(item, (list, range)) or getattr(item, "ndim", 0) > 0):
         item = _index_tensor(self, item)
     if isinstance(item, Tensor):
         if item.dtype in _INDEX_DTYPES or (item.dtype is torch.bool and item.dim() > 0):

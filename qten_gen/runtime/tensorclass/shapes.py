@@ -253,12 +253,12 @@ def _view(tensor: Tensor, argument: _Shape) -> Tensor:
     size, n, line = argument
     if line is not None and tensor.dim() == n + 1:
         return tensor.view(*line)
-    return tensor.view(*size, *tensor.shape[n:])
+    return tensor.view((*size, *tensor.shape[n:]))
 
 
 def _expand(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
     size, n = argument
-    return tensor.expand(*size, *tensor.shape[n:])
+    return tensor.expand((*size, *tensor.shape[n:]))
 
 
 def _permute(tensor: Tensor, order: tuple[int, ...]) -> Tensor:

@@ -126,7 +126,7 @@ def repeat(self: T, *repeats: int | Sequence[int]) -> T:
 
 def _repeat(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Tensor:
     repeats, n = argument
-    return tensor.repeat(*repeats, *(1,) * (tensor.dim() - n))
+    return tensor.repeat((*repeats, *(1,) * (tensor.dim() - n)))
 
 
 @overload

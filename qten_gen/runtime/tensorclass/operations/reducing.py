@@ -119,8 +119,8 @@ def _row(tensor: Tensor, argument: tuple[tuple[int, ...], list[Tensor]]) -> Tens
     if not kept:
         rows.append(tensor.reshape(-1))
     else:
-        order = (*kept, *[at for at in range(tensor.dim()) if at not in kept])
-        rows.append(tensor.permute(order).reshape(*[tensor.shape[at] for at in kept], -1))
+        order = (*kept, *[at for at in range(max(tensor.dim(), len(kept) + 1)) if at not in kept])
+        rows.append((tensor if tensor.dim() > len(kept) else tensor.unsqueeze(-1)).permute(order).flatten(len(kept)))
     return tensor
 
 
@@ -144,7 +144,7 @@ def over_one(function: Function) -> Function:
         if len(dims) == 1:
             return function(tensor, dims[0], keepdim, **options)
         rest = [at for at in range(tensor.dim()) if at not in dims]
-        flat = tensor.permute(*rest, *dims).reshape(*[tensor.shape[at] for at in rest], -1)
+        flat = tensor.permute(*rest, *dims).flatten(len(rest))
         result = function(flat, len(rest), False, **options)
         return _kept(result, [1 if at in dims else size for at, size in enumerate(tensor.shape)], len(rest), keepdim)
 

@@ -10,7 +10,7 @@ from torch import Size, Tensor
 
 from ..indexing import getitem
 from ..locks import refuse_if_frozen
-from ..shapes import Dim, dimension
+from ..shapes import Dim, dimension, reshape
 from .dimensions import named
 from .operands import Operand, several
 
@@ -100,7 +100,7 @@ def masked_select(self: T, mask: Tensor) -> T:
     """
     if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:
         raise TypeError(f"masked_select: expected a bool Tensor, got {getattr(mask, 'dtype', type(mask).__name__)}")
-    return getitem(self, mask)
+    return getitem(self, mask) if self._batch_size else getitem(reshape(self, 1), mask.reshape(1))
 
 
 def masked_fill(self: T, mask: T | Tensor, value: float) -> T:

@@ -1,0 +1,325 @@
+"""Steps that work on the batch dimensions: reductions, arrangements, items, objects put together and taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+from qten_gen.runtime.tensorclass.operations.entries import Operation
+
+from .plain import Dims, Plain, arranged, reduced, together, valued, written
+from .steps import OTHER, Builder, Step, dim, several_dims
+
+# Reductions
+
+
+def reduction(operation: Operation) -> Builder:
+    """`sum`, `std`, `amax`, ..."""
+    name = operation.name
+
+    def function(tensor: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        if name == "prod":
+            return _product(tensor, dims, keepdim)
+        result: Tensor = getattr(torch, name)(tensor, dims, keepdim=keepdim)
+        return result
+
+    return _reduction(name, function)
+
+
+def _product(tensor: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+    for at in dims:
+        tensor = tensor.prod(at, keepdim=True)
+    return tensor if keepdim else tensor.squeeze(dims)
+
+
+def norm(operation: Operation) -> Builder:
+    return _reduction("norm", lambda tensor, dims, keepdim: torch.linalg.vector_norm(tensor, 2, dims, keepdim))
+
+
+def quantile(operation: Operation) -> Builder:
+    def function(tensor: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        whole = [at for at in range(tensor.dim()) if at not in dims]
+        shape = [tensor.shape[at] for at in whole]
+        rows = tensor.permute(*whole, *dims).flatten(len(whole))
+        result = torch.quantile(rows, 0.5, len(whole)).reshape(shape)
+        return result.reshape([1 if at in dims else n for at, n in enumerate(tensor.shape)]) if keepdim else result
+
+    return _reduction("quantile", function, (0.5,))
+
+
+def _reduction(name: str, function: Callable[..., Tensor], first: tuple[Any, ...] = ()) -> Builder:
+    def build(draw: st.DrawFn, plain: Plain) -> Step:
+        kind = draw(st.sampled_from(["one", "one", "several", "all", "feature", "together"]))
+        options: dict[str, Any] = {"keepdim": draw(st.booleans())}
+        dims: Dims
+        if kind == "one":
+            dims = dim(draw, plain)
+        elif kind == "several":
+            dims = several_dims(draw, plain)
+        else:
+            dims = "feature" if kind == "feature" else None
+        if kind != "all" and dims is not None:
+            options["dim"] = dims
+        if kind == "together":
+            return Step(name, lambda before, other: together(before, function, None), first, {"reduce": True})
+        return Step(name, lambda before, other: reduced(before, function, dims, options["keepdim"]), first, options)
+
+    return build
+
+
+def truth(operation: Operation) -> Builder:
+    """`all` and `any`."""
+    name = operation.name
+    function = getattr(torch, name)
+
+    def build(draw: st.DrawFn, plain: Plain) -> Step:
+        if draw(st.booleans()):
+            return Step(name, lambda before, other: _truth(before, name))
+        at = dim(draw, plain)
+        return Step(name, lambda before, other: reduced(before, function, at, False), (at,))
+
+    return build
+
+
+def _truth(plain: Plain, name: str) -> bool:
+    found = [bool(getattr(tensor, name)()) for tensor in plain.tensors.values()]
+    return all(found) if name == "all" else any(found)
+
+
+def extremum(operation: Operation) -> Builder:
+    """`min` and `max`: the values. Where there are ties, torch is free to say either place."""
+    name = operation.name
+    function = getattr(torch, f"a{name}")
+
+    def build(draw: st.DrawFn, plain: Plain) -> Step:
+        if draw(st.booleans()):
+            return Step(name, lambda before, other: reduced(before, function, None, False))
+        at = dim(draw, plain)
+        return Step(name, lambda before, other: reduced(before, function, at, False), (at,), pick=0)
+
+    return build
+
+
+def running(operation: Operation) -> Builder:
+    """`cumsum`, `softmax`, `cummax`, ..."""
+    name, pair = operation.name, operation.form == "running pair"
+
+    def build(draw: st.DrawFn, plain: Plain) -> Step:
+        at = dim(draw, plain)
+
+        def apply(tensor: Tensor) -> Tensor:
+            if not plain.n:
+                raise IndexError
+            result: Any = getattr(torch, name)(tensor, at % plain.n)
+            found: Tensor = result[0] if pair else result
+            return found
+
+        return Step(name, lambda before, other: valued(before, apply), (at,), pick=0 if pair else None)
+
+    return build
+
+
+# Arrangements: the oracle does with the positions of the items what torch does with a tensor
+
+
+def _size(draw: st.DrawFn, plain: Plain) -> tuple[int, ...]:
+    count = torch.Size(plain.batch_size).numel()
+    return draw(st.sampled_from([(count,), (1, count), (count, 1), plain.batch_size[::-1], plain.batch_size]))
+
+
+def _twos(draw: st.DrawFn, plain: Plain) -> tuple[int, ...]:
+    return tuple(draw(st.sampled_from([1, 1, 2])) for _ in range(plain.n + draw(st.integers(0, 1))))
+
+
+def _narrowed(draw: st.DrawFn, plain: Plain) -> tuple[int, int, int]:
+    at = dim(draw, plain)
+    whole = plain.batch_size[at] if plain.n else 0
+    start = draw(st.integers(0, whole))
+    return at, start, draw(st.integers(0, whole - start))
+
+
+def _gathered(draw: st.DrawFn, plain: Plain) -> tuple[int, Tensor]:
+    at = dim(draw, plain)
+    if not plain.n:
+        return at, torch.tensor(0)
+    at %= plain.n
+    size = [2 if place == at else length for place, length in enumerate(plain.batch_size)]
+    whole = plain.batch_size[at]
+    return at, torch.arange(torch.Size(size).numel()).reshape(size) % max(whole, 1)
+
+
+def _mask(draw: st.DrawFn, plain: Plain) -> tuple[Tensor]:
+    size = plain.batch_size
+    return ((torch.arange(torch.Size(size).numel()).reshape(size) * draw(st.integers(1, 5))) % 3 == 0,)
+
+
+def _expanded(draw: st.DrawFn, plain: Plain) -> tuple[int, ...]:
+    return (*draw(st.sampled_from([(), (2,)])), *(3 if length == 1 else length for length in plain.batch_size))
+
+
+def _one_dim(draw: st.DrawFn, plain: Plain) -> tuple[Any, ...]:
+    return (dim(draw, plain),)
+
+
+ARRANGEMENTS: dict[str, Callable[[st.DrawFn, Plain], tuple[Any, ...]]] = {
+    "reshape": lambda draw, plain: (_size(draw, plain),),
+    "view": lambda draw, plain: (_size(draw, plain),),
+    "flatten": lambda draw, plain: (),
+    "unflatten": lambda draw, plain: (dim(draw, plain), (1, -1)),
+    "permute": lambda draw, plain: (draw(st.permutations(range(plain.n))),),
+    "transpose": lambda draw, plain: (dim(draw, plain), dim(draw, plain)),
+    "swapaxes": lambda draw, plain: (dim(draw, plain), dim(draw, plain)),
+    "swapdims": lambda draw, plain: (dim(draw, plain), dim(draw, plain)),
+    "movedim": lambda draw, plain: (dim(draw, plain), dim(draw, plain)),
+    "moveaxis": lambda draw, plain: (dim(draw, plain), dim(draw, plain)),
+    "squeeze": lambda draw, plain: draw(st.sampled_from([(), _one_dim(draw, plain)])),
+    "unsqueeze": lambda draw, plain: (draw(st.integers(-plain.n - 1, plain.n)),),
+    "expand": lambda draw, plain: (_expanded(draw, plain),),
+    "broadcast_to": lambda draw, plain: (_expanded(draw, plain),),
+    "expand_as": lambda draw, plain: (torch.empty(_expanded(draw, plain)),),
+    "atleast_1d": lambda draw, plain: (),
+    "atleast_2d": lambda draw, plain: (),
+    "atleast_3d": lambda draw, plain: (),
+    "repeat": lambda draw, plain: (_twos(draw, plain),),
+    "tile": lambda draw, plain: (_twos(draw, plain),),
+    "repeat_interleave": lambda draw, plain: draw(st.sampled_from([(2,), (2, dim(draw, plain))])),
+    "roll": lambda draw, plain: draw(st.sampled_from([(1,), (-1, dim(draw, plain))])),
+    "flip": lambda draw, plain: (several_dims(draw, plain),),
+    "fliplr": lambda draw, plain: (),
+    "flipud": lambda draw, plain: (),
+    "rot90": lambda draw, plain: (draw(st.integers(-1, 2)), (0, 1)),
+    "narrow": _narrowed,
+    "gather": _gathered,
+    "masked_select": _mask,
+}
+PIECES: dict[str, Callable[[st.DrawFn, Plain], tuple[Any, ...]]] = {
+    "split": lambda draw, plain: (draw(st.integers(1, 2)), dim(draw, plain)),
+    "chunk": lambda draw, plain: (draw(st.integers(1, 3)), dim(draw, plain)),
+    "unbind": _one_dim,
+    "tensor_split": lambda draw, plain: (draw(st.sampled_from([2, 3])), dim(draw, plain)),
+}
+
+
+def arrangement(name: str) -> Builder:
+    """A step of `ARRANGEMENTS`."""
+
+    def build(draw: st.DrawFn, plain: Plain) -> Step:
+        arguments = ARRANGEMENTS[name](draw, plain)
+        function: Any = getattr(torch.Tensor, name, None) or getattr(torch, name)
+        return Step(
+            name,
+            lambda before, other: arranged(before, lambda places: function(places, *arguments)),
+            tuple(arguments),
+            contiguous=name == "view",
+        )
+
+    return build
+
+
+def pieces(name: str) -> Builder:
+    """A step of `PIECES`: the first one goes on."""
+
+    def build(draw: st.DrawFn, plain: Plain) -> Step:
+        arguments = PIECES[name](draw, plain)
+        function: Any = getattr(torch, name)
+        return Step(
+            name,
+            lambda before, other: arranged(before, lambda places: function(places, *arguments)[0]),
+            arguments,
+            pick=0,
+        )
+
+    return build
+
+
+def pad(draw: st.DrawFn, plain: Plain) -> Step:
+    pairs = [draw(st.integers(0, 2)) for _ in range(2 * plain.n)]
+
+    def apply(tensor: Tensor) -> Tensor:
+        backwards = [number for at in reversed(range(plain.n)) for number in pairs[2 * at : 2 * at + 2]]
+        return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - plain.n) + backwards, value=1.0)
+
+    def expected(before: Plain, other: Plain) -> Plain:
+        size = [pairs[2 * at] + length + pairs[2 * at + 1] for at, length in enumerate(before.batch_size)]
+        return Plain(tuple(size), valued(before, apply).tensors, before.tails, before.static)
+
+    return Step("pad", expected, (pairs, 1.0))
+
+
+def new(name: str) -> Builder:
+    """`new_zeros` and its like."""
+    number = {"new_zeros": 0, "new_ones": 1, "new_full": 1}[name]
+
+    def expected(before: Plain, other: Plain) -> Plain:
+        made = {
+            path: torch.full((2, *tensor.shape[before.n :]), number).to(tensor)
+            for path, tensor in before.tensors.items()
+        }
+        return Plain((2,), made, before.tails, before.static)
+
+    return lambda draw, plain: Step(name, expected, ((2,), 1) if name == "new_full" else (2,))
+
+
+def joined(name: str) -> Builder:
+    """`stack` and `cat`, of the object and another."""
+
+    def build(draw: st.DrawFn, plain: Plain) -> Step:
+        at = draw(st.integers(0, plain.n)) if name == "stack" else dim(draw, plain) % max(plain.n, 1)
+
+        def expected(before: Plain, other: Plain) -> Plain:
+            if name == "cat" and not before.n:
+                raise RuntimeError
+            function: Any = getattr(torch, name)
+            made = {path: function([tensor, other.tensors[path]], at) for path, tensor in before.tensors.items()}
+            size = function([torch.empty(before.batch_size)] * 2, at).shape
+            return Plain(tuple(size), made, before.tails, before.static)
+
+        return Step(name, expected, (OTHER, at), on_class=True)
+
+    return build
+
+
+# Items
+
+indexes = st.sampled_from(
+    [0, -1, slice(1, None), slice(None, None, 2), ..., None, (..., 0), (slice(None), None), (0, ...)]
+)
+
+
+def getitem(draw: st.DrawFn, plain: Plain) -> Step:
+    index = draw(indexes)
+    return Step("__getitem__", lambda before, other: arranged(before, lambda places: places[index]), (index,))
+
+
+def setitem(draw: st.DrawFn, plain: Plain) -> Step:
+    index = draw(indexes)
+    return Step(
+        "__setitem__", lambda before, other: written(before, lambda places: places[index], 1), (index, 1), writes=True
+    )
+
+
+BY_FORM: dict[str, Callable[[Operation], Builder]] = {
+    "reduction": reduction,
+    "reduction dtype": reduction,
+    "reduction correction": reduction,
+    "reduction norm": norm,
+    "reduction quantile": quantile,
+    "truth": truth,
+    "extremum": extremum,
+    "running": running,
+    "running pair": running,
+}
+BY_NAME: dict[str, Builder] = {
+    **{name: arrangement(name) for name in ARRANGEMENTS},
+    **{name: pieces(name) for name in PIECES},
+    **{name: new(name) for name in ("new_zeros", "new_ones", "new_full")},
+    "pad": pad,
+    "stack": joined("stack"),
+    "cat": joined("cat"),
+    "__getitem__": getitem,
+    "__setitem__": setitem,
+}

@@ -1,0 +1,148 @@
+"""Random declarations and random sequences of operations, compared after each step with plain tensors in a dict.
+
+The steps come from the table of operations: each of its methods has one. The same sequences are run with tensordict where it is
+installed, apart from what differs on purpose: `model.libraries` lists that.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from qten_gen import TensorClass
+from qten_gen.runtime.tensorclass.operations.table import OPERATIONS
+
+from .model import pointwise_steps, shape_steps
+from .model.declarations import Declaration, contents, declarations, peer_declarations
+from .model.libraries import Library, Tensordict, assert_equal, assert_same
+from .model.plain import Plain
+from .model.steps import OTHER, Builder, Step
+
+WITHOUT_STEP = "zeros_like ones_like empty_like full_like rand_like randn_like new_empty complex64 complex128".split()
+"""What is not determined, and what would leave the dtypes that the other operations take; the rows of the table try them."""
+
+BUILDERS: dict[str, Builder] = {**pointwise_steps.BY_NAME, **shape_steps.BY_NAME}
+for _operation in OPERATIONS:
+    if _operation.is_method and _operation.name not in WITHOUT_STEP:
+        for _forms in (pointwise_steps.BY_FORM, shape_steps.BY_FORM):
+            if _operation.form in _forms:
+                BUILDERS[_operation.name] = _forms[_operation.form](_operation)
+        if _operation.in_place is not None and _operation.form in pointwise_steps.IN_PLACE_BY_FORM:
+            BUILDERS[_operation.in_place_name] = pointwise_steps.IN_PLACE_BY_FORM[_operation.form](_operation)
+
+CHECKS = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.large_base_example]
+"""Not asked: whether drawing takes long, as it does on a machine that is busy."""
+
+ERRORS = (RuntimeError, IndexError, TypeError, ValueError)
+
+
+def test_every_method_of_the_table_is_a_step() -> None:
+    methods = {operation.name for operation in OPERATIONS if operation.is_method}
+    assert methods - set(WITHOUT_STEP) == set(BUILDERS) & methods
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=CHECKS)
+@given(st.data(), declarations, st.integers(0, 9))
+def test_sequences_of_operations_are_those_on_plain_tensors(data: Any, declaration: Declaration, seed: int) -> None:
+    run(Library(), data, declaration, seed)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=CHECKS)
+@given(st.data(), peer_declarations, st.integers(0, 9))
+def test_sequences_of_operations_are_those_of_tensordict(data: Any, declaration: Declaration, seed: int) -> None:
+    pytest.importorskip("tensordict", reason="the model is compared with tensordict only where that is installed")
+    run(Tensordict(), data, declaration, seed)
+
+
+def run(library: Library, data: Any, declaration: Declaration, seed: int) -> None:
+    """Make an object, and do up to five steps with it."""
+    names = sorted(BUILDERS)
+    plain = contents(declaration, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = library.construct(declaration, plain)
+        assert_same(value, plain, declaration)
+        for _ in range(data.draw(st.integers(1, 5), label="steps")):
+            name = data.draw(st.sampled_from(names), label="operation")
+            step = data.draw(built(BUILDERS[name], plain), label="step")
+            if library.differs(step, plain):
+                continue
+            after = take(library, declaration, value, plain, step)
+            if after is None:
+                return
+            value, plain = after
+            if sum(tensor.numel() for tensor in plain.tensors.values()) > 3000:
+                return
+
+
+@st.composite
+def built(draw: st.DrawFn, builder: Builder, plain: Plain) -> Step:
+    """A step that the object can take, perhaps one that is refused."""
+    return builder(draw, plain)
+
+
+def take(library: Library, declaration: Declaration, value: Any, plain: Plain, step: Step) -> tuple[Any, Plain] | None:
+    """Take one step with the object and with the model; None where nothing can follow it."""
+    beside = Plain(
+        plain.batch_size, {path: other(tensor) for path, tensor in plain.tensors.items()}, plain.tails, plain.static
+    )
+    if step.writes or step.contiguous:
+        value = value.clone().contiguous()
+    second = like(value, beside) if OTHER in [one for one in step.arguments if isinstance(one, str)] else None
+    refused = step.writes and library.refuses(declaration)
+    try:
+        expected = step.expected(plain, beside)
+    except ERRORS as error:
+        note(f"torch refuses {step}: {error}")
+        with pytest.raises(Exception):  # noqa: B017 # whatever torch or the checks raise
+            call(value, second, step)
+        return None if step.writes else (value, plain)
+    if refused:
+        with pytest.raises(Exception, match="frozen"):
+            call(value, second, step)
+        assert_same(value, plain, declaration)
+        return value, plain
+    result = call(value, second, step)
+    if isinstance(expected, Plain):
+        assert_same(result, expected, declaration)
+        return result, expected
+    if isinstance(expected, Tensor):
+        assert_equal(result, expected, step.name)
+    else:
+        assert result is expected
+    return value, plain
+
+
+def call(value: Any, second: Any, step: Step) -> Any:
+    """The step with the object."""
+    arguments = [second if isinstance(one, str) and one == OTHER else one for one in step.arguments]
+    if step.on_class:
+        return getattr(type(value) if isinstance(value, TensorClass) else torch, step.name)(
+            [value, second], arguments[1]
+        )
+    result = getattr(value, step.name)(*arguments, **step.options)
+    if step.writes and result is None:
+        return value
+    return result if step.pick is None else result[step.pick]
+
+
+def other(tensor: Tensor) -> Tensor:
+    """Another tensor of the same shape and dtype."""
+    return ~tensor if tensor.dtype is torch.bool else tensor * 2 + 1
+
+
+def like(value: Any, plain: Plain) -> Any:
+    """An object of the same class around other tensors."""
+    out = value.clone()
+    for path, tensor in plain.tensors.items():
+        owner, _, name = path.rpartition(".")
+        target = getattr(out, owner) if owner else out
+        found = getattr(target, name)
+        found.copy_(tensor) if found.shape == tensor.shape else setattr(target, name, tensor)
+    return out
