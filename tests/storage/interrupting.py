@@ -67,6 +67,11 @@ def is_one_of(folder: Path, cls: type[Outer] | type[Inner], *values: Outer | Inn
         return not values
     except StorageError:
         return False
+    return is_one_of_values(found, *values)
+
+
+def is_one_of_values(found: Outer | Inner, *values: Outer | Inner) -> bool:
+    """Whether an object is equal to one of some."""
     for value in values:
         try:
             assert_equal(found, value)
@@ -109,6 +114,10 @@ def overwritten(folder: Path, save: Callable[[Path], object]) -> None:
             print(f"operation {number}: the nested folder is neither old nor new")
         if not peer_is_right(at):
             print(f"operation {number}: tensordict reads a half")
+        if number % 2:
+            found = Outer.load_memmap(at)
+            if not is_one_of_values(found.memmap_(at), OLD, NEW):
+                print(f"operation {number}: what was loaded is not saved again")
         NEW.memmap(at)
         if not is_one_of(at, Outer, NEW) or any("~" in name for name in files_in(at)):
             print(f"operation {number}: the next save leaves something behind")

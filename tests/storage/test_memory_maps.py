@@ -187,6 +187,23 @@ def test_a_file_of_another_folder_is_copied_only_when_asked_for(tmp_path: Path) 
     assert_equal(saved[1:].memmap(tmp_path / "c"), outer(4)[1:])
 
 
+def test_what_another_object_replaced_can_be_put_back(tmp_path: Path) -> None:
+    first = outer(4, seed=1).memmap(tmp_path)
+    outer(6, seed=2).memmap(tmp_path)
+    first.memmap_(tmp_path)
+    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))
+    assert first.saved_path == str(tmp_path)
+
+
+def test_fields_of_a_memory_map_can_change_places(tmp_path: Path) -> None:
+    saved = Flat(torch.zeros(4), torch.ones(4), batch_size=4).memmap(tmp_path)
+    swapped = Flat(saved.y, saved.x, batch_size=4)
+    with pytest.raises(ValueError, match=r"Flat\.x is saved already, in .*/y\.memmap"):
+        swapped.memmap(tmp_path)
+    swapped.memmap(tmp_path, copy_existing=True)
+    assert_equal(Flat.load_memmap(tmp_path), swapped.clone())
+
+
 def test_files_that_are_where_they_belong_are_not_written_again(tmp_path: Path) -> None:
     saved = outer(4).memmap(tmp_path)
     before = {name: (tmp_path / name).stat().st_ino for name in files_in(tmp_path) if name.endswith(".memmap")}

@@ -12,8 +12,8 @@ from torch import Size, Tensor, nn
 
 from ..checks import label
 from ..contents import contents, new_like, tensor_and_nested
-from .file_names import TENSOR_SUFFIX, FileNames
-from .files import mapped_file
+from .file_names import PENDING, TENSOR_SUFFIX, FileNames
+from .files import is_current, mapped_file
 from .json_values import encode, enum_of, has_plain_form, plain
 from .schema import DTYPES, Entry, Level, StaticEntry, TensorEntry, dtype_name
 
@@ -150,15 +150,11 @@ def refuse_unplain(tensor: Tensor, where: str, *, may_be_meta: bool = False) -> 
 def _stays(tensor: Tensor, path: str, where: str, options: Options) -> bool:
     """Whether a tensor is the file that it is to be saved in."""
     found = mapped_file(tensor)
-    if found is None or options.like or not found.path:
+    if found is None or options.like or not is_current(found):
         return False
-    try:
-        at = os.lstat(path)
-        if (at.st_dev, at.st_ino) == (found.device, found.inode):
-            return True
-    except OSError:
-        pass
-    if not options.copy_existing:
+    if is_current(found._replace(path=path)):
+        return True
+    if not options.copy_existing and found.path.rpartition(PENDING)[0] != path:
         raise ValueError(
             f"{where} is saved already, in {found.path}; to save a copy of it in {path} pass copy_existing=True"
         )
