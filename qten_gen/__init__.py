@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .runtime.qten_style.ownership import nograd_tensors as nograd_tensors
     from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
     from .runtime.tensorclass.lazy_stack import LazyStack as LazyStack
+    from .runtime.tensorclass.per_item import PerItem as PerItem
     from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 _HOMES = {
@@ -49,6 +50,7 @@ _HOMES = {
     "ModuleList": "runtime.module.containers",
     "ModuleType": "runtime.qten_style.ownership",
     "NotGeneratedError": "runtime.declaring.jit",
+    "PerItem": "runtime.tensorclass.per_item",
     "StaleWarning": "runtime.declaring.jit",
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.ownership",
     "TENSOR_PARAM_PREFIX": "runtime.qten_style.ownership",
@@ -79,6 +81,7 @@ __all__ = [
     "ModuleList",
     "ModuleType",
     "NotGeneratedError",
+    "PerItem",
     "StaleWarning",
     "TensorClass",
     "Unbatched",

@@ -37,6 +37,8 @@ def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Call
     if present and all(is_tensor(member) for member in present):
         dtype, dims = _shape(present)
         return FieldDecl(name, FieldKind.TENSOR, optional, dtype=dtype, dims=dims, type=type)
+    if len(present) == 1 and present[0].name == language.PER_ITEM:
+        return FieldDecl(name, FieldKind.PER_ITEM, optional, type=type)
     if len(present) == 1 and _container(present[0]) is not None:
         return FieldDecl(name, FieldKind.TENSOR, optional, container=_container(present[0]), type=type)
     if len(present) == 1 and is_declared(present[0].name):

@@ -29,6 +29,7 @@ _STUB_IMPORTS = {
     "_DeviceLike": "from qten_gen.runtime.tensorclass.checks import DeviceLike as _DeviceLike",
     "_Destination,": "from qten_gen_typing import Destination as _Destination",
     "_Default)": "from qten_gen_typing import Default as _Default",
+    "_PerItemInput[": "from qten_gen_typing import PerItemInput as _PerItemInput",
     "_Slot[": "from qten_gen_typing import Slot as _Slot",
 }
 """What the stub templates mention, and the import that it takes."""

@@ -21,7 +21,7 @@ def field_type(field: FieldDecl, names: NestedNames) -> str:
             plain = "Tensor"
         case FieldKind.NESTED:
             plain = names[qualified_name(field)]
-        case FieldKind.STATIC:
+        case FieldKind.STATIC | FieldKind.PER_ITEM:
             return static_type(field.type)
     return f"{plain} | None" if field.optional else plain
 
@@ -60,6 +60,8 @@ def _shape_doc(field: FieldDecl) -> str:
             return f"`{field.nested}` whose batch size starts with this one's{none}."
         case FieldKind.STATIC:
             return "The same for the whole batch."
+        case FieldKind.PER_ITEM:
+            return f"One value for each item of the batch{none}."
 
 
 def shape(dims: tuple[Dim, ...]) -> str:

@@ -116,7 +116,7 @@ def stored_field(
         type=spelling.field_type(field, names),
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
-        static=field.kind is FieldKind.STATIC,
+        static=field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM),
         held=f"_q.held({field.name})" if nested and declaration.frozen else field.name,
         lines=_lines(at),
     )
@@ -128,6 +128,8 @@ def _lines(at: _Spelling) -> Lines:
             return _nested(at)
         case FieldKind.STATIC:
             return _static(at)
+        case FieldKind.PER_ITEM:
+            return _per_item(at)
     if at.field.container is not None:
         return _tensors(at)
     return _unbatched(at) if at.field.unbatched else _tensor(at)
@@ -264,4 +266,26 @@ def _static(at: _Spelling) -> Lines:
         leaf_if="",
         item=f'"{name}": {mine}',
         match=at.call("same", f"[{mine}, other.{at.at}]"),
+    )
+
+
+def _per_item(at: _Spelling) -> Lines:
+    """Python values, one for each item of the batch."""
+    name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
+    return Lines(
+        fits=f"{name} is not None" if at.field.optional else "True",
+        fit=at.call("per_item", f"{name}, batch_size"),
+        set=at.or_none("value")(at.call("per_item", "value, self._batch_size")),
+        set_if="",
+        map=mine,
+        map_with=mine,
+        rearrange=or_none(at.call("rearrange_items", f"fn, {mine}, argument")),
+        zip=mine,
+        put=f"{mine} = {at.call('put_items', f'{mine}, index, value.{at.at}')}",
+        join=at.call("join_items", f"fn, {at.column}, dim"),
+        pieces=at.call("part_items", f"fn, {mine}, argument, batch_sizes"),
+        leaf="",
+        leaf_if="",
+        item=f'"{name}": {mine}',
+        match=at.call("match_optional", f"{mine}, other.{at.at}") if at.field.optional else "",
     )

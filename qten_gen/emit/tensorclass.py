@@ -124,7 +124,7 @@ def _parameters(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
 def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:
     fields = declaration.fields
     nested = [(f.name, reference(f, declaration.module, names)) for f in nested_fields(declaration)]
-    static = [f.name for f in fields if f.kind is FieldKind.STATIC]
+    static = [f.name for f in fields if f.kind in (FieldKind.STATIC, FieldKind.PER_ITEM)]
     assumed = [pair for f in fields for pair in spelling.assumed_default(f)]
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
@@ -147,6 +147,8 @@ def _class_doc(declaration: TensorClassDecl, names: NestedNames) -> str:
 def _documented_role(field: FieldDecl) -> str:
     if field.kind is FieldKind.STATIC:
         return ", the same for the whole batch"
+    if field.kind is FieldKind.PER_ITEM:
+        return ", one value for each item"
     return ", not carried by the batch" if field.unbatched else ""
 
 

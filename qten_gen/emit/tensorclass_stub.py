@@ -131,6 +131,9 @@ def _types(
         number = "_torch.Tensor | None" if field.optional else "_torch.Tensor"
         given = f"{written} | _torch.Tensor"
         return _Types(number, given, number, given, given)
+    if field.kind is FieldKind.PER_ITEM:
+        given = _given_items(field, written)
+        return _Types(written, given, written, given, given)
     if field.kind is not FieldKind.NESTED:
         return _Types(written, written, written, written, written)
     none = " | None" if field.optional else ""
@@ -141,6 +144,15 @@ def _types(
         for suffix in ("", "Dict", "Input", _update(related.get(nested.name)))
     )
     return _Types(f"{generated}{none}", written, f"{dumped}{none}", f"{written} | {loaded}", f"{written} | {changed}")
+
+
+def _given_items(field: FieldDecl, written: str) -> str:
+    """What a PerItem field takes: `_PerItemInput[str]`; only what is read where the annotation is an alias."""
+    _, found, rest = written.partition("PerItem[")
+    ends = [at for at in range(len(rest)) if rest[at] == "]" and rest.count("[", 0, at) == rest.count("]", 0, at)]
+    if not found or not ends:
+        return written
+    return f"_PerItemInput[{rest[: ends[0]]}]{' | None' if field.optional else ''}"
 
 
 def _nested(field: FieldDecl) -> TypeExpr:

@@ -34,6 +34,8 @@ class FieldKind(Enum):
     """Another TensorClass, whose batch size starts with this one's."""
     STATIC = "static"
     """Any other Python value, the same for the whole batch."""
+    PER_ITEM = "per item"
+    """Python values, one for each item of the batch: `PerItem[str]`."""
 
 
 @dataclass(frozen=True, slots=True)

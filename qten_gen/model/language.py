@@ -13,6 +13,7 @@ VIRTUAL = "qten_gen.virtual"
 CONST = "qten_gen.const"
 
 UNBATCHED = "qten_gen.Unbatched"
+PER_ITEM = "qten_gen.PerItem"
 
 SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE})
 """What stands on the right of a field."""

@@ -86,6 +86,8 @@ class AnnotationWalk:
             name = getattr(value, "__name__", None) or str(getattr(value, "_name", ""))
         if isinstance(value, type) and value is not self._tensor and issubclass(value, self._tensor):
             return "torch.Tensor"
+        if module.partition(".")[0] == language.PACKAGE:
+            module = language.PACKAGE
         qualified = f"{module}.{name}"
         if qualified == "torch._tensor.Tensor":
             qualified = "torch.Tensor"

@@ -40,6 +40,6 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not isinstance(declaration, TensorClassDecl) or "tensor_only" not in declaration.flags:
         return
     for field in subject.tensorclass_fields:
-        if field.kind is FieldKind.STATIC:
+        if field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM):
             help = "annotate it with Tensor, or leave out tensor_only"
             yield Finding(f"{field.name} is no tensor, and {declaration.name} is tensor_only", field.type.place, help)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..classify import is_tensor, members_of
 from ..diagnostics import Finding, Kind
-from ..model import FieldDecl, TensorClassDecl, TypeExpr, language
+from ..model import FieldDecl, FieldKind, TensorClassDecl, TypeExpr, language
 from .subject import Subject
 
 KIND = Kind("QG208", "unsupported-type")
@@ -56,6 +56,10 @@ def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
     if any(member.name == language.UNBATCHED for member in present):
         unfit = "is Unbatched, but no tensor" if len(present) == 1 else "is Unbatched or something else"
         return None if field.unbatched else (unfit, "write Unbatched[Tensor]; a Python value is not batched anyway")
+    if any(member.name == language.PER_ITEM for member in present) and field.kind is not FieldKind.PER_ITEM:
+        return "is PerItem or something else", "write PerItem[...] alone, with a union in its brackets"
+    if field.kind is FieldKind.PER_ITEM and any(_holds_tensors(member, subject) for member in present):
+        return "has tensors as values of items", "stack them in one Tensor"
     if tensors and len(tensors) < len(present):
         return "is a tensor or something else", "write Tensor: a number given for it becomes a tensor"
     if len(nested) > 1 or (nested and len(nested) < len(present)):

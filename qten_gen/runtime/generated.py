@@ -64,6 +64,11 @@ from .tensorclass.locks import locked as locked
 from .tensorclass.locks import seal as seal
 from .tensorclass.names import NamesLike as NamesLike
 from .tensorclass.names import names as names
+from .tensorclass.per_item import join_items as join_items
+from .tensorclass.per_item import part_items as part_items
+from .tensorclass.per_item import per_item as per_item
+from .tensorclass.per_item import put_items as put_items
+from .tensorclass.per_item import rearrange_items as rearrange_items
 from .tensorclass.static import match_nested as match_nested
 from .tensorclass.static import match_optional as match_optional
 from .tensorclass.static import same as same
@@ -100,6 +105,7 @@ __all__ = [
     "frozen",
     "held",
     "initialise",
+    "join_items",
     "join_nested",
     "join_optional",
     "join_tensors",
@@ -113,12 +119,16 @@ __all__ = [
     "number",
     "ones_",
     "parameter",
+    "part_items",
     "part_nested",
     "part_optional",
     "part_tensors",
+    "per_item",
+    "put_items",
     "put_nested",
     "put_optional",
     "put_tensors",
+    "rearrange_items",
     "refuse_shapes",
     "registered",
     "same",

@@ -1,6 +1,8 @@
 """Types that exist for type checkers only: the face of what the runtime makes from tables, and of generated storage."""
 
 from .operations import Operations as Operations
+from .per_item import PerItemField as PerItemField
+from .per_item import PerItemInput as PerItemInput
 from .primitives import Primitives as Primitives
 from .slots import BatchSizeField as BatchSizeField
 from .slots import Default as Default
@@ -18,6 +20,8 @@ __all__ = [
     "LockField",
     "NamesField",
     "Operations",
+    "PerItemField",
+    "PerItemInput",
     "Primitives",
     "Slot",
 ]

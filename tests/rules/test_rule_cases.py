@@ -15,7 +15,7 @@ HEAD = """\
 from typing import Callable, Generic, Self, TypeVar
 import torch
 from torch import Tensor, nn
-from qten_gen import Module, TensorClass, Unbatched, buffer, const, field, param, submodule, virtual
+from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, const, field, param, submodule, virtual
 """
 
 
@@ -64,6 +64,9 @@ def field(declaration: str, flags: str = "", before: str = "") -> list[str]:
         "Unbatched[str]",
         "Unbatched[Inner]",
         "Unbatched[Tensor] | Tensor",
+        "PerItem[str] | str",
+        "PerItem[Tensor]",
+        "PerItem[list[Inner]]",
     ],
 )
 def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
@@ -80,6 +83,8 @@ def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
 @pytest.mark.parametrize(
     "annotation",
     [
+        "PerItem[str]",
+        "PerItem[str | None] | None",
         "Unbatched[Tensor]",
         "Unbatched[Tensor] | None",
         "Unbatched[Tensor | None]",

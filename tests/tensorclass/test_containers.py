@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -251,3 +252,29 @@ def test_compiled_code_traces_it() -> None:
     value = layers(4)
     result = rearranged(value, value.replace(x=value.x + 1))
     assert torch.equal((result.heads or {})["kind"], (value.heads or {})["kind"] * 2)
+
+
+def test_it_is_saved_and_exchanged_with_other_libraries(tmp_path: Path) -> None:
+    value = layers(4)
+    value.memmap(tmp_path / "map")
+    value.save_safetensors(tmp_path / "file")
+    blank = value.clone().zero_()
+    blank.load_state_dict(value.state_dict())
+    for found in (
+        Layers.load_memmap(tmp_path / "map"),
+        Layers.load_safetensors(tmp_path / "file"),
+        Layers.from_numpy(value.numpy(), batch_size=4),
+        blank,
+    ):
+        assert_each(found.replace(tables=value.tables), value, lambda tensor: tensor)
+        assert torch.equal(found.tables["names"], value.tables["names"])
+    rows: Any = value.tolist()
+    assert [*rows[0]["heads"]] == ["kind", "age"]
+
+
+def test_a_tensordict_holds_it_as_a_tensordict() -> None:
+    pytest.importorskip("tensordict", reason="the conversion needs tensordict, which is optional")
+    value = layers(4)
+    found = Layers.from_tensordict(value.to_tensordict())
+    assert_each(found.replace(tables=value.tables), value, lambda tensor: tensor)
+    assert torch.equal(found.tables["names"], value.tables["names"])

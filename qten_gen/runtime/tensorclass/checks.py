@@ -236,6 +236,10 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
             inner = cast("TensorClass", value)
             value = nested(self, name, type(inner), inner, batch_size, None)
         values_that_fit.append(value)
+    if self._per_item:
+        from .per_item import refuse_unfit
+
+        refuse_unfit(self, batch_size, static)
     if self._shapes:
         from .array_checks import refuse_contents
 

@@ -25,6 +25,7 @@ class TensorClassMeta(DeclarationMeta):
     _nests = True
     _flags: frozenset[str] = frozenset()
     _unbatched: tuple[str, ...] = ()
+    _per_item: tuple[str, ...] = ()
     _containers: tuple[str, ...] = ()
     _shapes: dict[str, tuple[str, str]]
 
@@ -66,6 +67,7 @@ class TensorClassMeta(DeclarationMeta):
         declaration = cast("TensorClassDecl", cls._declaration)
         cls._flags = declaration.flags
         cls._unbatched = tuple(f.name for f in declaration.fields if f.unbatched)
+        cls._per_item = tuple(f.name for f in declaration.fields if f.kind.value == "per item")
         cls._containers = tuple(f.name for f in declaration.fields if f.container is not None)
         cls._shapes = shapes_of(declaration)
         annotations = {f.name: f.type.text for f in declaration.fields}

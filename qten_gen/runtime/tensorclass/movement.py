@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 import torch
 from torch import Tensor
 
-from . import checks, containers
+from . import checks, containers, per_item
 from .checks import refuse_if_frozen, refuse_if_locked
 from .contents import new_like, tensor_and_nested
 from .locks import nested_objects
@@ -291,4 +291,6 @@ def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | Non
             fitted.append(_checked(before, value, batch_size + tail, device))
         else:
             fitted.append(before if before is None else checks.tensor(self, name, value, batch_size, device))
+    if self._per_item:
+        per_item.refuse_unfit(self, batch_size, static)
     return new_like(self)._refill(fitted, static, batch_size, device)

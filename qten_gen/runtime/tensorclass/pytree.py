@@ -13,6 +13,7 @@ from torch.utils import _pytree
 
 from . import tree_specs
 from .contents import new_like, tensor_and_nested, tensors_of
+from .per_item import fitted, original
 from .shapes import dimension
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def register(cls: type) -> None:
     """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
     declared = cast("type[TensorClass]", cls)
     names = tensor_and_nested(declared)
-    flatten = partial(_flatten_some if declared._unbatched or declared._containers else _flatten, names, {})
+    flatten = partial(_flatten_some if _is_special(declared) else _flatten, names, {})
     _pytree.register_pytree_node(
         cls,
         flatten,
@@ -68,6 +69,10 @@ def register(cls: type) -> None:
         to_dumpable_context=partial(tree_specs.dumped, declared),
         from_dumpable_context=partial(tree_specs.loaded, Layout),
     )
+
+
+def _is_special(cls: type[TensorClass]) -> bool:
+    return bool(cls._unbatched or cls._containers or cls._per_item)
 
 
 Usual = dict[tuple[int, bool], Layout]
@@ -101,6 +106,7 @@ def _flatten_some(names: tuple[str, ...], _usual: Usual, self: TensorClass) -> t
     unbatched = tuple((name, _fewest(value)) for name, value in given if name in self._unbatched)
     alone = None if carried else (self._batch_size, self._device)
     children = tuple(name for name, _ in given)
+    static = tuple([original(value) for value in static])
     layout = Layout(children, static, events, self._device is not None, alone, unbatched, self._names)
     return [None if value is _NO_DIM else value for _, value in given], layout
 
@@ -119,7 +125,9 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
     if len(found) == len(names) and not layout.unbatched and layout.dimension_names is None:
         size = _shared(found, layout.events)
         if size is not None:
-            return out._refill(found, layout.static, size, _device(found[0]) if layout.has_device else None)
+            return out._refill(
+                found, _static(cls, layout, size), size, _device(found[0]) if layout.has_device else None
+            )
     if layout.alone is not None:
         batch_size, device = layout.alone
     else:
@@ -129,10 +137,14 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
     if len(found) < len(names):
         given = dict(zip(layout.names, found, strict=True))
         found = [given.get(name) for name in names]
-    out._refill(found, layout.static, batch_size, device)
+    out._refill(found, _static(cls, layout, batch_size), batch_size, device)
     if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
         out._names = layout.dimension_names
     return out
+
+
+def _static(cls: type[TensorClass], layout: Layout, batch_size: Size) -> tuple[object, ...]:
+    return tuple([fitted(value, batch_size) for value in layout.static]) if cls._per_item else layout.static
 
 
 def _shared(children: list[Any], events: int) -> Size | None:

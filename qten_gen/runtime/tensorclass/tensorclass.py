@@ -91,6 +91,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     _flags: ClassVar[frozenset[str]] = frozenset()
     _unbatched: ClassVar[tuple[str, ...]] = ()
     _match = static.match_nothing
+    _per_item: ClassVar[tuple[str, ...]] = ()
     _containers: ClassVar[tuple[str, ...]] = ()
     _shapes: ClassVar[dict[str, tuple[str, str]]] = {}
 

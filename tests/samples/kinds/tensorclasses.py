@@ -10,7 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 import qten_gen as q
-from qten_gen import TensorClass, Unbatched
+from qten_gen import PerItem, TensorClass, Unbatched
 
 Tokens = Int[Tensor, "*batch seq"]
 T = TypeVar("T", bound=Tensor)
@@ -76,6 +76,15 @@ class Layered(TensorClass):
     """Logits by task."""
     tables: Unbatched[dict[str, Tensor]] = q.field(default_factory=dict)
     rest: "Unbatched[list[Tensor] | None]" = None
+
+
+class Listed(TensorClass):
+    """Python values, one for each item."""
+
+    x: Tensor
+    titles: q.PerItem[str]
+    ids: Optional[PerItem[int]] = None
+    notes: "PerItem[list[str] | None]" = q.field(default_factory=lambda: PerItem([None], ()))
 
 
 class Trusted(Spelled, checks="off"):

@@ -5,11 +5,12 @@ from typing import assert_type
 import torch
 from jaxtyping import Float
 from kinds.tensorclasses import Layered as DeclaredLayered
+from kinds.tensorclasses import Listed as DeclaredListed
 from kinds.tensorclasses import Lookup as DeclaredLookup
-from kinds.tensorclasses_qten import Layered, Lookup
+from kinds.tensorclasses_qten import Layered, Listed, Lookup
 from torch import Tensor
 
-from qten_gen import TensorClass
+from qten_gen import PerItem, TensorClass
 
 x = torch.ones(2)
 
@@ -52,3 +53,23 @@ assert_type(layered.heads, dict[str, Tensor] | None)
 assert_type(layered.get("rest"), list[Tensor] | None)
 assert_type(layered.to_dict()["tables"], dict[str, Tensor])
 layered.layers = {"a": x}  # E
+
+one = DeclaredListed(x, ["a", "b"], PerItem([1, 2]), batch_size=2)
+assert_type(one.titles, PerItem[str])
+assert_type(one[0].titles.item(), str)
+assert_type(one.ids, PerItem[int] | None)
+assert_type(one.notes.values(), tuple[list[str] | None, ...])
+one.titles = ["c", "d"]
+one.titles = one.titles
+one.titles = [3]  # E
+one.ids = [1, 2]
+DeclaredListed(x, [1])  # E
+
+listed = Listed(x, ["a", "b"], [1, 2], batch_size=2)
+assert_type(listed.titles, PerItem[str])
+assert_type(listed.ids, PerItem[int] | None)
+assert_type(listed.get("titles")[0], PerItem[str])
+assert_type(listed.replace(titles=["c", "d"]).to_dict()["titles"], PerItem[str])
+listed.ids = [1, 2]
+listed.ids = ["a"]  # E
+listed.set("titles", [3])  # E

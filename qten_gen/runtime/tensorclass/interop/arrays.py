@@ -13,6 +13,7 @@ from ..checks import batch_size as as_batch_size
 from ..contents import contents, nested_class
 from ..conversion import from_dict
 from ..joining import unbind
+from ..per_item import PerItem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,6 +49,8 @@ def _array(self: TensorClass, name: str, value: object, force: bool) -> object:
             return value.numpy(force=force)
         except (RuntimeError, TypeError) as error:
             raise TypeError(f"{label(self, name)}: {error}") from error
+    if isinstance(value, PerItem):
+        return value.tolist()
     if name in self._nested and value is not None:
         return numpy(cast("TensorClass", value), force=force)
     if name in self._containers and isinstance(value, dict):
@@ -135,6 +138,8 @@ def tolist(self: TensorClass) -> Rows:
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, PerItem):
+        return value.tolist()
     if isinstance(value, Tensor):
         return cast("object", value.tolist())
     if isinstance(value, dict):

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..checks import named, suggestion
 from ..contents import construct, contents, nested_class, tensors_of
+from ..per_item import PerItem
 from ..static import equal
 
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ def to_tensordict(self: TensorClass, *, retain_none: bool = True) -> TensorDict:
 
 def _entry(library: ModuleType, self: TensorClass, name: str, value: object, retain_none: bool) -> object:
     """A field's value as a TensorDict holds it."""
+    if isinstance(value, PerItem):
+        # With a batch dimension tensordict has a stack of values, and one value without.
+        listed = value.tolist()
+        return library.NonTensorStack.from_list(listed) if value.batch_size else library.NonTensorData(listed)
     if value is None or name in self._static:
         return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
     if name in self._nested:
@@ -112,7 +117,7 @@ def _value(cls: type[TensorClass], name: str, entry: Any, safe: bool) -> object:
     """The value of a field that a TensorDict's entry stands for."""
     library: Any = sys.modules["tensordict"]
     if isinstance(entry, library.NonTensorStack):
-        return _common(cls, name, entry.tolist())
+        return entry.tolist() if name in cls._per_item else _common(cls, name, entry.tolist())
     if isinstance(entry, library.NonTensorData):
         return cast("object", entry.data)
     if isinstance(entry, library.UnbatchedTensor):

@@ -9,6 +9,7 @@ import torch
 from torch import Size, Tensor
 
 from .. import names
+from ..per_item import items_become
 from ..shapes import Dim, dimension, expand, flatten, integers, permute, reshape
 from .dimensions import batch_dimensions, named
 
@@ -202,6 +203,7 @@ def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
     return named(self._rearrange(_pad, (flat, n, value), Size(size)), self._names)
 
 
+@items_become("padded")
 def _pad(tensor: Tensor, argument: tuple[list[int], int, float]) -> Tensor:
     pairs, n, value = argument
     return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - n) + pairs, value=value)

@@ -9,6 +9,7 @@ import torch
 from torch import Size, Tensor
 
 from .. import checks
+from ..per_item import items_become
 from ..shapes import integers
 from .entries import Effect, Function, Operation, named
 
@@ -27,6 +28,7 @@ def _created(self: T, function: Function, size: tuple[int, ...], fill: tuple[obj
     return out if found == self._device else out._map_with(_moved, found, found)
 
 
+@items_become("created")
 def _create(tensor: Tensor, argument: tuple[Function, tuple[int, ...], int, tuple[object, ...], Options]) -> Tensor:
     function, size, n, fill, options = argument
     result: Tensor = function(tensor, (*size, *tensor.shape[n:]), *fill, **options)

@@ -10,6 +10,7 @@ from torch import Size, Tensor
 
 from .. import names
 from ..mismatch import blame
+from ..per_item import items_become
 from ..shapes import dimension, with_length, without
 from .dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
 from .entries import Function
@@ -75,12 +76,14 @@ def _reduced_along(self: T, name: str, function: Function, dim: int, keepdim: bo
         raise
 
 
+@items_become("reduced")
 def _reduce_along(tensor: Tensor, argument: tuple[Function, int | tuple[int], bool]) -> Tensor:
     function, dims, keepdim = argument
     result: Tensor = function(tensor, dims, keepdim)
     return result
 
 
+@items_become(lambda argument: "reduced" if argument.beyond is None else "kept")
 def reduce_tensor(tensor: Tensor, argument: Reduction) -> Tensor:
     """One tensor reduced."""
     function, dims, beyond, keepdim, options = argument
@@ -113,6 +116,7 @@ def together(self: TensorClass, name: str, function: Function, dim: Dims, keepdi
     return _kept(result, [size if at in kept else 1 for at, size in enumerate(self._batch_size)], len(kept), keepdim)
 
 
+@items_become("kept")
 def _row(tensor: Tensor, argument: tuple[tuple[int, ...], list[Tensor]]) -> Tensor:
     """Put a tensor into the list, its dimensions apart from the kept ones made one."""
     kept, rows = argument

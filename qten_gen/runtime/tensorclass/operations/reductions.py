@@ -9,6 +9,7 @@ from torch import Size, Tensor
 
 from .. import names
 from ..mismatch import blame
+from ..per_item import items_become
 from ..shapes import Dim, dimension
 from .dimensions import Dims, reduced_size
 from .entries import Effect, Function, Group, Operation, first_line, named
@@ -171,6 +172,7 @@ def _both(
     return ValuesAndIndices(values, indices)
 
 
+@items_become("reduced")
 def _pair(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
     function, arguments = argument
     values, indices = function(tensor, *arguments)
@@ -189,6 +191,7 @@ def _running_pair(name: str, doc: str, function: Function) -> Operation:
 def _running(name: str, doc: str, function: Function, *others: Function) -> Operation:
     """Operations along one batch dimension that keep its size."""
 
+    @items_become("kept")
     def apply(tensor: Tensor, argument: tuple[int, torch.dtype | None]) -> Tensor:
         result: Tensor = function(tensor, argument[0], dtype=argument[1])
         return result

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import torch
 
+from ..per_item import PerItem
 from .errors import StorageError
 
 if TYPE_CHECKING:
@@ -100,6 +101,9 @@ def _encode(value: object, enum: FindEnum, depth: int) -> Json:
         return cast(float, value) if math.isfinite(cast(float, value)) else {_TAG: "float", "value": repr(value)}
     if depth > _DEEPEST:
         raise _CannotEncode(f"a {kind.__name__} nested in itself or deeper than {_DEEPEST}")
+    if isinstance(value, PerItem):
+        values = [_encode(item, enum, depth + 1) for item in value.values()]
+        return {_TAG: "PerItem", "size": list(value.batch_size), "values": values}
     if kind is list:
         return [_encode(item, enum, depth + 1) for item in cast("list[object]", value)]
     if kind is dict:
@@ -145,6 +149,9 @@ def _decode(value: Json, enum: FindEnum, allow_pickle: bool) -> object:
     if tag in ("tuple", "set", "frozenset", "Size"):
         make = {"tuple": tuple, "set": set, "frozenset": frozenset, "Size": torch.Size}[str(tag)]
         return make(cast("list[int]", _decode(_list(value, "items"), enum, allow_pickle)))
+    if tag == "PerItem":
+        values = [_decode(item, enum, allow_pickle) for item in _list(value, "values")]
+        return PerItem(values, cast("list[int]", _list(value, "size")))
     if tag == "dict":
         pairs = cast("list[list[object]]", _decode(_list(value, "items"), enum, allow_pickle))
         return {key: item for key, item in pairs}  # noqa: C416 # dict() would take longer or shorter items apart silently
@@ -196,6 +203,8 @@ def _list(value: dict[str, Json], name: str) -> list[Json]:
 
 def has_plain_form(value: object) -> bool:
     """Whether readers that know JSON only can make sense of a value: JSON itself, tuples, and what is named by text."""
+    if isinstance(value, PerItem):
+        return all(map(has_plain_form, value.values()))
     if isinstance(value, (list, tuple)):
         return all(map(has_plain_form, value))
     if isinstance(value, dict):
@@ -211,6 +220,8 @@ def plain(value: object) -> Json:
         return value.name
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
+    if isinstance(value, PerItem):
+        return plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     if isinstance(value, dict):

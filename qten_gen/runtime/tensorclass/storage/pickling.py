@@ -23,6 +23,7 @@ from typing import (
     TypedDict,
     TypeGuard,
     TypeVar,
+    cast,
 )
 
 import torch
@@ -32,6 +33,7 @@ from torch._C._functorch import is_functorch_wrapped_tensor
 from ..checks import default
 from ..contents import contents
 from ..locks import FROZEN, lock
+from ..per_item import PerItem, per_item
 from . import files, schema
 from .errors import StorageError
 
@@ -96,6 +98,10 @@ def reduce_ex(self: TensorClass, protocol: SupportsIndex) -> str | tuple[Any, ..
 
 
 def _reduced(self: T, state: State) -> Reduced[T]:
+    for name in self._per_item:
+        # Plain lists: whoever loads the pickle safely has the class of the object on the list, and no other.
+        value = cast("PerItem[object] | None", state["fields"][name])
+        state["fields"][name] = None if value is None else [*value.values()]
     if self._names is not None:
         state["names"] = self._names
     if self._lock not in (None, FROZEN):
@@ -181,6 +187,11 @@ def restore(self: TensorClass, state: State) -> None:
             if field not in type(self)._defaults:
                 raise TypeError(f"{name}: the pickle has no field {field!r}, which has no default")
             stored[field] = default(self, field)
+            if field in self._per_item and stored[field] is not None:
+                stored[field] = per_item(self, field, stored[field], Size(state["batch_size"]))
+    for field in self._per_item:
+        if isinstance(stored[field], list):
+            stored[field] = PerItem(cast("list[object]", stored[field]), state["batch_size"])
     values = [stored[field] for field in self._fields if field not in self._static]
     static = [stored[field] for field in self._static]
     device = state["device"]

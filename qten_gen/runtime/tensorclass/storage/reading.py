@@ -14,6 +14,7 @@ from torch._guards import active_fake_mode
 from ..array_checks import refuse_contents
 from ..checks import default, suggestion
 from ..contents import contents, nested_class
+from ..per_item import per_item, refuse_unfit
 from . import files, schema, tensordict_folders
 from .errors import ReplacedError, StorageError
 from .file_names import METADATA, PENDING
@@ -163,15 +164,14 @@ def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> T
     for declared in cast("Any", cls)._declaration.fields:
         at = f"{where}: {cls.__name__}.{declared.name}"
         if declared.name not in level.entries and declared.name in cls._defaults:
-            value = default(made, declared.name)
+            value = _default(made, declared.name, batch_size)
         else:
             value = _value(cls, declared, level.entries.get(declared.name), folder, at, source)
         (static if declared.name in cls._static else carried).append(_fitting(value, declared, batch_size, at))
     on = source.device or torch.device("cpu")
     made._refill(carried, static, batch_size, on)
     made._names = level.names
-    if cls._shapes:
-        _refuse_shapes(made, batch_size, where)
+    _refuse_unfit(made, batch_size, where)
     return cast("TensorClass", made)
 
 
@@ -231,10 +231,18 @@ def _fitting(value: object, declared: FieldDecl, batch_size: Size, where: str) -
     return value
 
 
-def _refuse_shapes(self: TensorClass, batch_size: Size, where: str) -> None:
-    """Refuse tensors that are not what the annotations say."""
+def _default(made: TensorClass, name: str, batch_size: Size) -> object:
+    value = default(made, name)
+    return value if name not in made._per_item or value is None else per_item(made, name, value, batch_size)
+
+
+def _refuse_unfit(self: TensorClass, batch_size: Size, where: str) -> None:
+    """Refuse tensors that are not what the annotations say, and PerItem values for another batch size."""
     try:
-        refuse_contents(self, batch_size, contents(self))
+        if self._shapes:
+            refuse_contents(self, batch_size, contents(self))
+        if self._per_item:
+            refuse_unfit(self, batch_size, self._contents()[1])
     except (TypeError, ValueError) as error:
         raise StorageError(f"{where}: {error}") from None
 

@@ -1,0 +1,294 @@
+"""PerItem fields: one Python value for each item of the batch."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.utils._pytree as pytree
+from torch import Tensor
+
+from qten_gen import PerItem, TensorClass
+
+
+class Photo(TensorClass):
+    x: Tensor
+    title: PerItem[str]
+    tags: PerItem[list[str]] | None = None
+
+
+class Album(TensorClass):
+    photos: Photo
+    owner: str = ""
+
+
+class Fixed(TensorClass, frozen=True):
+    x: Tensor
+    title: PerItem[str]
+
+
+def photo(*batch_size: int, start: int = 0) -> Photo:
+    """An object whose titles and numbers are the same: `x` is 5 where the title is `"5"`."""
+    x = torch.arange(start, start + torch.Size(batch_size).numel()).reshape(batch_size)
+    return Photo(x, as_titles(x.tolist()), batch_size=batch_size)
+
+
+def as_titles(numbers: Any) -> Any:
+    return str(numbers) if isinstance(numbers, int) else [as_titles(one) for one in numbers]
+
+
+def assert_follows(result: Photo) -> None:
+    """The titles are where the numbers are."""
+    assert result.title.tolist() == as_titles(result.x.tolist())
+    assert result.title.batch_size == result.batch_size
+
+
+@pytest.mark.parametrize("batch_size", [(), (4,), (2, 3), (0,), (2, 1, 2)])
+def test_lists_are_as_deep_as_there_are_batch_dimensions(batch_size: tuple[int, ...]) -> None:
+    assert_follows(photo(*batch_size))
+
+
+def test_one_value_is_read_by_item() -> None:
+    value = photo(2, 3)
+    assert value[1, 2].title.item() == "5"
+    assert [one.title.item() for one in value[0]] == ["0", "1", "2"]
+    assert value.title.values() == ("0", "1", "2", "3", "4", "5")
+    with pytest.raises(ValueError, match=r"^item\(\): expected one value, there are 6$"):
+        value.title.item()
+
+
+def test_it_is_a_sequence_like_a_tensor() -> None:
+    title = photo(2, 3).title
+    assert (len(title), title.batch_size) == (2, (2, 3))
+    assert title[1].tolist() == ["3", "4", "5"]
+    assert title[..., 1:].tolist() == [["1", "2"], ["4", "5"]]
+    assert [one.tolist() for one in title] == [["0", "1", "2"], ["3", "4", "5"]]
+    assert title == PerItem("012345", (2, 3))
+    assert title != title[0]
+    assert hash(title) == hash(PerItem("012345", (2, 3)))
+    assert repr(title) == "PerItem([['0', '1', '2'], ['3', '4', '5']])"
+    assert repr(photo(100).title) == "PerItem('0', '1', '2', ..., batch_size=[100])"
+    with pytest.raises(TypeError, match=r"no len\(\); its value is \.item\(\)$"):
+        len(title[0, 0])
+    with pytest.raises(ValueError, match=r"^PerItem: expected 6 values for batch size \[2, 3\], got 2$"):
+        PerItem(["a", "b"], (2, 3))
+
+
+def test_values_may_be_lists_themselves() -> None:
+    value = Photo(torch.ones(2), ["a", "b"], PerItem([["red"], []]), batch_size=2)
+    assert value[1].tags is not None
+    assert value[0].replace(tags=PerItem([["blue", "green"]], ())).tags == PerItem([["blue", "green"]], ())
+    assert value[1].tags.item() == []
+
+
+OPERATIONS: list[Callable[[Photo], Photo | tuple[Photo, ...]]] = [
+    lambda value: value[0],
+    lambda value: value[-1, 1:],
+    lambda value: value[torch.tensor([1, 0, 1])],
+    lambda value: value[value.x % 2 == 0],
+    lambda value: value[..., None, 0],
+    lambda value: value[[1], [2]],
+    lambda value: value.reshape(3, 2),
+    lambda value: value.flatten(),
+    lambda value: value.permute(1, 0),
+    lambda value: value.unsqueeze(1).squeeze(),
+    lambda value: value.expand(4, 2, 3),
+    lambda value: value.flip(1),
+    lambda value: value.roll(1, 0),
+    lambda value: value.repeat(2, 1),
+    lambda value: value.gather(1, torch.tensor([[0], [2]])),
+    lambda value: value.masked_select(value.x > 2),
+    lambda value: value.split([1, 2], 1),
+    lambda value: value.unbind(1),
+    lambda value: value.chunk(2),
+    lambda value: tuple(value),
+    lambda value: Photo.stack([value, value.flip(0)], 1),
+    lambda value: Photo.cat([value, photo(1, 3, start=6), value[:1]]),
+    lambda value: Photo.cat([value[:, 2:], photo(2, 2, start=9)], 1),
+]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_rearranges_the_batch_rearranges_the_values(
+    operation: Callable[[Photo], Photo | tuple[Photo, ...]],
+) -> None:
+    result = operation(photo(2, 3))
+    for one in result if isinstance(result, tuple) else (result,):
+        assert_follows(one)
+
+
+def test_what_applies_to_values_of_tensors_keeps_it() -> None:
+    value = photo(2, 3)
+    for result in (
+        value * 2,
+        value + value,
+        value.clone(),
+        value.double(),
+        value.to("meta"),
+        value.cumsum(0),
+        value == 3,
+    ):
+        assert result.title is value.title
+    assert value.double().sum(dim="feature").title is value.title
+
+
+def test_what_makes_items_of_other_items_is_refused_by_name() -> None:
+    value = photo(2, 3)
+    reductions: list[Callable[[], object]] = [
+        lambda: value.sum(0),
+        lambda: value.sum(),
+        lambda: (value * 1.0).mean(0),
+        lambda: value.max(0),
+        lambda: value.amax(1),
+    ]
+    for refused in reductions:
+        with pytest.raises(
+            TypeError, match=r"^Photo\.title holds one Python value an item, and these cannot be reduced$"
+        ):
+            refused()
+    with pytest.raises(TypeError, match=r"^Photo\.title holds one Python value an item, and these cannot be padded$"):
+        value.pad((0, 1))
+    with pytest.raises(TypeError, match=r"^Photo\.title holds one Python value an item, and these cannot be created$"):
+        value.new_zeros(3)
+    assert value.sum(reduce=True) == 15
+
+
+def test_items_are_written_with_their_values() -> None:
+    value = photo(4)
+    view, titles = value[:2], value.title
+    value[0] = photo(1, start=7)[0]
+    value[torch.tensor([1, 3])] = photo(2, start=8)
+    assert_follows(value)
+    assert value.title.tolist() == ["7", "8", "2", "9"]
+    # What was read before is as it was: values are not shared memory, tensors are.
+    assert (titles.tolist(), view.title.tolist()) == (["0", "1", "2", "3"], ["0", "1"])
+    value[:] = 0
+    assert value.title.tolist() == ["7", "8", "2", "9"]
+
+
+def test_written_over_and_over_it_does_not_grow() -> None:
+    value = photo(4)
+    for step in range(100):
+        value[step % 4] = photo(start=step)
+    assert_follows(value)
+    assert len(value.title._pool) < 20
+
+
+def test_values_of_many_objects_are_joined_without_the_rest_of_their_pools() -> None:
+    value = photo(1000)
+    joined = Photo.stack([value[7], value[8], photo(start=3)])
+    assert joined.title.tolist() == ["7", "8", "3"]
+    assert len(joined.title._pool) < 10
+    assert len(pickle.dumps(value[0].clone())) < 2000
+
+
+ROWS: list[tuple[Any, type[Exception], str]] = [
+    ("ab", TypeError, r"^Photo\.title: expected a list of 2 values for batch size \[2, 3\], got str 'ab'$"),
+    (None, TypeError, r"^Photo\.title: expected a list of 2 values for batch size \[2, 3\], got None$"),
+    ([["a"] * 3], ValueError, r"^Photo\.title: expected 2 values in a list, got 1$"),
+    ([["a"] * 3, ["b"]], ValueError, r"^Photo\.title: expected 3 values in a list, got 1$"),
+    (PerItem("abc"), ValueError, r"^Photo\.title: expected values for batch size \[2, 3\], got \[3\]$"),
+]
+
+
+@pytest.mark.parametrize(("given", "error", "message"), ROWS)
+def test_values_that_are_not_one_an_item_are_refused(given: Any, error: type[Exception], message: str) -> None:
+    value = photo(2, 3)
+    with pytest.raises(error, match=message):
+        value.replace(title=given)
+    with pytest.raises(error, match=message):
+        value.title = given
+
+
+def test_the_batch_size_cannot_be_changed_under_it() -> None:
+    value = photo(2, 3)
+    with pytest.raises(ValueError, match=r"^Photo\.title: expected values for batch size \[2\], got \[2, 3\]$"):
+        value.batch_size = 2
+    with pytest.raises(ValueError, match=r"^Photo\.title: expected values for batch size \[3\], got \[2, 3\]$"):
+        value.apply(lambda tensor: tensor.sum(0), batch_size=3)
+
+
+def test_it_is_part_of_nested_and_frozen_objects() -> None:
+    album = Album(photo(2, 3), "me", batch_size=2)
+    assert_follows(album[1].photos)
+    assert_follows(Album.stack([album, album]).photos)
+    fixed = Fixed(torch.arange(2), ["a", "b"], batch_size=2)
+    assert fixed[1].title.item() == "b"
+
+
+def test_one_that_is_none_in_some_objects_is_refused() -> None:
+    value = photo(2)
+    with pytest.raises(TypeError, match=r"^Photo\.tags: expected a value in every object or in none, 1 of 2 are None$"):
+        Photo.stack([value, value.replace(tags=[[], []])])
+
+
+def test_copies_pickles_and_dicts_keep_it() -> None:
+    value = photo(2, 3)[:, 1:]
+    for copied in (
+        copy.copy(value),
+        copy.deepcopy(value),
+        pickle.loads(pickle.dumps(value)),
+        Photo.from_dict(value.to_dict(), batch_size=(2, 2)),
+    ):
+        assert_follows(copied)
+        assert copied.title == value.title
+
+
+def test_a_pickle_holds_plain_values() -> None:
+    assert b"PerItem" not in pickle.dumps(photo(3))
+
+
+def test_numpy_and_plain_values_are_lists() -> None:
+    value = photo(2)
+    assert value.numpy()["title"] == ["0", "1"]
+    assert value.tolist() == [{"x": 0, "title": "0", "tags": None}, {"x": 1, "title": "1", "tags": None}]
+
+
+def test_a_pytree_keeps_it_where_the_batch_size_stays() -> None:
+    value = photo(4)
+    assert pytree.tree_map(lambda tensor: tensor * 2, value).title == value.title
+    assert pytree.tree_structure(value) == pytree.tree_structure(value * 2)
+    assert pytree.tree_structure(value) != pytree.tree_structure(value.flip(0))
+
+
+def test_vmap_cannot_look_at_the_values_and_gives_them_back() -> None:
+    value = photo(4)
+    assert_follows(torch.vmap(lambda one: one + 0)(value))
+    with pytest.raises(
+        TypeError, match=r"^the values of a PerItem field cannot be read where vmap or tree_map has changed"
+    ):
+        torch.vmap(lambda one: one.x * len(one.title.item()))(value)
+
+
+def test_compiled_code_traces_it() -> None:
+    @torch.compile(fullgraph=True, backend="eager")
+    def rearranged(left: Photo, right: Photo) -> Photo:
+        return Photo.cat([left, right])[1:].reshape(1, -1)
+
+    assert_follows(rearranged(photo(4), photo(3, start=4)))
+
+
+def test_it_is_saved_and_exchanged_with_other_libraries(tmp_path: Path) -> None:
+    value = photo(2, 3)
+    value.memmap(tmp_path / "map")
+    value.save_safetensors(tmp_path / "file")
+    blank = value.replace(title=[[""] * 3] * 2)
+    blank.load_state_dict(value.state_dict())
+    for found in (
+        Photo.load_memmap(tmp_path / "map"),
+        Photo.load_safetensors(tmp_path / "file"),
+        Photo.from_numpy(value.numpy(), batch_size=(2, 3)),
+        blank,
+    ):
+        assert_follows(found)
+
+
+def test_a_tensordict_holds_it_as_a_stack_of_values() -> None:
+    pytest.importorskip("tensordict", reason="the conversion needs tensordict, which is optional")
+    for value in (photo(2, 3), photo(3), photo()):
+        assert_follows(Photo.from_tensordict(value.to_tensordict()))
