@@ -75,7 +75,14 @@ class LazyStack(Generic[B]):
         return self.objects[0]._fields
 
     @overload
-    def get(self, key: Key) -> Tensor: ...
+    def get(
+        self,
+        key: Key,
+        *,
+        as_list: Literal[False] = False,
+        as_padded_tensor: Literal[False] = False,
+        as_nested_tensor: Literal[False] = False,
+    ) -> Tensor: ...
     @overload
     def get(self, key: Key, *, as_list: Literal[True]) -> list[Tensor | None]: ...
     @overload
