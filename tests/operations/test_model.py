@@ -6,6 +6,7 @@ installed, apart from what differs on purpose: `model.libraries` lists that.
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
@@ -36,8 +37,16 @@ for _operation in OPERATIONS:
         if _operation.in_place is not None and _operation.form in pointwise_steps.IN_PLACE_BY_FORM:
             BUILDERS[_operation.in_place_name] = pointwise_steps.IN_PLACE_BY_FORM[_operation.form](_operation)
 
-CHECKS = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.large_base_example]
-"""Not asked: whether drawing takes long, as it does on a machine that is busy."""
+EXAMPLES = int(os.environ.get("QTEN_GEN_EXAMPLES", "150"))
+"""How many sequences are tried. The usual ones are the same in every run; with another number they are others each time."""
+
+SETTINGS = settings(
+    max_examples=EXAMPLES,
+    derandomize="QTEN_GEN_EXAMPLES" not in os.environ,
+    deadline=None,
+    # Drawing may take long on a machine that is busy.
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
 
 ERRORS = (RuntimeError, IndexError, TypeError, ValueError)
 
@@ -47,13 +56,13 @@ def test_every_method_of_the_table_is_a_step() -> None:
     assert methods - set(WITHOUT_STEP) == set(BUILDERS) & methods
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=CHECKS)
+@SETTINGS
 @given(st.data(), declarations, st.integers(0, 9))
 def test_sequences_of_operations_are_those_on_plain_tensors(data: Any, declaration: Declaration, seed: int) -> None:
     run(Library(), data, declaration, seed)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=CHECKS)
+@SETTINGS
 @given(st.data(), peer_declarations, st.integers(0, 9))
 def test_sequences_of_operations_are_those_of_tensordict(data: Any, declaration: Declaration, seed: int) -> None:
     pytest.importorskip("tensordict", reason="the model is compared with tensordict only where that is installed")

@@ -80,9 +80,9 @@ def _differences() -> Iterator[tuple[str, str, Condition]]:
     yield "rsub", "leaves alpha out", _with_option
     yield "sub sub_", "takes bool operands, which torch refuses, where alpha is given", _with_option
     yield "norm logsumexp", "takes no dim, keepdim or reduce, or leaves dimensions of nested objects", _always
-    yield "sum nansum mean nanmean std var quantile", "keeps no dimensions there", _beyond_or_kept
+    yield "sum nansum mean nanmean std var", "keeps no dimensions there", _beyond_or_kept
     yield "amin amax", "reduces no dimensions of fields, and nested objects otherwise", _always
-    yield "prod", "reduces the last of several dimensions only", _always
+    yield "prod quantile", "reduces the last of several dimensions only", _always
     yield "min max cummin cummax", "makes TensorDicts of nested objects", _always
     yield "clamp addcmul addcdiv addcmul_ addcdiv_", "takes no mixture of objects and tensors", _always
     yield "float double half bfloat16 float16 float32 float64", "converts every tensor, whole numbers too", _always

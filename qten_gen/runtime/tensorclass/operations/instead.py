@@ -17,7 +17,8 @@ _QUANTISED = "use .apply with torch.quantize_per_tensor"
 
 NOT_OF_TENSORDICT = frozenset(
     """
-    clamp_ cumprod cumsum empty_like from_numpy full_like ones_like rand_like randn_like vmap_dims zeros_like
+    clamp_ cumprod cumsum empty_like from_numpy full_like load_safetensors ones_like rand_like randn_like
+    save_safetensors vmap_dims zeros_like
     """.split()
 )
 """Public members of TensorClass that tensordict does not have; all others are called as they are there."""
@@ -27,7 +28,7 @@ INSTEAD: dict[str, str] = {
     "apply_": "use .apply, whose result is a new object, or a method that ends in an underscore",
     "named_apply": "use .apply, or .replace with the fields computed by name",
     "as_tensor": "use .replace(field=torch.as_tensor(...))",
-    "data_ptr": "use .apply, or .data_ptr() of a field",
+    "data_ptr": "ask the tensors: batch.x.data_ptr()",
     "pin_memory_": "use .pin_memory(), whose result is a new object",
     "new_tensor": "construct the class, or use .new_full",
     "densify": "a TensorClass is dense; use torch.nested for a field of several lengths",
@@ -47,7 +48,6 @@ INSTEAD: dict[str, str] = {
     "entry_class": "use type(batch.get(key))",
     "fields": "use dataclasses.fields(batch), or .keys()",
     "get_item_shape": "use batch.get(key).shape",
-    "is_shared": "ask the tensors: batch.x.is_shared()",
     "is_non_tensor": _STATIC,
     "ndimension": "use len(batch.batch_size)",
     # Fields that come and go
