@@ -313,6 +313,12 @@ def test_memmap_like_needs_no_data(tmp_path: Path) -> None:
     assert store.source == "source 0"
 
 
+def test_memmap_like_over_an_object_starts_with_zeros(tmp_path: Path) -> None:
+    Flat(torch.ones(4), torch.ones(4), batch_size=4).memmap(tmp_path)
+    store = flat(4).memmap_like(tmp_path)
+    assert store.x.eq(0).all() and store.y.eq(0).all()
+
+
 SOME = torch.arange(24).reshape(2, 3, 4)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qten_gen.runtime.tensorclass.storage.errors import StorageError
@@ -90,6 +90,35 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_any_value_of_these_types_comes_back_exactly(value: object) -> None:
     assert same(decode(encode(value, "here"), "here"), value)
+
+
+TAGS = "tuple set frozenset Size dict enum pickle float complex bytes range path dtype device module".split()
+
+TAMPERED = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 2**70)
+    | st.floats()
+    | st.text(max_size=3)
+    | st.sampled_from(["load", "RED"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.fixed_dictionaries(
+            {"$": st.sampled_from(TAGS)},
+            optional={name: inner for name in ("items", "value", "name", "data", "parts")},
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=500)
+@given(TAMPERED)
+def test_any_json_is_a_value_or_is_refused(value: Any) -> None:
+    try:
+        decode(value, "here", lambda: Colour)
+    except StorageError as error:
+        assert str(error).startswith("here: ")
 
 
 def test_members_of_an_enum_are_found_through_the_annotation(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from qten_gen import TensorClass, field
 from qten_gen.runtime.tensorclass.storage.errors import StorageError
 
 from .declared import Noted, Outer, outer
@@ -85,6 +86,21 @@ def test_every_json_value_of_tensordict_is_read(tmp_path: Path) -> None:
         stored = tensordict.NonTensorData(value, batch_size=[2])
         tensordict.TensorDict({"x": torch.zeros(2), "note": stored}, batch_size=[2]).memmap(tmp_path / str(number))
         assert Noted.load_memmap(tmp_path / str(number)).note == value
+
+
+class Pair(TensorClass):
+    """A tuple, which tensordict writes as a list."""
+
+    x: Tensor
+    pair: tuple[int, int] | None = None
+    words: list[str] = field(default_factory=list)
+
+
+def test_a_list_of_tensordict_is_the_tuple_that_the_annotation_says(tmp_path: Path) -> None:
+    pair, words = (tensordict.NonTensorData(value, batch_size=[2]) for value in ((1, 2), ["a"]))
+    tensordict.TensorDict({"x": torch.zeros(2), "pair": pair, "words": words}, batch_size=[2]).memmap(tmp_path)
+    loaded = Pair.load_memmap(tmp_path)
+    assert (loaded.pair, loaded.words) == ((1, 2), ["a"])
 
 
 def test_odd_dtypes_and_shapes_of_tensordict_are_read(tmp_path: Path) -> None:

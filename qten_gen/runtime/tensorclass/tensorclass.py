@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from .checks import BatchSize, DeviceLike
     from .interop.arrays import Array
-    from .storage.memory_map import Path
+    from .storage.memory_map import PathLike
 
     class _Face(Operations, Primitives):
         """What a type checker sees of the table of operations, and of generated code."""
@@ -209,7 +209,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     @classmethod
     def load_memmap(
         cls,
-        prefix: Path,
+        prefix: PathLike,
         device: DeviceLike = None,
         non_blocking: bool = False,
         *,
@@ -222,7 +222,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     @classmethod
     def load(
         cls,
-        prefix: Path,
+        prefix: PathLike,
         device: DeviceLike = None,
         non_blocking: bool = False,
         *,
@@ -244,7 +244,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     save_safetensors = safetensors_files.save_safetensors
 
     @classmethod
-    def load_safetensors(cls, path: Path, device: DeviceLike = None, *, allow_pickle: bool = False) -> Self:
+    def load_safetensors(cls, path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> Self:
         """The object in a file; see `qten_gen.runtime.tensorclass.storage.safetensors_files.load_safetensors`."""
         return safetensors_files.load_safetensors(cls, path, device, allow_pickle=allow_pickle)
 

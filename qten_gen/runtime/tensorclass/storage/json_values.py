@@ -79,12 +79,17 @@ def decode(value: Json, where: str, enum: FindEnum = no_enum, *, allow_pickle: b
         raise StorageError(f"{where}: expected a value as save writes it, got {str(value)[:80]} ({error})") from None
 
 
-def enum_of(cls: type[TensorClass], name: str) -> type[Enum] | None:
-    """The enum that a field is annotated with, alone or beside None."""
+def hint_of(cls: type[TensorClass], name: str) -> object:
+    """What a field is annotated with; None where that cannot be found out."""
     try:
-        hint = typing.get_type_hints(cls)[name]
+        return cast("object", typing.get_type_hints(cls)[name])
     except (NameError, KeyError, TypeError, AttributeError):
         return None
+
+
+def enum_of(cls: type[TensorClass], name: str) -> type[Enum] | None:
+    """The enum that a field is annotated with, alone or beside None."""
+    hint = hint_of(cls, name)
     for found in (hint, *typing.get_args(hint)):
         if isinstance(found, type) and issubclass(found, Enum):
             return found
@@ -199,6 +204,15 @@ def _list(value: dict[str, Json], name: str) -> list[Json]:
     if not isinstance(found, list):
         raise TypeError(f"{name} is no list")
     return found
+
+
+def as_annotated(value: object, cls: type[TensorClass], name: str) -> object:
+    """A value that others wrote as plain JSON: a list, where the annotation of its field says that it is a tuple."""
+    if not isinstance(value, list):
+        return value
+    hint = hint_of(cls, name)
+    choices = typing.get_args(hint) if type(None) in typing.get_args(hint) else (hint,)
+    return tuple(value) if any((typing.get_origin(found) or found) is tuple for found in choices) else value
 
 
 def has_plain_form(value: object) -> bool:

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="TensorClass")
 
-Path = str | os.PathLike[str]
-"""A folder."""
+PathLike = str | os.PathLike[str]
+"""A folder or file, as users name it."""
 
 
 @overload
 def memmap(
     self: T,
-    prefix: Path | None = None,
+    prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
@@ -44,7 +44,7 @@ def memmap(
 @overload
 def memmap(
     self: T,
-    prefix: Path | None = None,
+    prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
@@ -56,7 +56,7 @@ def memmap(
 ) -> Future[T]: ...
 def memmap(
     self: T,
-    prefix: Path | None = None,
+    prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
@@ -96,7 +96,7 @@ def memmap(
 @overload
 def memmap_(
     self: T,
-    prefix: Path | None = None,
+    prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
@@ -109,7 +109,7 @@ def memmap_(
 @overload
 def memmap_(
     self: T,
-    prefix: Path | None = None,
+    prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
@@ -121,7 +121,7 @@ def memmap_(
 ) -> Future[T]: ...
 def memmap_(
     self: T,
-    prefix: Path | None = None,
+    prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     num_threads: int = 0,
@@ -148,7 +148,7 @@ def memmap_(
 @overload
 def memmap_like(
     self: T,
-    prefix: Path | None = None,
+    prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     existsok: bool = True,
@@ -160,7 +160,7 @@ def memmap_like(
 @overload
 def memmap_like(
     self: T,
-    prefix: Path | None = None,
+    prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     existsok: bool = True,
@@ -171,7 +171,7 @@ def memmap_like(
 ) -> Future[T]: ...
 def memmap_like(
     self: T,
-    prefix: Path | None = None,
+    prefix: PathLike | None = None,
     copy_existing: bool = False,
     *,
     existsok: bool = True,
@@ -194,7 +194,7 @@ def memmap_like(
     return _soon(lambda: _locked(_mapped(self, prefix, options)), return_early)
 
 
-def _mapped(self: T, prefix: Path | None, options: Options) -> T:
+def _mapped(self: T, prefix: PathLike | None, options: Options) -> T:
     if prefix is None:
         return _in_temporary_files(self, options)
     return writing.save(self, os.path.abspath(os.fspath(prefix)), options)
@@ -234,7 +234,7 @@ def _soon(work: Callable[[], T], return_early: bool) -> T | Future[T]:
 
 def load_memmap(
     cls: type[T],
-    prefix: Path,
+    prefix: PathLike,
     device: DeviceLike = None,
     non_blocking: bool = False,
     *,
@@ -271,7 +271,7 @@ def load_memmap(
     return _locked(made) if _writes_reach_files(made) else made
 
 
-def load_memmap_(self: T, prefix: Path, *, allow_pickle: bool = False) -> T:
+def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
     """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
 
     Raises:

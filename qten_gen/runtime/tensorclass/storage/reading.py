@@ -18,7 +18,7 @@ from ..per_item import per_item, refuse_unfit
 from . import files, schema, tensordict_folders
 from .errors import ReplacedError, StorageError
 from .file_names import METADATA, PENDING
-from .json_values import Json, decode, enum_of
+from .json_values import Json, as_annotated, decode, enum_of
 from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
 
 if TYPE_CHECKING:
@@ -34,8 +34,11 @@ class Source(Protocol):
     Attributes:
         device: Where they are put; None is the CPU.
         allow_pickle: Whether static values may be pickled.
+        foreign: Whether static values are plain JSON, which others wrote.
     """
 
+    @property
+    def foreign(self) -> bool: ...
     @property
     def device(self) -> torch.device | None: ...
     @property
@@ -61,7 +64,7 @@ class MappedFiles:
         device: Where tensors are put; None leaves them in the mapped files, and `meta` opens none.
         fake: Whether fake tensors are made, and no file is opened.
         suffix: What the names of files may still end in, while a save is not finished.
-        foreign: Whether tensordict wrote the files, which may be longer than their tensors.
+        foreign: Whether tensordict wrote the files, which may be longer than their tensors; static values are plain JSON then.
     """
 
     device: torch.device | None
@@ -182,7 +185,7 @@ def _value(
         if not isinstance(entry, StaticEntry):
             raise StorageError(f"{where}: expected a static value, got {_kind(entry)}")
         value = decode(entry.value, where, partial(enum_of, cls, declared.name), allow_pickle=source.allow_pickle)
-        return value
+        return as_annotated(value, cls, declared.name) if source.foreign else value
     if entry is None and declared.optional:
         return None
     if declared.container is not None:

@@ -24,16 +24,15 @@ from .state_dict import dotless
 if TYPE_CHECKING:
     from ..checks import DeviceLike
     from ..tensorclass import TensorClass
+    from .memory_map import PathLike
 
 T = TypeVar("T", bound="TensorClass")
-
-Path = str | os.PathLike[str]
 
 _KEY: Final = "qten_gen"
 """The entry of the header that says what is no tensor."""
 
 
-def save_safetensors(self: TensorClass, path: Path, *, allow_pickle: bool = False) -> None:
+def save_safetensors(self: TensorClass, path: PathLike, *, allow_pickle: bool = False) -> None:
     """Save an object in one file that every reader of safetensors understands: `tokens`, `point.position`.
 
     Batch size, names and static values are in its header. The file replaces one that is there in one step.
@@ -95,6 +94,7 @@ class _OpenFile:
     names: dict[int, str]
     device: torch.device | None
     allow_pickle: bool
+    foreign: bool = False
 
     def metadata(self, folder: str) -> str:
         """All is in the one file."""
@@ -113,7 +113,7 @@ class _OpenFile:
         return found
 
 
-def load_safetensors(cls: type[T], path: Path, device: DeviceLike = None, *, allow_pickle: bool = False) -> T:
+def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> T:
     """The object that `save_safetensors` saved, by whichever class: fields are found by name and checked against this one.
 
     Args:

@@ -59,6 +59,8 @@ def save(self: T, folder: str, options: Options) -> T:
         if metadata.pending:
             _put_in_place(metadata, levels, placed, options)
         _clean(levels, before)
+        if options.durable:
+            files.sync_folder(os.path.dirname(folder))
         tensors = {item.path: item.tensor.detach() if item.stays else _mapped(item) for item in placed}
     return cast("T", rebuilt(self, level, folder, tensors))
 
