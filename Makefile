@@ -6,6 +6,7 @@
 #   make lint           ruff
 #   make types          mypy and pyright
 #   make bench          the benchmarks
+#   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
 #   make generate       write the generated files of this repository anew
 #   make clean          remove caches and build results; the environment stays
 #
@@ -24,7 +25,7 @@ INSTALLED := $(VENV)/.qten-gen-installed
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder test lint types bench generate clean
+.PHONY: demo demo-decoder test lint types bench bench-chart generate clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -54,9 +55,15 @@ types: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.tensorclass
+	$(BIN)/python -m benchmarks.compiled
+	$(BIN)/python -m benchmarks.class_creation
 	$(BIN)/python -m benchmarks.storage
 	$(BIN)/python -m benchmarks.module
 	$(BIN)/python -m benchmarks.derived
+
+bench-chart: $(INSTALLED)
+	$(BIN)/python -m benchmarks.tensorclass --no-large --rounds 30 --json docs/tensorclass-speed.json
+	$(BIN)/python -m benchmarks.chart docs/tensorclass-speed.json docs/tensorclass-speed.svg
 
 generate: $(INSTALLED)
 	$(BIN)/qten-gen

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from timeit import Timer
@@ -109,5 +109,7 @@ def spell(seconds: float) -> str:
 
 
 def write_json(path: Path, rows: Sequence[Row]) -> None:
-    """Write the rows to `path`, times in seconds."""
-    path.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n", encoding="utf-8")
+    """Write the rows to `path`, one a line, times in seconds to four digits."""
+    rounded = [replace(row, seconds={name: float(f"{time:.3e}") for name, time in row.seconds.items()}) for row in rows]
+    lines = ",\n".join(json.dumps(asdict(row)) for row in rounded)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")

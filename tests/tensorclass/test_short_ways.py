@@ -156,3 +156,10 @@ def test_a_tree_says_whether_the_object_has_a_device() -> None:
     assert _pytree.tree_structure(rows(4)) == plain
     back = _pytree.tree_unflatten(rows(5).to("cpu")._leaves(), plain)
     assert (back.device, back.batch_size) == (None, (5,))
+
+
+def test_no_attribute_is_looked_up_through_a_function() -> None:
+    # Python would look up all attributes in the slow way then, those that exist too.
+    own = {*type.mro(Rows), *type.mro(type(Rows))} - {object, type}
+    found = {name for cls in own for name in vars(cls)}
+    assert found.isdisjoint({"__getattr__", "__getattribute__"})
