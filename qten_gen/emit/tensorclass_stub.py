@@ -48,6 +48,7 @@ class TensorClassStubView:
     slots: tuple[str, ...]
     keys: tuple[Key, ...]
     selections: tuple[str, ...]
+    writers: tuple[str, ...]
     replace: str
     listings: tuple[str, ...]
     as_dict: tuple[str, ...]
@@ -92,6 +93,7 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         keys=tuple(_keys(declaration, names, related, variables)),
         replace=_replace(types),
         selections=tuple(_selections(quoted, f"{typed['Fields']}{parameters.arguments}")),
+        writers=tuple(_writers(declaration)),
         listings=tuple(_listings(literals, [found.read for found in types.values()])),
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
         chosen=tuple(f"{name}: {found.read}" for name, found in types.items()),
@@ -232,6 +234,18 @@ def _selections(quoted: list[str], fields: str) -> Iterator[str]:
         yield "@_t.overload"
         wider = f"*keys: {names} | tuple[str, ...]"
         yield layout.bracketed(f"def {method}(", ["self", wider], ") -> dict[str, object]: ...", 4)
+
+
+def _writers(declaration: TensorClassDecl) -> Iterator[str]:
+    """Methods that write into the tensors of one field: they know the names of those that have some."""
+    names = [f'"{field.name}"' for field in declaration.fields if field.kind is not FieldKind.STATIC]
+    key = (
+        f"key: _t.Literal[{', '.join(names)}] | tuple[str, ...]"
+        if names and not declaration.frozen
+        else "key: _t.Never"
+    )
+    for method, rest in (("set_", ["*", "non_blocking: bool = ..."]), ("set_at_", ["index: _Index"])):
+        yield layout.bracketed(f"def {method}(", ["self", key, "value: object", *rest], ") -> _t.Self: ...", 4)
 
 
 def _listings(literals: list[str], values: list[str]) -> Iterator[str]:

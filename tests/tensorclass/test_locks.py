@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_map
 
 from qten_gen import TensorClass
 
@@ -145,6 +146,15 @@ def test_what_an_operation_makes_of_a_frozen_object_is_frozen_throughout(name: s
     for frozen in (result, result.cover, result.page, result.page.point):
         with pytest.raises(FrozenInstanceError):
             frozen.batch_size = ()
+
+
+def test_a_frozen_object_is_frozen_throughout_in_transforms_and_compiled_functions() -> None:
+    value = album()
+    compiled = torch.compile(
+        lambda frozen: Album(frozen.cover.clone(), batch_size=4)[:2], fullgraph=True, backend="eager"
+    )
+    for result in (tree_map(torch.clone, value), torch.vmap(lambda frozen: frozen.clone())(value), compiled(value)):
+        assert (result.is_locked, result.cover.is_locked) == (True, True)
 
 
 def test_an_object_taken_out_of_a_frozen_one_can_be_copied_and_changed() -> None:

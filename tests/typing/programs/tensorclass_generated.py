@@ -30,6 +30,10 @@ assert_type(batch.exclude("tokens").get("source"), str | None)
 assert_type(batch.select(("point", "weight")), dict[str, object])
 assert_type(batch.keys(include_nested=True), tuple[str | tuple[str, ...], ...])
 
+assert_type(batch.set_("tokens", x).set_at_(("point", "weight"), 1, 0), Batch)
+batch.set_("tokns", x)  # E
+batch.set_("source", x)  # E
+batch.set_at_("tokns", x, 0)  # E
 batch.get_at("tokns", 0)  # E
 batch.exclude("tokns")  # E
 batch.get("tokns")  # E
