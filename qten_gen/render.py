@@ -27,6 +27,7 @@ _STUB_IMPORTS = {
     "_NamesLike": "from qten_gen.runtime.tensorclass.names import NamesLike as _NamesLike",
     "_BatchSize": "from qten_gen.runtime.tensorclass.checks import BatchSize as _BatchSize",
     "_DeviceLike": "from qten_gen.runtime.tensorclass.checks import DeviceLike as _DeviceLike",
+    "_Array": "from qten_gen.runtime.tensorclass.interop.arrays import Array as _Array",
     "_Destination,": "from qten_gen_typing import Destination as _Destination",
     "_Default)": "from qten_gen_typing import Default as _Default",
     "_PerItemInput[": "from qten_gen_typing import PerItemInput as _PerItemInput",

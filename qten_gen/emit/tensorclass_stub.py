@@ -11,7 +11,7 @@ from . import layout
 from .stub_names import Meanings, StubNames
 from .type_parameters import arguments, bind, bracketed, meanings, type_parameters
 
-_TYPED = ("Dict", "Fields", "Input", "Update")
+_TYPED = ("Dict", "Fields", "Input", "Update", "Arrays")
 _DEPTH = 3
 """How many levels of nested keys are spelled out."""
 
@@ -52,6 +52,7 @@ class TensorClassStubView:
     replace: str
     listings: tuple[str, ...]
     as_dict: tuple[str, ...]
+    as_arrays: tuple[str, ...]
     chosen: tuple[str, ...]
     given: tuple[str, ...]
     update: str
@@ -96,6 +97,9 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         writers=tuple(_writers(declaration)),
         listings=tuple(_listings(literals, [found.read for found in types.values()])),
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
+        as_arrays=tuple(
+            f"{field.name}: {_arrays(field, names, types[field.name], variables)}" for field in declaration.fields
+        ),
         chosen=tuple(f"{name}: {found.read}" for name, found in types.items()),
         given=tuple(_given(field, types[field.name]) for field in declaration.fields),
         update=update,
@@ -155,6 +159,19 @@ def _given_items(field: FieldDecl, written: str) -> str:
     if not found or not ends:
         return written
     return f"_PerItemInput[{rest[: ends[0]]}]{' | None' if field.optional else ''}"
+
+
+def _arrays(field: FieldDecl, names: StubNames, types: _Types, variables: Mapping[str, Meanings]) -> str:
+    """The type of a field in what `numpy` returns."""
+    none = " | None" if field.optional else ""
+    if field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM):
+        return types.read
+    if field.kind is FieldKind.NESTED:
+        nested = _nested(field)
+        given = bracketed(arguments(nested.text, names, home(field), variables.get(field.owner, {})))
+        return f"{names.generated(nested.name, 'Arrays')}{given}{none}"
+    holder = {None: "_Array", "dict": "dict[str, _Array]", "list": "list[_Array]"}[field.container]
+    return f"{holder}{none}"
 
 
 def _nested(field: FieldDecl) -> TypeExpr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -244,6 +245,17 @@ class TestAutograd:
         made.x.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
         assert value.x.grad is not None
         assert torch.equal(value.x.grad, 2 * value.x)
+
+
+def test_optree_knows_objects_in_the_namespace_of_torch() -> None:
+    optree: Any = pytest.importorskip("optree", reason="torch registers pytrees with optree where it is installed")
+    # Imported by torch when it needs it, and then it registers all classes.
+    import_module("torch.utils._cxx_pytree")
+    value = batch(4)
+    made: Batch = optree.tree_map(lambda tensor: tensor[:2], value, namespace="torch")
+    assert_applied(made, value, lambda tensor: tensor[:2], (2,))
+    paths = [accessor.codify("") for accessor in optree.tree_accessors(value, namespace="torch")]
+    assert paths[:3] == [".tokens", ".point.position", ".point.weight"]
 
 
 def test_a_tree_map_knows_the_path_of_every_tensor() -> None:

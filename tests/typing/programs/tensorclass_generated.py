@@ -1,7 +1,8 @@
 """The generated module names the keys and says the type of each."""
 
-from typing import Literal, assert_type
+from typing import Any, Literal, assert_type
 
+import numpy as np
 import torch
 from shop.model_qten import Batch, Point
 from torch import Tensor
@@ -49,3 +50,9 @@ Batch.from_dict({"tokens": x})  # E
 Batch.from_dict({"tokens": x, "point": Point(x), "tokns": x})  # E
 Batch(x)  # E
 print(batch.tokns)  # E
+
+arrays = batch.numpy()
+assert_type(arrays["point"]["weight"], np.ndarray[Any, np.dtype[Any]])
+assert_type(arrays["mask"], np.ndarray[Any, np.dtype[Any]] | None)
+assert_type(arrays["source"], str)
+arrays["tokns"]  # E
