@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass
+from qten_gen import PerItem, TensorClass, Unbatched
 
 
 class Frame(TensorClass):
@@ -13,6 +13,15 @@ class Frame(TensorClass):
 
     x: Tensor
     y: Tensor
+
+
+class Photo(TensorClass):
+    """A tensor, a Python value for each item, a table for all of them, and several tensors."""
+
+    x: Tensor
+    title: PerItem[str]
+    table: Unbatched[Tensor]
+    heads: dict[str, Tensor]
 
 
 def frame(*batch_size: int) -> Frame:
@@ -47,3 +56,14 @@ def test_objects_of_different_shapes_are_pinned_moved_and_padded() -> None:
     padded = lazy.get("x", as_padded_tensor=True)
     assert padded.is_cuda
     assert padded.shape == (2, 3, 3)
+
+
+def test_python_values_follow_an_index_that_is_on_the_gpu() -> None:
+    value = Photo(torch.arange(4), list("abcd"), torch.ones(9), {"kind": torch.arange(4)}, batch_size=4, device="cuda")
+    assert value.table.is_cuda
+    for index in (value.x > 1, torch.tensor([2, 3], device="cuda"), (torch.tensor([2, 3], device="cuda"),)):
+        chosen = value[index]
+        assert chosen.title.tolist() == ["c", "d"]
+        assert chosen.heads["kind"].tolist() == chosen.x.tolist() == [2, 3]
+    value[value.x > 1] = value[:2].clone()
+    assert value.title.tolist() == ["a", "b", "a", "b"]
