@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass
+from qten_gen import PerItem, TensorClass
 from tests.tensorclass.declared import Batch, Flat, assert_applied, batch, flat
 
 
@@ -68,6 +68,18 @@ def test_dicts_and_lists_of_tensors_are_dicts_and_lists_of_arrays() -> None:
     row: Any = value[0].tolist()
     assert row["layers"] == [layer[0].item() for layer in value.layers]
     assert row["logits"] == {"kind": value.logits["kind"][0].tolist()}
+
+
+def test_values_of_items_stay_what_they_are_and_are_plain_in_lists() -> None:
+    class Photos(TensorClass):
+        pixels: Tensor
+        titles: PerItem[str]
+
+    value = Photos(torch.zeros(2), ["oak", "fern"], batch_size=2)
+    made: Any = value.numpy()
+    assert made["titles"] is value.titles
+    assert Photos.from_numpy(made, batch_size=2).titles == value.titles
+    assert value.tolist() == [{"pixels": 0.0, "titles": "oak"}, {"pixels": 0.0, "titles": "fern"}]
 
 
 def test_from_numpy_leaves_arrays_in_static_fields_alone() -> None:

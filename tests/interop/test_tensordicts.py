@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, Unbatched, field
+from qten_gen import PerItem, TensorClass, Unbatched, field
 from tests.tensorclass.declared import Batch, Flat, Point, assert_applied, batch, flat, point, tensors
 
 tensordict: Any = pytest.importorskip("tensordict", reason="these tests hold both libraries against each other")
@@ -215,6 +215,31 @@ def test_names_of_the_dimensions_are_carried_over() -> None:
     assert made.names == ["run", None]
     assert Flat.from_tensordict(made).names == ("run", None)
     assert flat(4).to_tensordict().names == [None]
+
+
+class Photos(TensorClass):
+    """One Python value an item."""
+
+    pixels: Tensor
+    titles: PerItem[str]
+    tags: PerItem[list[int]] | None = None
+
+
+@pytest.mark.parametrize("size", [(), (2,), (2, 3)])
+def test_values_of_items_are_a_stack_of_non_tensor_data(size: tuple[int, ...]) -> None:
+    count = torch.Size(size).numel()
+    titles = PerItem([str(number) for number in range(count)], size)
+    value = Photos(torch.rand(*size, 4), titles, PerItem([[number] for number in range(count)], size), batch_size=size)
+    made: Any = value.to_tensordict()
+    back = Photos.from_tensordict(made)
+    assert (back.titles, back.tags) == (value.titles, value.tags)
+    if size:
+        assert Photos.from_tensordict(made[1]).titles == value.titles[1]
+
+
+def test_one_value_for_all_items_becomes_one_for_each() -> None:
+    made = TensorDict({"pixels": torch.rand(2)}, [2]).set_non_tensor("titles", "oak")
+    assert Photos.from_tensordict(made).titles.tolist() == ["oak", "oak"]
 
 
 class Heads(TensorClass):

@@ -13,7 +13,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
-from qten_gen import TensorClass, Unbatched
+from qten_gen import PerItem, TensorClass, Unbatched
 from tests.tensorclass.declared import Batch, Flat, Point, assert_applied, batch, flat, tensors
 from tests.tools.gloo import WORLD, Check, main
 
@@ -29,6 +29,13 @@ class Heads(TensorClass):
 
     logits: dict[str, Tensor]
     layers: list[Tensor]
+
+
+class Photos(TensorClass):
+    """One Python value an item."""
+
+    pixels: Tensor
+    titles: PerItem[str]
 
 
 class Coded(TensorClass):
@@ -127,6 +134,15 @@ def dicts_and_lists_of_tensors_travel(folder: Path) -> None:
     value = Heads({"kind": torch.zeros(3)}, [torch.ones(3)] * (1 + rank()), batch_size=3)
     with pytest.raises(ValueError, match=r"layers\.1 differs: nothing in rank 0, float32\[3\] in rank 1"):
         value.broadcast(0)
+
+
+def values_of_items_do_not_travel(folder: Path) -> None:
+    value = Photos(torch.full((2,), float(rank())), ["oak", "fern"], batch_size=2)
+    message = r"Photos\.titles holds one Python value an item, and these do not travel between processes"
+    for call in (value.all_gather, lambda: value.broadcast(0), lambda: value.isend(1 - rank()), lambda: value.recv(0)):
+        with pytest.raises(TypeError, match=message):
+            call()
+    assert value.all_reduce().pixels.tolist() == [1, 1]
 
 
 def scatter_writes_one_item_into_each_process(folder: Path) -> None:
@@ -324,6 +340,7 @@ CHECKS: Sequence[Check] = (
     gather_and_stack_returns_the_stack_in_one_process,
     unbatched_tensors_are_gathered_in_a_list_and_not_stacked,
     dicts_and_lists_of_tensors_travel,
+    values_of_items_do_not_travel,
     scatter_writes_one_item_into_each_process,
     tensors_that_are_not_contiguous_are_written_too,
     tensors_that_require_gradients_are_written_too,

@@ -105,7 +105,7 @@ TAMPERED = st.recursive(
         st.lists(inner, max_size=3)
         | st.fixed_dictionaries(
             {"$": st.sampled_from(TAGS)},
-            optional={name: inner for name in ("items", "value", "name", "data", "parts")},
+            optional=dict.fromkeys(("items", "value", "name", "data", "parts"), inner),
         )
     ),
     max_leaves=6,

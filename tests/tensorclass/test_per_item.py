@@ -243,9 +243,9 @@ def test_a_pickle_holds_plain_values() -> None:
     assert b"PerItem" not in pickle.dumps(photo(3))
 
 
-def test_numpy_and_plain_values_are_lists() -> None:
+def test_numpy_keeps_it_and_plain_values_are_lists() -> None:
     value = photo(2)
-    assert value.numpy()["title"] == ["0", "1"]
+    assert value.numpy()["title"] == value.title
     assert value.tolist() == [{"x": 0, "title": "0", "tags": None}, {"x": 1, "title": "1", "tags": None}]
 
 

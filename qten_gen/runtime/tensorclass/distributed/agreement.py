@@ -53,6 +53,23 @@ def _paths(self: TensorClass, before: str, unbatched: bool) -> Iterator[tuple[st
             yield from zip(paths, tensors_of(value), strict=False)
 
 
+def refuse_items(action: str, self: TensorClass) -> None:
+    """Refuse to fill an object with the tensors of another process where it has PerItem fields, whose values stay behind.
+
+    Raises:
+        TypeError: it has one.
+    """
+    name = next((name for name in self._per_item if contents(self)[name] is not None), None)
+    if name is not None:
+        raise TypeError(
+            f"{action}: {type(self).__name__}.{name} holds one Python value an item, and these do not travel between processes"
+        )
+    for name in self._nested:
+        inner = contents(self)[name]
+        if inner is not None:
+            refuse_items(action, cast("TensorClass", inner))
+
+
 def schema(action: str, self: TensorClass) -> Schema:
     """What the other processes have to have too."""
     kind = f"{type(self).__qualname__} of batch size {list(self._batch_size)}"

@@ -5,6 +5,8 @@ group, the default one where it is None; ranks are those of the default group, a
 
 With `check`, one small message finds out first whether all processes call the same operation with the same class, batch size,
 dtypes and shapes. Without it a mismatch may hang the processes, or mix up their tensors.
+
+The values of PerItem fields do not travel either, so objects that have some are only reduced; the rest raises TypeError.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from torch import Tensor
 
 from ..checks import refuse_if_frozen
 from ..joining import stack
-from .agreement import difference, library, refuse_disagreement, schema, tensors_by_path
+from .agreement import difference, library, refuse_disagreement, refuse_items, schema, tensors_by_path
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup, ReduceOp, Work
@@ -41,6 +43,7 @@ def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bo
     """
     refuse_if_frozen(self, "receive into")
     action = f"broadcast from rank {src}"
+    refuse_items(action, self)
     distributed, dense = _ready(action, self, group, check)
     _each(action, dense, lambda _, tensor: distributed.broadcast(tensor, src, group=group, async_op=True))
     return write_back(self, dense)
@@ -99,6 +102,7 @@ def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True
     Raises:
         ValueError: `check` found a difference between the processes.
     """
+    refuse_items("all_gather", self)
     distributed, dense = _ready("all_gather", self, group, check)
     out = [self._map(_empty) for _ in range(distributed.get_world_size(group))]
     rooms = _rooms(out)
@@ -119,6 +123,7 @@ def gather_and_stack(self: T, dst: int, *, group: ProcessGroup | None = None, ch
         ValueError: `check` found a difference between the processes.
     """
     action = f"gather_and_stack to rank {dst}"
+    refuse_items(action, self)
     distributed, dense = _ready(action, self, group, check, unbatched=False)
     if distributed.get_rank() != dst:
         _each(action, dense, lambda _, tensor: distributed.gather(tensor, None, dst, group=group, async_op=True))
@@ -150,6 +155,7 @@ def scatter(
     """
     refuse_if_frozen(self, "receive into")
     action = f"scatter from rank {src}"
+    refuse_items(action, self)
     distributed = library(action)
     given = items or () if distributed.get_rank() == src else None
     problem = None if given is None else _unfit(action, self, given, distributed.get_world_size(group))

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ..checks import refuse_if_frozen
-from .agreement import Schema, difference, digest, library, probe_device, schema
+from .agreement import Schema, difference, digest, library, probe_device, refuse_items, schema
 from .collectives import dense_tensors, write_back
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def send(self: TensorClass, dst: int, *, group: ProcessGroup | None = None, tag:
         ValueError: `check` found that the receiver's object differs.
     """
     action = f"send to rank {dst}"
+    refuse_items(action, self)
     distributed = library(action)
     if check:
         mine = schema("a transfer", self)
@@ -80,6 +81,7 @@ def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, 
     """
     refuse_if_frozen(self, "receive into")
     action = f"recv from rank {src}"
+    refuse_items(action, self)
     distributed = library(action)
     if check:
         mine = schema("a transfer", self)
@@ -100,7 +102,9 @@ def isend(self: T, dst: int, *, group: ProcessGroup | None = None, tag: int = 0)
 
     The tensors must not be written to before the result's `wait` has returned. Nothing is checked.
     """
-    distributed = library(f"isend to rank {dst}")
+    action = f"isend to rank {dst}"
+    refuse_items(action, self)
+    distributed = library(action)
     return _start(self, lambda tensor: distributed.isend(tensor, dst, group=group, tag=tag), writes=False)
 
 
@@ -117,7 +121,9 @@ def irecv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0)
         FrozenInstanceError: the class is frozen.
     """
     refuse_if_frozen(self, "receive into")
-    distributed = library(f"irecv from rank {src}")
+    action = f"irecv from rank {src}"
+    refuse_items(action, self)
+    distributed = library(action)
     return _start(self, lambda tensor: distributed.irecv(tensor, src, group=group, tag=tag), writes=True)
 
 

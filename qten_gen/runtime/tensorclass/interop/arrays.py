@@ -29,7 +29,7 @@ Rows: TypeAlias = "dict[str, object] | list[Rows]"
 
 
 def numpy(self: TensorClass, *, force: bool = False) -> dict[str, object]:
-    """The fields as a dict of arrays, nested objects as dicts; None and static values as they are.
+    """The fields as a dict of arrays, nested objects as dicts; None, static and PerItem values as they are.
 
     Arrays share memory with the tensors, so writes are seen on both sides.
 
@@ -49,8 +49,6 @@ def _array(self: TensorClass, name: str, value: object, force: bool) -> object:
             return value.numpy(force=force)
         except (RuntimeError, TypeError) as error:
             raise TypeError(f"{label(self, name)}: {error}") from error
-    if isinstance(value, PerItem):
-        return value.tolist()
     if name in self._nested and value is not None:
         return numpy(cast("TensorClass", value), force=force)
     if name in self._containers and isinstance(value, dict):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from math import prod
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
-from torch import Tensor
+from torch import Size, Tensor
 
 from ..checks import named, suggestion
 from ..contents import construct, contents, nested_class, tensors_of
@@ -27,7 +28,7 @@ def to_tensordict(self: TensorClass, *, retain_none: bool = True) -> TensorDict:
     """The fields as a `tensordict.TensorDict` with the same batch size, device and names; nested objects become TensorDicts.
 
     Tensors are shared, not copied. A static value becomes a `NonTensorData`, an Unbatched tensor an `UnbatchedTensor`, a dict or
-    list of tensors a TensorDict, which has the positions of a list as its keys.
+    list of tensors a TensorDict, which has the positions of a list as its keys, and values of items a `NonTensorStack`.
 
     Args:
         retain_none: Whether fields that are None are entries of the result. Without them `from_tensordict` gives such a field its
@@ -51,9 +52,7 @@ def to_tensordict(self: TensorClass, *, retain_none: bool = True) -> TensorDict:
 def _entry(library: ModuleType, self: TensorClass, name: str, value: object, retain_none: bool) -> object:
     """A field's value as a TensorDict holds it."""
     if isinstance(value, PerItem):
-        # With a batch dimension tensordict has a stack of values, and one value without.
-        listed = value.tolist()
-        return library.NonTensorStack.from_list(listed) if value.batch_size else library.NonTensorData(listed)
+        return _stacked(library, value)
     if value is None or name in self._static:
         return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
     if name in self._nested:
@@ -64,6 +63,13 @@ def _entry(library: ModuleType, self: TensorClass, name: str, value: object, ret
     keys = value if isinstance(value, dict) else map(str, range(len(tensors_of(value))))
     held = {key: hold(tensor) for key, tensor in zip(keys, tensors_of(value), strict=True)}
     return library.TensorDict(held, batch_size=self._batch_size, device=self._device)
+
+
+def _stacked(library: ModuleType, value: PerItem[Any]) -> object:
+    """One `NonTensorData` for each item, in stacks for the batch dimensions. Values may be lists themselves."""
+    if not value.batch_size:
+        return library.NonTensorData(value.item())
+    return library.NonTensorStack(*[_stacked(library, item) for item in value], stack_dim=0)
 
 
 def _itself(value: object) -> object:
@@ -102,30 +108,32 @@ def from_tensordict(
         raise TypeError(
             f"{where}: no field {unknown!r}{suggestion(unknown, cls._fields)}; safe=False leaves out what is no field"
         )
-    values = {name: _value(cls, name, given[name], safe) for name in cls._fields if name in given}
+    size = tensordict.batch_size
+    values = {name: _value(cls, name, given[name], safe, size) for name in cls._fields if name in given}
     declared = _declared(cls)
     for name in cls._fields:
         if name not in values and name not in cls._defaults:
             if not declared[name].optional:
                 raise TypeError(f"{where}: missing {name!r}")
             values[name] = None
-    shape = {"batch_size": tensordict.batch_size, "device": tensordict.device, "names": tensordict.names}
+    shape = {"batch_size": size, "device": tensordict.device, "names": tensordict.names}
     return construct(cls, {**values, **shape})
 
 
-def _value(cls: type[TensorClass], name: str, entry: Any, safe: bool) -> object:
+def _value(cls: type[TensorClass], name: str, entry: Any, safe: bool, batch_size: Size) -> object:
     """The value of a field that a TensorDict's entry stands for."""
     library: Any = sys.modules["tensordict"]
     if isinstance(entry, library.NonTensorStack):
         return entry.tolist() if name in cls._per_item else _common(cls, name, entry.tolist())
     if isinstance(entry, library.NonTensorData):
-        return cast("object", entry.data)
+        shared = name in cls._per_item and entry.data is not None
+        return PerItem([entry.data] * prod(batch_size), batch_size) if shared else entry.data
     if isinstance(entry, library.UnbatchedTensor):
         return entry.as_subclass(Tensor)
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
     if name in cls._containers and is_tensordict(entry):
-        held = {key: _value(cls, "", entry.get(key), safe) for key in entry.keys()}
+        held = {key: _value(cls, "", entry.get(key), safe, batch_size) for key in entry.keys()}
         return list(held.values()) if _declared(cls)[name].container == "list" else held
     return entry
 
