@@ -14,7 +14,7 @@ from ..array_checks import refuse_contents
 from ..checks import is_nested, label
 from ..contents import contents, tensor_and_nested
 from ..locks import refuse_if_frozen, refuse_if_locked
-from ..per_item import PerItem
+from ..per_item import per_item
 from ..static import equal
 from .json_values import decode, enum_of
 from .state_dict import Level, dotless
@@ -158,10 +158,11 @@ def _plan(self: TensorClass, prefix: str, given: Given, plan: Plan, outer: Size)
         key = prefix + name
         if name in self._static:
             found = _static(self, name, value, level, given.levels.get(key, {}))
-            if isinstance(found, PerItem) and found.batch_size != size:
-                plan.wrong.append(
-                    f"{label(self, name)}: expected values for batch size {list(size)}, got {list(found.batch_size)}"
-                )
+            if name in self._per_item and found is not None:
+                try:
+                    found = per_item(self, name, found, size)
+                except (TypeError, ValueError) as error:
+                    plan.wrong.append(str(error))
         elif hasattr(value, "_batch_size"):
             _plan(cast("TensorClass", value), f"{key}.", given, plan, size)
             continue

@@ -11,10 +11,11 @@ import torch
 from torch import Size, Tensor
 from torch._guards import active_fake_mode
 
+from .. import checks
 from ..array_checks import refuse_contents
 from ..checks import default, suggestion
 from ..contents import contents, nested_class
-from ..per_item import per_item, refuse_unfit
+from ..per_item import PerItem, per_item, refuse_unfit
 from . import files, schema, tensordict_folders
 from .errors import ReplacedError, StorageError
 from .file_names import METADATA, PENDING
@@ -170,6 +171,8 @@ def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> T
             value = _default(made, declared.name, batch_size)
         else:
             value = _value(cls, declared, level.entries.get(declared.name), folder, at, source)
+            if declared.name in cls._per_item:
+                value = _items(made, declared, value, batch_size, at, source)
         (static if declared.name in cls._static else carried).append(_fitting(value, declared, batch_size, at))
     on = source.device or torch.device("cpu")
     made._refill(carried, static, batch_size, on)
@@ -237,6 +240,22 @@ def _fitting(value: object, declared: FieldDecl, batch_size: Size, where: str) -
 def _default(made: TensorClass, name: str, batch_size: Size) -> object:
     value = default(made, name)
     return value if name not in made._per_item or value is None else per_item(made, name, value, batch_size)
+
+
+def _items(
+    made: TensorClass, declared: FieldDecl, value: object, batch_size: Size, where: str, source: Source
+) -> object:
+    """The values of a PerItem field; others write a list of them, or one value for all items."""
+    if isinstance(value, PerItem) or (value is None and declared.optional):
+        return value
+    if not source.foreign:
+        raise StorageError(f"{where}: expected a value for each item, got {checks.named(value)}")
+    if not isinstance(value, list):
+        return PerItem([value] * batch_size.numel(), batch_size)
+    try:
+        return per_item(made, declared.name, value, batch_size)
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"{where}: {error}") from None
 
 
 def _refuse_unfit(self: TensorClass, batch_size: Size, where: str) -> None:

@@ -1,0 +1,110 @@
+"""Python values of items: on disk, in files, state dicts and pickles."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import PerItem, TensorClass
+from qten_gen.runtime.tensorclass.storage.errors import StorageError
+
+
+class Titled(TensorClass):
+    """A value for each item, of a type that JSON has and of one that it has not."""
+
+    x: Tensor
+    titles: PerItem[str]
+    spans: PerItem[tuple[int, int]] | None = None
+
+
+def titled(spans: bool = True) -> Titled:
+    """Two rows of three items."""
+    return Titled(
+        torch.rand(2, 3, 4),
+        PerItem(list("abcdef"), (2, 3)),
+        PerItem([(at, at + 1) for at in range(6)], (2, 3)) if spans else None,
+        batch_size=(2, 3),
+    )
+
+
+def assert_same(got: Titled, expected: Titled) -> None:
+    """Tensors and values are equal."""
+    assert torch.equal(got.x, expected.x)
+    assert (got.titles, got.spans) == (expected.titles, expected.spans)
+
+
+@pytest.mark.parametrize("spans", [True, False])
+def test_values_come_back_from_everywhere(tmp_path: Path, spans: bool) -> None:
+    value = titled(spans)
+    value.memmap(tmp_path / "map")
+    assert_same(Titled.load_memmap(tmp_path / "map"), value)
+    assert_same(pickle.loads(pickle.dumps(value, 5)), value)
+    file = io.BytesIO()
+    torch.save(value.state_dict(), file)
+    file.seek(0)
+    target = Titled(torch.zeros(2, 3, 4), PerItem([""] * 6, (2, 3)), batch_size=(2, 3))
+    assert_same(target.load_state_dict(torch.load(file)), value)
+    pytest.importorskip("safetensors", reason="the last way needs the package")
+    value.save_safetensors(tmp_path / "file")
+    assert_same(Titled.load_safetensors(tmp_path / "file"), value)
+
+
+def test_items_of_an_object_are_saved_as_they_stand(tmp_path: Path) -> None:
+    part = titled()[1, ::2]
+    part.memmap(tmp_path)
+    loaded = Titled.load_memmap(tmp_path)
+    assert loaded.titles.tolist() == ["d", "f"]
+
+
+@pytest.mark.parametrize(
+    ("size", "message"), [([3, 2], r"\[3, 2\]"), ([7], "expected 7 values"), ("x", "size is no list")]
+)
+def test_values_for_another_batch_size_are_refused(tmp_path: Path, size: object, message: str) -> None:
+    titled().memmap(tmp_path)
+    found = json.loads((tmp_path / "meta.json").read_text())
+    found["_qten"]["root"]["entries"]["titles"]["value"]["size"] = size
+    (tmp_path / "meta.json").write_text(json.dumps(found))
+    with pytest.raises(StorageError, match=message):
+        Titled.load_memmap(tmp_path)
+
+
+def test_one_value_in_place_of_those_of_the_items_is_refused(tmp_path: Path) -> None:
+    titled().memmap(tmp_path)
+    found = json.loads((tmp_path / "meta.json").read_text())
+    found["_qten"]["root"]["entries"]["titles"]["value"] = ["a"] * 6
+    (tmp_path / "meta.json").write_text(json.dumps(found))
+    with pytest.raises(StorageError, match=r"Titled\.titles: expected a value for each item, got a list"):
+        Titled.load_memmap(tmp_path)
+
+
+def test_a_state_dict_for_another_batch_size_has_to_have_values_for_it() -> None:
+    state: Any = titled().state_dict(flatten=True)
+    state._metadata[""]["batch_size"] = torch.Size([2])
+    with pytest.raises(RuntimeError, match=r"Titled\.titles: expected values for batch size \[2\], got \[2, 3\]"):
+        titled().load_state_dict(state)
+
+
+def test_lists_of_tensordict_are_the_values_of_items(tmp_path: Path) -> None:
+    tensordict: Any = pytest.importorskip("tensordict", reason="the folder is written by it")
+
+    class Peer(tensordict.TensorClass):  # type: ignore[misc] # a class that checkers do not see
+        x: Tensor
+        titles: list[str]
+
+    Peer(x=torch.zeros(3), titles=["a", "b", "c"], batch_size=[3]).memmap(tmp_path / "stack")
+    assert Titled.load_memmap(tmp_path / "stack").titles.tolist() == ["a", "b", "c"]
+    Peer(x=torch.zeros(3), titles="a", batch_size=[3]).memmap(tmp_path / "one")
+    assert Titled.load_memmap(tmp_path / "one").titles.tolist() == ["a", "a", "a"]
+
+
+def test_tensordict_reads_the_values_as_a_list(tmp_path: Path) -> None:
+    tensordict: Any = pytest.importorskip("tensordict", reason="the folder is read by it")
+    titled(False)[0].memmap(tmp_path)
+    assert tensordict.TensorDict.load_memmap(tmp_path)["titles"] == ["a", "b", "c"]
