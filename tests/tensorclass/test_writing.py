@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, Unbatched
+from qten_gen import PerItem, TensorClass, Unbatched
 
 from .declared import Batch, Flat, batch, flat, tensors
 
@@ -61,7 +61,7 @@ def test_set_writes_into_nested_tensors() -> None:
             r"^Batch\.tokens: expected a shape of \[4, 3\] to write in place, got \[4\]$",
         ),
         ("tokens", "text", TypeError, r"^Batch\.tokens: expected a Tensor or a number, got str 'text'$"),
-        ("source", "new", TypeError, r"^Batch\.source is static and cannot be written in place; use \.set$"),
+        ("source", "new", TypeError, r"^Batch\.source is no tensor and cannot be written in place; use \.set$"),
         ("mask", 1, ValueError, r"^Batch\.mask is None, which cannot be written in place; use \.set$"),
         ("point", 1, TypeError, r"^Batch\.point: expected a mapping or a Point, got int 1$"),
         (("point", "z"), 1, KeyError, "Point has no field 'z'"),
@@ -136,6 +136,18 @@ def test_only_an_object_that_is_alike_is_copied() -> None:
         value.copy_(batch(4, full=False).replace(other=value.other))
     with pytest.raises(ValueError, match=r"^Batch\.mask is None"):
         batch(4, full=False).copy_(value)
+
+
+def test_values_of_items_are_copied_too() -> None:
+    class Titled(TensorClass):
+        x: Tensor
+        titles: PerItem[str]
+
+    value, other = Titled(torch.zeros(2), ["a", "b"], batch_size=2), Titled(torch.ones(2), ["c", "d"], batch_size=2)
+    x = value.x
+    assert value.copy_(other).titles.tolist() == ["c", "d"]
+    assert (x.tolist(), value.get_at("titles", 1)) == ([1, 1], other[1].titles)
+    assert Titled(torch.zeros(2, 3), ["a", "b"], batch_size=2).auto_batch_size_().batch_size == (2,)
 
 
 def test_items_are_copied_from_an_object_or_field_by_field() -> None:

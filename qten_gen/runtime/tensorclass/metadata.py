@@ -169,9 +169,13 @@ def _all_on(self: Primitives, kind: str) -> bool:
 
 
 def _shapes(self: TensorClass) -> Iterator[Size]:
-    """The shapes of the tensors that the batch carries, and the batch sizes of nested objects."""
+    """The shapes of the tensors that the batch carries, and the batch sizes of nested objects and of values for each item."""
     for name, value in zip(tensor_and_nested(self), self._contents()[0], strict=True):
         if name in self._nested and value is not None:
             yield value._batch_size
         elif name not in self._unbatched:
             yield from (tensor.shape for tensor in tensors_of(value))
+    for name in self._per_item:
+        items = getattr(self, name)
+        if items is not None:
+            yield items.batch_size

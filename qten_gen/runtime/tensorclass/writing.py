@@ -117,6 +117,8 @@ def update_at_(self: T, values: Values | T, index: Index) -> T:
 def copy_(self: T, source: T, non_blocking: bool = False) -> T:
     """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
 
+    A `PerItem` field is set.
+
     Raises:
         TypeError: it is of another class.
         ValueError: shapes or static values differ, or a field is None in one of them.
@@ -126,7 +128,10 @@ def copy_(self: T, source: T, non_blocking: bool = False) -> T:
         raise TypeError(f"copy_: expected a {type(self).__name__}, got {named(source)}")
     mine, theirs = contents(self), contents(source)
     for name in self._static:
-        same(self, name, [mine[name], theirs[name]])
+        if name not in self._per_item:
+            same(self, name, [mine[name], theirs[name]])
+    for name in self._per_item:
+        setattr(self, name, theirs[name])
     for name in tensor_and_nested(self):
         if mine[name] is not None or theirs[name] is not None:
             write(self, name, theirs[name], non_blocking)
@@ -205,7 +210,7 @@ def _target(owner: TensorClass, name: str) -> Tensors | TensorClass:
     """What a field holds, to be written into."""
     refuse_if_frozen(owner, "write to the tensors of")
     if name in owner._static:
-        raise TypeError(f"{label(owner, name)} is static and cannot be written in place; use .set")
+        raise TypeError(f"{label(owner, name)} is no tensor and cannot be written in place; use .set")
     target: Tensors | TensorClass | None = contents(owner)[name]  # type: ignore[assignment] # static values are out
     if target is None:
         raise ValueError(f"{label(owner, name)} is None, which cannot be written in place; use .set")
