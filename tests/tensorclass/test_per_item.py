@@ -292,3 +292,22 @@ def test_a_tensordict_holds_it_as_a_stack_of_values() -> None:
     pytest.importorskip("tensordict", reason="the conversion needs tensordict, which is optional")
     for value in (photo(2, 3), photo(3), photo()):
         assert_follows(Photo.from_tensordict(value.to_tensordict()))
+
+
+def test_values_of_some_items_are_written_by_key() -> None:
+    value = photo(4)
+    value.set_at_("title", "new", 0).set_at_("title", ["b", "c"], slice(1, 3))
+    assert value.title.tolist() == ["new", "b", "c", "3"]
+    with pytest.raises(ValueError, match=r"^Photo\.title: expected 2 values in a list, got 1$"):
+        value.set_at_("title", ["b"], slice(1, 3))
+    with pytest.raises(ValueError, match=r"^Photo\.tags: there are no values to write over, the field is None$"):
+        value.set_at_("tags", [], 0)
+    with pytest.raises(TypeError, match=r"^Photo\.title .* cannot be written in place; use \.set"):
+        value.set_("title", ["a"] * 4)
+
+
+def test_an_object_that_is_copied_in_place_brings_its_values() -> None:
+    for batch_size in ((), (4,), (2, 3)):
+        value = photo(*batch_size)
+        assert_follows(value.copy_(photo(*batch_size, start=50)))
+        assert_follows(value.update_(photo(*batch_size, start=7)))

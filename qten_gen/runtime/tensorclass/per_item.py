@@ -297,6 +297,20 @@ def put_items(
     return of_pool(mine._pool + theirs._pool, positions)
 
 
+def with_items(self: TensorClass, name: str, target: object, index: object, value: object) -> PerItem[Any]:
+    """The values of a field with those of some items written over: by one value for each, as the field itself takes them.
+
+    Raises:
+        TypeError: a list is expected and something else found.
+        ValueError: the field is None, or there are more or fewer values than items.
+    """
+    if not isinstance(target, PerItem):
+        raise ValueError(f"{label(self, name)}: there are no values to write over, the field is {named(target)}")
+    size = target._positions[_on_cpu(index)].shape  # type: ignore[index] # `index` was made by the runtime
+    made = put_items(self, name, target, index, per_item(self, name, value, size))
+    return cast("PerItem[Any]", made)
+
+
 def _compact(value: PerItem[T]) -> PerItem[T]:
     """The same values without most of the others in the pool, where these are many."""
     few = len(value._pool) <= 2 * value._positions.numel() or torch.compiler.is_compiling()

@@ -12,6 +12,7 @@ from .contents import contents, tensor_and_nested
 from .indexing import Index, PlainIndex, plain_index, setitem
 from .locks import refuse_if_frozen
 from .lookup import Key, Values, owner_of, pairs
+from .per_item import with_items
 from .static import same
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
 def set_at_(self: T, key: Key, value: object, index: Index) -> T:
     """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
 
+    A PerItem field takes one Python value for each of the items.
+
         batch.set_at_("tokens", tokens, 0), batch.set_at_(("point", "weight"), 0.0, mask)
 
     Raises:
@@ -54,6 +57,9 @@ def set_at_(self: T, key: Key, value: object, index: Index) -> T:
         FrozenInstanceError: the object is frozen.
     """
     owner, name = owner_of(self, key)
+    if name in owner._per_item:
+        setattr(owner, name, with_items(owner, name, contents(owner)[name], plain_index(self, index), value))
+        return self
     target = _target(owner, name)
     if name in owner._unbatched:
         raise ValueError(f"{label(owner, name)}: the batch does not carry it, so it has no items to write; use .set_")
