@@ -93,3 +93,34 @@ def test_when_the_disk_is_full_nothing_is_changed(tmp_path: Path, monkeypatch: p
     monkeypatch.undo()
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
     assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_durable_flushes_data_before_the_metadata_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    if again:
+        outer(4, seed=1).memmap(tmp_path)
+    done: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def flush(descriptor: int) -> None:
+        done.append(f"flush {os.path.basename(os.readlink(f'/proc/self/fd/{descriptor}')).partition('.~')[0]}")
+        fsync(descriptor)
+
+    def rename(source: str, target: str) -> None:
+        done.append(f"rename {os.path.relpath(target, tmp_path)}")
+        replace(source, target)
+
+    if not os.path.exists("/proc/self/fd"):
+        pytest.skip("the names of open files are read in /proc")
+    monkeypatch.setattr(os, "fsync", flush)
+    monkeypatch.setattr(os, "replace", rename)
+    outer(4, seed=2).memmap(tmp_path, durable=True)
+    current = done.index("rename meta.json")
+    assert [done[:current].count(f"flush {name}.memmap") for name in ("x", "mask", "q")] == [1, 1, 2]
+    assert done[current - 1] == "flush meta.json"
+    assert done[current + 1] == f"flush {tmp_path.name}"
+    done.clear()
+    outer(4, seed=3).memmap(tmp_path)
+    assert not [step for step in done if step.startswith("flush")]

@@ -178,3 +178,11 @@ def test_tensordict_reads_names_of_dimensions(tmp_path: Path) -> None:
 def test_a_value_that_json_has_no_word_for_is_left_out_for_tensordict(tmp_path: Path) -> None:
     Noted(torch.zeros(2), {1, 2}).memmap(tmp_path)
     assert list(tensordict.TensorDict.load_memmap(tmp_path).keys()) == ["x"]
+
+
+def test_each_replaces_what_the_other_saved(tmp_path: Path) -> None:
+    peer(outer(4)).memmap(tmp_path)
+    outer(6, seed=1).memmap(tmp_path)
+    assert Outer.load_memmap(tmp_path).source == "source 1"
+    peer(outer(4, seed=2)).to_tensordict().memmap(tmp_path)
+    assert_same(Outer.load_memmap(tmp_path), outer(4, seed=2))
