@@ -46,6 +46,7 @@ def two(self: T, function: Function, other: object, name: str) -> T:
     Raises:
         TypeError: `other` is no operand.
         ValueError: the batch sizes differ, a tensor does not broadcast, or shapes beyond the batch size differ.
+        RuntimeError: torch refuses a tensor; the field is named.
     """
     if type(other) is type(self):
         same_batch_size(self, other)
@@ -54,12 +55,19 @@ def two(self: T, function: Function, other: object, name: str) -> T:
         except RuntimeError as error:
             explain(name, [self, other], error)
             raise
-    if is_plain(other):
-        return self._map_with(function, other, self._device)
-    if isinstance(other, Tensor):
+    applied: Function = function
+    argument: Any = other
+    if not is_plain(other):
+        if not isinstance(other, Tensor):
+            no_operand(self, name, other)
         refuse_unbatched(self)
-        return self._map_with(_over_batch, (function, other, self._batch_size), self._device)
-    no_operand(self, name, other)
+        applied, argument = _over_batch, (function, other, self._batch_size)
+    try:
+        return self._map_with(applied, argument, self._device)
+    except RuntimeError as error:
+        if not name.endswith("_"):  # what changes tensors is not tried once more
+            blame(name, self, lambda tensor: applied(tensor, argument), error)
+        raise
 
 
 def several(self: T, function: Function, operands: tuple[object, ...], name: str) -> T:

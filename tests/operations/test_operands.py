@@ -1,0 +1,164 @@
+"""What an operation takes beside the object: objects of its class, numbers, tensors over the batch; what it says of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import TensorClass, Unbatched
+
+from .declared import Batch, Inner, example, tensors
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3,), (1, 3), (2, 1), ()])
+def test_a_tensor_broadcasts_over_the_batch_whatever_a_field_has_beyond(shape: tuple[int, ...]) -> None:
+    value, operand = example(), torch.rand(shape)
+    for path, tensor in tensors(value.mul(operand)).items():
+        before = tensors(value)[path]
+        torch.testing.assert_close(tensor, before * operand.expand(2, 3).reshape(2, 3, *(1,) * (before.dim() - 2)))
+
+
+def test_a_tensor_may_be_the_left_operand() -> None:
+    value, operand, functions = example(), torch.rand(2, 3), torch
+    torch.testing.assert_close((operand - value).y, operand - value.y)
+    maximum: Any = functions.maximum
+    torch.testing.assert_close(maximum(operand, value).y, torch.maximum(operand, value.y))
+    where: Any = functions.where
+    torch.testing.assert_close(where(value > 0.5, operand, 0.0).y, torch.where(value.y > 0.5, operand, 0.0))
+    torch.testing.assert_close(where(operand > 0.5, 1.0, value).y, torch.where(operand > 0.5, 1.0, value.y))
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    value = example()
+    number: Any = np.float32(2)
+    torch.testing.assert_close((number * value).y, 2 * value.y)
+    torch.testing.assert_close(value.clamp(np.float64(0.25)).y, value.y.clamp(0.25))
+
+
+def test_several_operands_may_be_of_different_kinds() -> None:
+    value, other, weight = example(), example(1), torch.rand(3)
+    got = value.lerp(other, weight)
+    torch.testing.assert_close(got.inner.q, torch.lerp(value.inner.q, other.inner.q, weight[:, None, None]))
+    chosen = value.where(value > other, other)
+    torch.testing.assert_close(chosen.x, torch.maximum(value.x, other.x))
+
+
+@pytest.mark.parametrize("name", ["add", "maximum", "add_", "clamp", "where", "lerp"])
+def test_another_operand_is_refused(name: str) -> None:
+    value: Any = example()
+    given = {"where": (torch.tensor(True), "s"), "lerp": ("s", 0.5)}.get(name, ("s",))
+    with pytest.raises(TypeError, match=rf"Batch\.{name}: expected Batch, a Tensor or a number, got str"):
+        getattr(value, name)(*given)
+
+
+def test_an_object_of_another_class_is_refused() -> None:
+    value: Any = example()
+    with pytest.raises(TypeError, match=r"Batch\.add: expected Batch, a Tensor or a number, got Inner"):
+        value.add(Inner(torch.ones(2, 3), batch_size=[2, 3]))
+
+
+def test_another_batch_size_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"expected two Batch of one batch size, got \[2, 3\] and \[3\]"):
+        example().lerp(example()[0], 0.5)
+
+
+def test_a_tensor_that_does_not_broadcast_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"a Tensor broadcasts over the batch size \[2, 3\] only, got shape \[2\]"):
+        example().add(torch.ones(2))
+
+
+def test_the_field_whose_shapes_differ_is_named() -> None:
+    other = example()
+    other.x = torch.ones(2, 3, 7)
+    with pytest.raises(ValueError, match=r"add: Batch\.x: expected one shape beyond the batch size in all objects"):
+        example().add(other)
+
+
+def test_the_field_that_torch_refuses_is_named() -> None:
+    with pytest.raises(RuntimeError, match=r"^bitwise_and: Batch\.x: .*not implemented for 'Float'"):
+        example().bitwise_and(1)
+
+
+class Looked(TensorClass):
+    """A batch with a table for all its items."""
+
+    x: Tensor
+    table: Unbatched[Tensor]
+
+
+def test_numbers_apply_to_what_the_batch_does_not_carry_and_tensors_over_the_batch_do_not() -> None:
+    value = Looked(torch.ones(2), torch.ones(5), batch_size=2)
+    assert torch.equal(value.add(1).table, torch.full((5,), 2.0))
+    assert torch.equal(value.sum(0).table, value.table)
+    with pytest.raises(TypeError, match=r"Looked\.table is not carried by the batch"):
+        value.where(torch.tensor([True, False]), 0)
+
+
+def test_operations_keep_the_names_of_dimensions() -> None:
+    value = example()
+    value.names = ["time", "row"]
+    kept = [
+        value.sin(),
+        value + value,
+        value.roll(1, 0),
+        value.flip(1),
+        value.softmax(0),
+        value.pad((0, 1)),
+        value.where(value > 0, 0),
+    ]
+    assert [got.names for got in kept] == [("time", "row")] * len(kept)
+    assert value.rot90().names == value.movedim(0, 1).names == ("row", "time")
+    assert value.repeat(2, 1, 1).names == (None, "time", "row")
+    assert [part.names for part in value.tensor_split(2, 1)] == [("time", "row")] * 2
+
+
+def test_an_operation_in_place_is_seen_through_every_view() -> None:
+    value = example()
+    first = value[0]
+    value.mul_(0).add_(3)
+    assert torch.equal(first.x, torch.full((3, 4), 3.0))
+
+
+def test_gather_and_masks_check_their_shapes() -> None:
+    value = example()
+    with pytest.raises(ValueError, match=r"gather: expected an index of 2 dimensions, got shape \[3\]"):
+        value.gather(0, torch.tensor([0, 1, 0]))
+    with pytest.raises(TypeError, match=r"masked_select: expected a bool Tensor, got torch\.int64"):
+        value.masked_select(torch.ones(2, 3, dtype=torch.int64))
+    with pytest.raises(IndexError, match=r"narrow: 3 items from 1 on are out of range for a batch dimension of size 3"):
+        value.narrow(1, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda value: value.repeat(2), "repeat: expected a number for each of the 2 batch dimensions"),
+        (lambda value: value.pad((1,)), "pad: expected a pair of numbers for each of at most 2 batch dimensions"),
+        (lambda value: value.pad((-3, 0)), "takes more away than the batch size"),
+        (lambda value: value.roll((1, 2), 0), "roll: expected as many shifts as dimensions"),
+        (lambda value: value.movedim((0, 1), 0), "movedim: expected as many places as dimensions"),
+        (lambda value: value.rot90(1, (0,)), "rot90: expected two batch dimensions"),
+        (lambda value: value.clamp(), r"Batch\.clamp: expected min, max or both"),
+        (lambda value: value.tensor_split(0), "tensor_split: expected a positive number of pieces, got 0"),
+        (lambda value: value.repeat_interleave(torch.ones(2, 2)), "repeat_interleave: expected 6 numbers or one"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(example())
+
+
+def test_another_class_is_refused_where_an_object_of_the_class_is_asked_for() -> None:
+    other: Any = Inner(torch.ones(2), batch_size=2)
+    with pytest.raises(TypeError, match="expected Batch, got Inner"):
+        Batch.zeros_like(other)
+
+
+def test_new_objects_may_be_elsewhere() -> None:
+    made = example().new_zeros(4, device="meta", dtype=torch.float64)
+    assert (made.device, made.inner.device) == (torch.device("meta"), torch.device("meta"))
+    assert (made.x.shape, made.x.dtype, made.x.device.type) == ((4, 4), torch.float64, "meta")
