@@ -126,6 +126,20 @@ def test_an_operator_between_an_object_and_a_tensor_is_traced_in_both_orders(nam
     assert_alike(torch.compile(step, fullgraph=True, backend="eager")(value), step(value))
 
 
+def test_methods_that_write_in_place_do_so_in_a_graph_too() -> None:
+    def step(value: Flat) -> Flat:
+        value.add_(value.y)
+        value += 1
+        return value.mul_(2)
+
+    value = Flat(torch.zeros(2, 3), torch.ones(2), batch_size=2)
+    x = value.x
+    made = torch.compile(step, fullgraph=True, backend="eager")(value)
+    assert made is value
+    assert value.x is x
+    assert torch.equal(x, torch.full((2, 3), 4.0))
+
+
 def test_objects_without_some_fields_are_traced() -> None:
     value = batch(4, full=False)
     for step in (made, assigned, with_optional, lambda value: Batch.stack([value, value])[0]):
