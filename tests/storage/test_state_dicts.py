@@ -148,6 +148,24 @@ def test_a_batch_size_that_does_not_fit_is_refused() -> None:
         flat(5).load_state_dict(state)
 
 
+@pytest.mark.parametrize(
+    ("level", "message"),
+    [
+        ({"batch_size": "four"}, r"Flat: expected a batch size, got 'four'"),
+        (
+            {"batch_size": torch.Size([4]), "_names": ("a", "b")},
+            r"Flat\.names: expected one for each of 1 batch dimension",
+        ),
+        ({"batch_size": torch.Size([4]), "_names": (1,)}, r"Flat\.names: expected str or None"),
+    ],
+)
+def test_metadata_that_no_object_gives_is_refused(level: dict[str, object], message: str) -> None:
+    state: Any = flat(4).state_dict()
+    state._metadata[""] = level
+    with pytest.raises(RuntimeError, match=message):
+        flat(4).load_state_dict(state)
+
+
 def test_batch_sizes_of_nested_objects_have_to_fit_too() -> None:
     state: Any = outer(4).state_dict(flatten=True)
     state._metadata["inner"]["batch_size"] = torch.Size([3])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import torch
 from torch import Size, Tensor
 
+from .. import names as dimension_names
 from ..array_checks import refuse_contents
 from ..checks import is_nested, label
 from ..contents import contents, tensor_and_nested
@@ -136,7 +137,8 @@ def _fits(self: TensorClass, state: Mapping[str, Any], copies: list[tuple[Tensor
 
 def _take_apart(state: Mapping[str, Any], prefix: str, given: Given) -> None:
     for name, level in (getattr(state, "_metadata", None) or {}).items():
-        given.levels.setdefault((prefix + name).removesuffix("."), level)
+        if isinstance(level, dict):
+            given.levels.setdefault((prefix + name).removesuffix("."), level)
     for name, value in state.items():
         # A dot in the name of a flat dict separates; below, it is a part of the key of a dict of tensors.
         key = prefix + dotless(name) if prefix else name
@@ -149,7 +151,7 @@ def _take_apart(state: Mapping[str, Any], prefix: str, given: Given) -> None:
 def _plan(self: TensorClass, prefix: str, given: Given, plan: Plan, outer: Size) -> None:
     """Plan what one object gets, and those that it holds."""
     level = given.levels.get(prefix.removesuffix("."), {})
-    size = Size(level.get("batch_size", self._batch_size))
+    size = _batch_size(self, level, plan)
     if size[: len(outer)] != outer:
         name = prefix.removesuffix(".")
         plan.wrong.append(f"{name}: expected a batch size that starts with {list(outer)}, got {list(size)}")
@@ -171,9 +173,29 @@ def _plan(self: TensorClass, prefix: str, given: Given, plan: Plan, outer: Size)
             found = _value(value, key, label(self, name), given, plan, wanted, size != self._batch_size)
         if found is not value:
             changed[name] = found
-    names = level.get("_names", self._names if size == self._batch_size else None)
+    names = _names(self, level, size, plan)
     if changed or size != self._batch_size or names != self._names:
         plan.changes.append(Change(self, changed, size, names))
+
+
+def _batch_size(self: TensorClass, level: Level, plan: Plan) -> Size:
+    """The batch size that a state dict says; the object's own where it says none."""
+    try:
+        return Size(level.get("batch_size", self._batch_size))
+    except TypeError:
+        plan.wrong.append(f"{type(self).__name__}: expected a batch size, got {level['batch_size']!r}")
+        return self._batch_size
+
+
+def _names(self: TensorClass, level: Level, batch_size: Size, plan: Plan) -> tuple[str | None, ...] | None:
+    """The names of dimensions that a state dict says. One without metadata says none, and leaves them."""
+    if "_names" not in level:
+        return self._names if batch_size == self._batch_size else None
+    try:
+        return dimension_names.names(self, level["_names"], batch_size)
+    except (TypeError, ValueError) as error:
+        plan.wrong.append(str(error))
+        return None
 
 
 def _value(value: object, key: str, where: str, given: Given, plan: Plan, size: Size | None, resized: bool) -> object:
