@@ -201,7 +201,8 @@ def _resolved(self: TensorClass, index: Index) -> tuple[_Plain | tuple[_Plain, .
         if type(index) is int and -batch_size[0] <= index < batch_size[0]:
             return index, batch_size[1:]
         if type(index) is slice:
-            return index, with_length(batch_size, 0, _slice_length(index, batch_size[0]))
+            length = _slice_length(index, batch_size[0])
+            return index, Size((length,)) if len(batch_size) == 1 else with_length(batch_size, 0, length)
         if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0:
             shape = index.shape
             return index, shape if len(batch_size) == 1 else Size((*shape, *batch_size[1:]))

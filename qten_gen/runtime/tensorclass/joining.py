@@ -46,7 +46,8 @@ def stack(items: Sequence[T], dim: int = 0, fn: Join = torch.stack) -> T:
         raise IndexError(f"stack: dimension {dim} is out of range for {n} batch dimensions")
     at = dim if dim >= 0 else dim + n + 1
     try:
-        out = first._join(fn, items, at, with_inserted(size, at, len(items)))
+        joined = Size((len(items), *size)) if at == 0 else with_inserted(size, at, len(items))
+        out = first._join(fn, items, at, joined)
     except RuntimeError as error:
         explain("stack", items, error)
         raise

@@ -14,7 +14,7 @@ from torch import Tensor
 from ..locks import refuse_if_frozen
 from ..mismatch import explain
 from .entries import Function
-from .operands import is_plain, one, reflected, same_batch_size, several, two
+from .operands import is_plain, one, reflected, several, two, unequal
 
 if TYPE_CHECKING:
     from ..tensorclass import TensorClass
@@ -28,7 +28,8 @@ def operator(function: Function) -> Function:
 
     def method(self: T, other: object, /) -> T:
         if type(other) is type(self):
-            same_batch_size(self, other)
+            if other._batch_size != self._batch_size:
+                raise unequal(self, other)
             try:
                 return self._zip(function, other)
             except RuntimeError as error:

@@ -107,9 +107,14 @@ def same_batch_size(self: TensorClass, other: TensorClass) -> None:
         ValueError: the batch sizes differ.
     """
     if other._batch_size != self._batch_size:
-        raise ValueError(
-            f"expected two {type(self).__name__} of one batch size, got {list(self._batch_size)} and {list(other._batch_size)}"
-        )
+        raise unequal(self, other)
+
+
+def unequal(self: TensorClass, other: TensorClass) -> ValueError:
+    """The error about two objects of different batch sizes, to be raised."""
+    return ValueError(
+        f"expected two {type(self).__name__} of one batch size, got {list(self._batch_size)} and {list(other._batch_size)}"
+    )
 
 
 def is_plain(other: object) -> bool:
