@@ -140,8 +140,7 @@ class LazyStack(Generic[B]):
 
     def _tensor(self, one: B, key: Key) -> Tensor | None:
         """The tensor in one object; None where the field or a nested object on the way is None."""
-        steps = (key,) if isinstance(key, str) else key
-        if get(one, steps[:-1], None) is None:
+        if isinstance(key, tuple) and get(one, key[:-1], None) is None:
             return None
         owner, name = owner_of(one, key)
         value: object = getattr(owner, name)

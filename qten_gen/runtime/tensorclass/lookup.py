@@ -48,6 +48,8 @@ def owner_of(self: TensorClass, key: Key) -> tuple[TensorClass, str]:
     Raises:
         KeyError: there is no such field.
     """
+    if key in self._fields:
+        return self, key
     steps = (key,) if isinstance(key, str) else key
     owner = get(self, steps[:-1])
     if not steps or steps[-1] not in getattr(owner, "_fields", ()):

@@ -203,6 +203,10 @@ def indexed(names: Names, index: object, dimensions: int) -> Names | None:
     Args:
         dimensions: How many there are then.
     """
+    if isinstance(index, int):
+        return _or_none(names[1:])
+    if isinstance(index, slice):
+        return names
     items = index if isinstance(index, tuple) else (index,)
     tensors = [item for item in items if isinstance(item, Tensor) and item.dim() > 0]
     if len(tensors) > 1 or any(tensor.dim() > 1 for tensor in tensors):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="TensorClass")
 
-Tensors = Tensor | dict[str, Tensor] | list[Tensor]
-"""What a field holds that is no object and not static."""
+Several = dict[str, Tensor] | list[Tensor]
+"""What a field holds that has several tensors."""
 
 
 def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
@@ -64,9 +64,12 @@ def set_at_(self: T, key: Key, value: object, index: Index) -> T:
     if name in owner._unbatched:
         raise ValueError(f"{label(owner, name)}: the batch does not carry it, so it has no items to write; use .set_")
     plain = plain_index(self, index)
-    if isinstance(target, (Tensor, dict, list)):
-        for where, tensor, given in _matched(label(owner, name), target, value):
-            _write_items(where, tensor, plain, given)
+    where = label(owner, name)
+    if isinstance(target, Tensor):
+        _write_items(where, target, plain, value)
+    elif isinstance(target, (dict, list)):
+        for part, tensor, given in _matched(where, target, value):
+            _write_items(where + part, tensor, plain, given)
     else:
         setitem(target, plain, cast("TensorClass", value))
     return self
@@ -158,26 +161,32 @@ def copy_at_(self: T, source: T, index: Index) -> T:
 def write(owner: TensorClass, name: str, value: object, non_blocking: bool) -> None:
     """Write into what a field holds: a tensor of its shape, a number, or for several tensors as many, by key or in order."""
     target = _target(owner, name)
-    if isinstance(target, (Tensor, dict, list)):
-        for where, tensor, given in _matched(label(owner, name), target, value):
-            _write_tensor(where, tensor, given, non_blocking)
+    if isinstance(target, Tensor):
+        _write_tensor(target, value, non_blocking, owner, name)
+    elif isinstance(target, (dict, list)):
+        for part, tensor, given in _matched(label(owner, name), target, value):
+            _write_tensor(tensor, given, non_blocking, owner, name, part)
     elif isinstance(value, Mapping) or type(value) is type(target):
         update_(target, value, non_blocking=non_blocking)
     else:
         raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {named(value)}")
 
 
-def _write_tensor(where: str, target: Tensor, value: object, non_blocking: bool) -> None:
-    if isinstance(value, (int, float, complex)):
+def _write_tensor(
+    target: Tensor, value: object, non_blocking: bool, owner: TensorClass, name: str, part: str = ""
+) -> None:
+    """Write into one tensor; the last three say where it is."""
+    if isinstance(value, Tensor):
+        if value.shape != target.shape:
+            raise ValueError(
+                f"{label(owner, name)}{part}: expected a shape of {list(target.shape)} to write in place, "
+                f"got {list(value.shape)}"
+            )
+        target.copy_(value, non_blocking)
+    elif isinstance(value, (int, float, complex)):
         target.fill_(value)
-    elif not isinstance(value, Tensor):
-        raise TypeError(f"{where}: expected a Tensor or a number, got {named(value)}")
-    elif value.shape != target.shape:
-        raise ValueError(
-            f"{where}: expected a shape of {list(target.shape)} to write in place, got {list(value.shape)}"
-        )
     else:
-        target.copy_(value, non_blocking=non_blocking)
+        raise TypeError(f"{label(owner, name)}{part}: expected a Tensor or a number, got {named(value)}")
 
 
 def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object) -> None:
@@ -189,16 +198,13 @@ def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object) -
         raise ValueError(f"{where}: {error}") from error
 
 
-def _matched(where: str, target: Tensors, value: object) -> Iterator[tuple[str, Tensor, object]]:
-    """Each tensor of a field, how it is called in a message, and what is to be written into it. A number is for all of them.
+def _matched(where: str, target: Several, value: object) -> Iterator[tuple[str, Tensor, object]]:
+    """Each tensor of a dict or list, how its place is written, and what is to be written into it. A number is for all of them.
 
     Raises:
         TypeError: `value` is not of the same kind.
         ValueError: it has not the same keys, or not as many tensors.
     """
-    if isinstance(target, Tensor):
-        yield where, target, value
-        return
     is_number = isinstance(value, (int, float, complex))
     keys = list(target) if isinstance(target, dict) else list(range(len(target)))
     if not is_number:
@@ -209,15 +215,15 @@ def _matched(where: str, target: Tensors, value: object) -> Iterator[tuple[str, 
             raise ValueError(f"{where}: expected tensors for {keys}, got {given}")
     for key in keys:
         one: object = value if is_number else value[key]  # type: ignore[index] # both have just been compared
-        yield f"{where}[{key!r}]", target[key], one  # type: ignore[index] # a key of a dict, a place in a list
+        yield f"[{key!r}]", target[key], one  # type: ignore[index] # a key of a dict, a place in a list
 
 
-def _target(owner: TensorClass, name: str) -> Tensors | TensorClass:
+def _target(owner: TensorClass, name: str) -> Tensor | Several | TensorClass:
     """What a field holds, to be written into."""
     refuse_if_frozen(owner, "write to the tensors of")
     if name in owner._static:
         raise TypeError(f"{label(owner, name)} is no tensor and cannot be written in place; use .set")
-    target: Tensors | TensorClass | None = contents(owner)[name]  # type: ignore[assignment] # static values are out
+    target: Tensor | Several | TensorClass | None = getattr(owner, name)
     if target is None:
         raise ValueError(f"{label(owner, name)} is None, which cannot be written in place; use .set")
     return target
