@@ -128,6 +128,11 @@ def test_workers_have_as_many_threads_as_asked_for() -> None:
     assert flat(2).map(threads, num_workers=1, worker_threads=1).tolist() == [1]
 
 
+def test_a_worker_is_replaced_after_as_many_chunks_as_asked_for() -> None:
+    found = flat(2).map(process, num_workers=1, chunksize=1, max_tasks_per_child=1)
+    assert len(set(found.tolist())) == 2
+
+
 def test_an_executor_can_be_given(pool: ThreadPoolExecutor) -> None:
     value = flat(4)
     assert_applied(value.map(doubled, pool=pool, chunksize=3), value, lambda tensor: tensor * 2)

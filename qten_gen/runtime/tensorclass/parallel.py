@@ -57,7 +57,7 @@ def map(
         pool: An executor to run in, instead of new processes, which leaves its random numbers alone.
         generator: Where the seed of the random numbers is drawn from, torch's own generator by default. Every chunk has numbers
             of its own, the same whichever worker gets it.
-        max_tasks_per_child: After how many chunks a worker is replaced.
+        max_tasks_per_child: After how many chunks a worker is replaced. Workers are spawned then: forked ones cannot be.
         worker_threads: Threads of torch in each worker.
         mp_start_method: How workers are started: `"fork"`, `"spawn"` or `"forkserver"`.
 
@@ -124,11 +124,12 @@ def map_iter(
         _refuse_local(fn)
     if pool is not None:
         return _results(pool, fn, [(part,) for part in chunks], 2 * workers)
+    method = mp_start_method or (None if max_tasks_per_child is None else "spawn")
     made = ProcessPoolExecutor(
         min(workers, len(chunks)),
-        mp_context=torch.multiprocessing.get_context(mp_start_method),
-        initializer=torch.set_num_threads,
-        initargs=(worker_threads,),
+        mp_context=torch.multiprocessing.get_context(method),
+        initializer=_begin,
+        initargs=(worker_threads, max_tasks_per_child is not None),
         max_tasks_per_child=max_tasks_per_child,
     )
     tasks = [(fn, part, seed + position) for position, part in enumerate(chunks)]
@@ -184,6 +185,14 @@ def _results(executor: Executor, fn: Callable[..., R], tasks: Sequence[tuple[obj
     finally:
         for future in started:
             future.cancel()
+
+
+def _begin(threads: int, ends_early: bool) -> None:
+    """Prepare a worker."""
+    torch.set_num_threads(threads)
+    if ends_early:
+        # By default a result is fetched from the worker that made it, which would be gone.
+        torch.multiprocessing.set_sharing_strategy("file_system")  # type: ignore[no-untyped-call] # torch gives it no types
 
 
 def _seeded(fn: Callable[[T], R], part: T, seed: int) -> R:
