@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass, Unbatched
+from qten_gen import PerItem, TensorClass, Unbatched
 
 from .declared import Batch, Inner, example, tensors
 
@@ -30,6 +30,24 @@ def test_a_tensor_may_be_the_left_operand() -> None:
     where: Any = functions.where
     torch.testing.assert_close(where(value > 0.5, operand, 0.0).y, torch.where(value.y > 0.5, operand, 0.0))
     torch.testing.assert_close(where(operand > 0.5, 1.0, value).y, torch.where(operand > 0.5, 1.0, value.y))
+
+
+def test_named_apply_tells_the_name_of_each_field() -> None:
+    value = example()
+    told: list[object] = []
+
+    def double(name: object, tensor: Tensor) -> Tensor:
+        told.append(name)
+        return tensor * 2
+
+    assert torch.equal(value.named_apply(double).inner.q, value.inner.q * 2)
+    assert torch.equal(value.named_apply(double, nested_keys=True).y, value.y * 2)
+    assert told == ["x", "y", "q", "x", "y", ("inner", "q")]
+
+
+def test_copy_is_shallow() -> None:
+    value = example()
+    assert value.copy() is not value and value.copy().x is value.x
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
@@ -88,6 +106,18 @@ class Looked(TensorClass):
 
     x: Tensor
     table: Unbatched[Tensor]
+
+
+def test_a_loss_of_one_number_leaves_nothing_of_the_batch() -> None:
+    class Titled(TensorClass):
+        x: Tensor
+        titles: PerItem[str]
+
+    value: Any = Titled(torch.ones(2, 3), ["a", "b"], batch_size=2)
+    mse_loss: Any = torch.nn.functional.mse_loss
+    assert mse_loss(value, value + 1, reduction="none").titles.tolist() == ["a", "b"]
+    with pytest.raises(TypeError, match="titles holds one Python value an item, and these cannot be reduced"):
+        mse_loss(value, value + 1)
 
 
 def test_numbers_apply_to_what_the_batch_does_not_carry_and_tensors_over_the_batch_do_not() -> None:

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from . import checks, containers, per_item
 from .checks import refuse_if_frozen, refuse_if_locked
 from .contents import new_like, tensor_and_nested
+from .listing import items
 from .locks import nested_objects
+from .lookup import Key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -260,6 +263,36 @@ def apply(
     if size == self._batch_size:
         out._names = self._names
     return out
+
+
+def named_apply(
+    self: T,
+    fn: Callable[[Key, Tensor], Tensor],
+    *,
+    nested_keys: bool = False,
+    batch_size: int | Sequence[int] | None = None,
+    device: Device | None = None,
+) -> T:
+    """`apply` of a function that is told the name of the field first.
+
+        batch.named_apply(lambda name, tensor: tensor.double() if name == "weight" else tensor)
+
+    Args:
+        fn: Has to return tensors whose shape starts with the batch size.
+        nested_keys: Tell the way to fields of nested objects, `("point", "weight")`, instead of the last name.
+        batch_size: Batch size of the result, where `fn` changes it.
+        device: Device of the result, where `fn` changes it.
+
+    Raises:
+        TypeError: `fn` returned no tensor.
+        ValueError: a result's shape does not start with the batch size.
+    """
+    names: list[Key] = []
+    for key, value in items(self, include_nested=True, leaves_only=True):
+        name = key if nested_keys or isinstance(key, str) else key[-1]
+        names += [name for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
+    left = iter(names)
+    return apply(self, lambda tensor: fn(next(left), tensor), batch_size=batch_size, device=device)
 
 
 def _fits(out: TensorClass, device: torch.device | None) -> bool:

@@ -194,6 +194,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     record_stream = movement.record_stream
     requires_grad_ = movement.requires_grad_
     apply = movement.apply
+    named_apply = movement.named_apply
 
     # Memory maps
     memmap = memory_map.memmap
@@ -319,6 +320,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     __reduce__ = pickling.reduce
     __reduce_ex__ = pickling.reduce_ex
     __setstate__ = pickling.restore
+    copy = conversion.copy
     __copy__ = conversion.copy
     __deepcopy__ = conversion.deep_copy
     __replace__ = access.replace

@@ -55,3 +55,7 @@ assert_type(batch.backward(batch), None)
 batch.backward(Point(x))  # E
 print(batch.grad.tokens)  # E
 batch.requires_grad = True  # E
+
+assert_type(batch.copy(), Batch)
+assert_type(batch.named_apply(lambda name, tensor: tensor, nested_keys=True), Batch)
+batch.named_apply(lambda tensor: tensor)  # E

@@ -26,7 +26,6 @@ NOT_OF_TENSORDICT = frozenset(
 INSTEAD: dict[str, str] = {
     # Tensors one by one
     "apply_": "use .apply, whose result is a new object, or a method that ends in an underscore",
-    "named_apply": "use .apply, or .replace with the fields computed by name",
     "as_tensor": "use .replace(field=torch.as_tensor(...))",
     "data_ptr": "ask the tensors: batch.x.data_ptr()",
     "pin_memory_": "use .pin_memory(), whose result is a new object",
@@ -68,7 +67,6 @@ INSTEAD: dict[str, str] = {
     "get_non_tensor": _STATIC,
     "set_non_tensor": _STATIC,
     "non_tensor_items": _STATIC,
-    "copy": "use copy.copy(batch), or .clone() to copy the tensors too",
     # Objects together
     "cat_from_tensordict": "use .from_tensordict, then .apply",
     "stack_from_tensordict": "use .from_tensordict, then .apply",

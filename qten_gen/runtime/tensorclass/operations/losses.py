@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from torch import Size
+import torch
 from torch.nn import functional
 
-from .dimensions import level
 from .entries import Effect, Function, Group, Operation, named
 from .operands import reflected, two
+from .reducing import reduced
 
 if TYPE_CHECKING:
     from ..tensorclass import TensorClass
@@ -26,21 +26,19 @@ def _loss(name: str, doc: str, function: Function) -> Operation:
     ) -> Any:
         if size_average is not None or reduce is not None:
             raise TypeError(f"{name}: size_average and reduce are not supported; use reduction")
-        applied = partial(function, reduction=reduction, **rest)
+        applied = partial(function, reduction="none", **rest)
         self, other = (
             (target, input) if hasattr(input, "dim") and not hasattr(input, "_batch_size") else (input, target)
         )
         out = two(self, applied if self is input else reflected(applied), other, name)
-        if reduction != "none":
-            out._batch_size = Size()
-            out._names = None
-            level(out)
-        return out
+        return out if reduction == "none" else reduced(out, name, _REDUCTIONS[reduction], None, False, {})
 
     return Operation(
         name, doc, named(method, name, doc), (function,), batch=Effect.DROPS, beyond=Effect.DROPS, is_method=False
     )
 
+
+_REDUCTIONS = {"mean": torch.mean, "sum": torch.sum}
 
 LOSSES = (
     _loss("mse_loss", "The squared difference.", functional.mse_loss),
