@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import multiprocessing
 import random
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from types import FunctionType
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -19,6 +19,8 @@ from .joining import cat, chunk, split, stack, unbind
 from .shapes import Dim, dimension
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future, ProcessPoolExecutor
+
     from .tensorclass import TensorClass
 
 T = TypeVar("T", bound="TensorClass")
@@ -120,12 +122,12 @@ def map_iter(
     if shuffle:
         order = torch.randperm(len(chunks), generator=torch.Generator().manual_seed(seed)).tolist()
         chunks = [chunks[position] for position in order]
-    if pool is None or isinstance(pool, ProcessPoolExecutor):
+    if pool is None or isinstance(pool, concurrent.futures.ProcessPoolExecutor):
         _refuse_local(fn)
     if pool is not None:
         return _results(pool, fn, [(part,) for part in chunks], 2 * workers)
     method = mp_start_method or (None if max_tasks_per_child is None else "spawn")
-    made = ProcessPoolExecutor(
+    made = concurrent.futures.ProcessPoolExecutor(
         min(workers, len(chunks)),
         mp_context=torch.multiprocessing.get_context(method),
         initializer=_begin,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -47,7 +46,7 @@ def save_safetensors(self: TensorClass, path: PathLike, *, allow_pickle: bool = 
     """
     library = _library(f"{type(self).__name__}.save_safetensors")
     level, placed = describe(self, "", Options(copy_existing=True, allow_pickle=allow_pickle))
-    token = secrets.token_hex(4)
+    token = os.urandom(4).hex()
     names = [name for name, _ in _tensors(level, "")]
     tensors = _apart({name: item.tensor for name, item in zip(names, placed, strict=True)})
     header = {"format": "pt", _KEY: json.dumps(schema.to_json(Metadata(level, token, False)))}

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -53,7 +52,7 @@ def save(self: T, folder: str, options: Options) -> T:
         levels = list(_levels(level, folder))
         if not options.existsok:
             _refuse_existing(levels, placed)
-        metadata = Metadata(level, secrets.token_hex(4), any(_has_metadata(at) for at, _ in levels))
+        metadata = Metadata(level, os.urandom(4).hex(), any(_has_metadata(at) for at, _ in levels))
         before = _files_of_old(folder) if metadata.pending else set()
         _write(metadata, levels, placed, options)
         if metadata.pending:
