@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,27 @@ def test_the_field_whose_shapes_differ_is_named() -> None:
 def test_the_field_that_torch_refuses_is_named() -> None:
     with pytest.raises(RuntimeError, match=r"^bitwise_and: Batch\.x: .*not implemented for 'Float'"):
         example().bitwise_and(1)
+
+
+class Mixed(TensorClass):
+    """A tensor that takes fractions, and one that does not."""
+
+    share: Tensor
+    count: Tensor
+
+
+def halved(mixed: Mixed) -> None:
+    mixed *= 0.5
+
+
+@pytest.mark.parametrize("change", [lambda mixed: mixed.mul_(0.5), halved])
+def test_the_field_that_torch_refuses_in_place_is_named_and_nothing_is_done_twice(
+    change: Callable[[Mixed], object],
+) -> None:
+    mixed = Mixed(torch.ones(2), torch.ones(2, dtype=torch.long), batch_size=2)
+    with pytest.raises(RuntimeError, match=r"^mul_: Mixed\.count: result type Float can't be cast"):
+        change(mixed)
+    assert (mixed.share.tolist(), mixed.count.tolist()) == ([0.5, 0.5], [1, 1])
 
 
 class Looked(TensorClass):

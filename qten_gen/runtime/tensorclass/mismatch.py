@@ -69,7 +69,7 @@ def blame(action: str, self: TensorClass, function: Callable[[Tensor], object], 
     """Raise an error that names the field, from torch's; return where every tensor can be worked on alone.
 
     Args:
-        function: What was done to each tensor. It is called once more, so it must not change the tensors.
+        function: What was done to each tensor. It is called once more, with copies, as it may change what it is given.
 
     Raises:
         RuntimeError: torch refuses this field.
@@ -79,6 +79,6 @@ def blame(action: str, self: TensorClass, function: Callable[[Tensor], object], 
             blame(action, cast("TensorClass", value), function, error)
         elif isinstance(value, Tensor):
             try:
-                function(value)
+                function(value.detach().clone())
             except RuntimeError as found:
                 raise RuntimeError(f"{action}: {label(self, name)}: {found}") from error

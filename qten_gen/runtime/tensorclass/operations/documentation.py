@@ -22,7 +22,7 @@ objects included; the result is a new object of the same class, with the static 
 an underscore at the end, changes the tensors instead, and is refused where the object is frozen.
 
 Dimensions count batch dimensions; one that has a name can be given by it. Where torch refuses a tensor, the error names the
-field.
+field; of an operation in place, the fields before it are changed by then.
 
 The examples are about a batch of four items:
 

@@ -70,7 +70,7 @@ def unary_in_place(function: Callable[[Tensor], Tensor], name: str) -> Function:
 
     def method(self: T) -> T:
         refuse_if_frozen(self, f"{name} the tensors of")
-        self._map(function)
+        one(self, function, name)
         return self
 
     return method

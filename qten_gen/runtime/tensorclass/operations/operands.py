@@ -65,8 +65,7 @@ def two(self: T, function: Function, other: object, name: str) -> T:
     try:
         return self._map_with(applied, argument, self._device)
     except RuntimeError as error:
-        if not name.endswith("_"):  # what changes tensors is not tried once more
-            blame(name, self, lambda tensor: applied(tensor, argument), error)
+        blame(name, self, lambda tensor: applied(tensor, argument), error)
         raise
 
 
