@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import PerItem, TensorClass, Unbatched
+from qten_gen.runtime.tensorclass.operations.operands import one
 
 from .declared import Batch, Inner, example, tensors
 
@@ -121,6 +122,14 @@ def test_the_field_that_torch_refuses_in_place_is_named_and_nothing_is_done_twic
     with pytest.raises(RuntimeError, match=r"^mul_: Mixed\.count: result type Float can't be cast"):
         change(mixed)
     assert (mixed.share.tolist(), mixed.count.tolist()) == ([0.5, 0.5], [1, 1])
+
+
+def test_a_lack_of_memory_stays_the_error_that_callers_catch() -> None:
+    def refuse(tensor: Tensor) -> Tensor:
+        raise torch.OutOfMemoryError("no room")
+
+    with pytest.raises(torch.OutOfMemoryError, match="^no room$"):
+        one(example(), refuse, "exp")
 
 
 class Looked(TensorClass):

@@ -74,6 +74,8 @@ def blame(action: str, self: TensorClass, function: Callable[[Tensor], object], 
     Raises:
         RuntimeError: torch refuses this field.
     """
+    if type(error) not in (RuntimeError, NotImplementedError):
+        return  # callers catch other classes by themselves, such as that of running out of memory
     for name, value in contents(self).items():
         if name in self._nested and value is not None:
             blame(action, cast("TensorClass", value), function, error)
