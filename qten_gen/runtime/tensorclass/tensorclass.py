@@ -26,11 +26,10 @@ from . import names as dimension_names
 from .distributed import collectives, transfers
 from .gradients import Gradients
 from .interop import arrays, records, tensordicts
-from .lazy_stack import LazyStack, lazy_or_dense
 from .metaclass import TensorClassMeta
 from .metadata import Metadata
 from .operations import missing, table, torch_functions
-from .storage import load_state, memory_map, pickling, safetensors_files, state_dict
+from .storage import load_state, memory_map, pickling, state_dict
 
 if TYPE_CHECKING:
     from typing import Self
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 
     from .checks import BatchSize, DeviceLike
     from .interop.arrays import Array
+    from .lazy_stack import LazyStack
     from .storage.memory_map import PathLike
 
     class _Face(Operations, Primitives):
@@ -179,11 +179,15 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     @classmethod
     def lazy_stack(cls, items: Sequence[Self]) -> LazyStack[Self]:
         """Objects of this class side by side, without a copy, where shapes may differ. See `lazy_stack.LazyStack`."""
+        from .lazy_stack import LazyStack
+
         return LazyStack(items)
 
     @classmethod
     def maybe_dense_stack(cls, items: Sequence[Self]) -> Self | LazyStack[Self]:
         """`torch.stack` where the objects allow it, else `lazy_stack`."""
+        from .lazy_stack import lazy_or_dense
+
         return lazy_or_dense(items)
 
     # Copies, devices, dtypes, gradients
@@ -242,12 +246,18 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     state_dict = state_dict.state_dict
     load_state_dict = load_state.load_state_dict
 
-    save_safetensors = safetensors_files.save_safetensors
+    def save_safetensors(self, path: PathLike, *, allow_pickle: bool = False) -> None:
+        """Save the object in one file; see `qten_gen.runtime.tensorclass.storage.safetensors_files.save_safetensors`."""
+        from .storage.safetensors_files import save_safetensors
+
+        save_safetensors(self, path, allow_pickle=allow_pickle)
 
     @classmethod
     def load_safetensors(cls, path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> Self:
         """The object in a file; see `qten_gen.runtime.tensorclass.storage.safetensors_files.load_safetensors`."""
-        return safetensors_files.load_safetensors(cls, path, device, allow_pickle=allow_pickle)
+        from .storage.safetensors_files import load_safetensors
+
+        return load_safetensors(cls, path, device, allow_pickle=allow_pickle)
 
     # Dicts, text, copies, pickles
     to_dict = conversion.to_dict

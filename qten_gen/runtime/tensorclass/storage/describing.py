@@ -12,34 +12,15 @@ from torch import Size, Tensor, nn
 
 from ..checks import label
 from ..contents import contents, new_like, tensor_and_nested
+from .dtypes import DTYPES, dtype_name
 from .file_names import PENDING, TENSOR_SUFFIX, FileNames
 from .files import is_current, mapped_file
 from .json_values import encode, enum_of, has_plain_form, plain
-from .schema import DTYPES, Entry, Level, StaticEntry, TensorEntry, dtype_name
+from .options import Options
+from .schema import Entry, Level, StaticEntry, TensorEntry
 
 if TYPE_CHECKING:
     from ..tensorclass import TensorClass
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the caller of a save asks for.
-
-    Attributes:
-        copy_existing: Whether a tensor that is a file elsewhere may be copied.
-        like: Whether files of zeros are made, and no element is read.
-        allow_pickle: Whether static values may be pickled.
-        durable: Whether to wait until the disk has everything.
-        existsok: Whether a folder that holds an object may get another.
-        threads: How many threads write tensors.
-    """
-
-    copy_existing: bool = False
-    like: bool = False
-    allow_pickle: bool = False
-    durable: bool = False
-    existsok: bool = True
-    threads: int = 0
 
 
 @dataclass(frozen=True, slots=True)

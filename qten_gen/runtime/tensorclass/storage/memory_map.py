@@ -1,4 +1,7 @@
-"""Memory maps: objects whose tensors are files, which need no memory until they are read and which processes share."""
+"""Memory maps: objects whose tensors are files, which need no memory until they are read and which processes share.
+
+What saves and loads is imported by the first call: most programs never do either.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,8 @@ from torch import Tensor
 
 from .. import checks
 from ..locks import Lock, lock, nested_objects, refuse_if_frozen, refuse_if_locked
-from . import reading, writing
-from .describing import Options
 from .files import file_of, forget_path, mapped_file
+from .options import Options
 
 if TYPE_CHECKING:
     from ..checks import DeviceLike
@@ -197,7 +199,13 @@ def memmap_like(
 def _mapped(self: T, prefix: PathLike | None, options: Options) -> T:
     if prefix is None:
         return _in_temporary_files(self, options)
-    return writing.save(self, os.path.abspath(os.fspath(prefix)), options)
+    return _saved(self, os.path.abspath(os.fspath(prefix)), options)
+
+
+def _saved(self: T, folder: str, options: Options) -> T:
+    from .writing import save
+
+    return save(self, folder, options)
 
 
 def _locked(self: T) -> T:
@@ -209,7 +217,7 @@ def _in_temporary_files(self: T, options: Options) -> T:
     """Mapped tensors in files that have no name any more, so that the system frees them with the tensors."""
     folder = tempfile.mkdtemp(prefix="qten-gen-")
     try:
-        made = writing.save(self, folder, _copying(options))
+        made = _saved(self, folder, _copying(options))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for leaf in made._leaves():
@@ -258,12 +266,14 @@ def load_memmap(
         FileNotFoundError: the folder holds no object.
         StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
     """
+    from .reading import load
+
     if out is not None and not isinstance(out, cls):
         raise TypeError(f"{cls.__name__}.load_memmap: expected a {cls.__name__} as out, got {checks.named(out)}")
     if out is not None:
         _refuse_unless_mapped(out, "load into")
     found = None if device is None else checks.device(device)
-    made = cast(T, reading.load(cls, os.path.abspath(os.fspath(prefix)), found, allow_pickle=allow_pickle))
+    made = cast(T, load(cls, os.path.abspath(os.fspath(prefix)), found, allow_pickle=allow_pickle))
     if found is not None and found.type not in ("cpu", "meta") and not non_blocking:
         torch.accelerator.synchronize(found)
     if out is not None:

@@ -34,7 +34,8 @@ from ..checks import default
 from ..contents import contents
 from ..locks import FROZEN, lock
 from ..per_item import PerItem, per_item
-from . import files, schema
+from . import files
+from .dtypes import DTYPES, dtype_name
 from .errors import StorageError
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def _take_raw(fields: dict[str, object]) -> dict[str, Raw]:
     raw: dict[str, Raw] = {}
     for name, tensor in plain.items():
         del fields[name]
-        raw[name] = (schema.dtype_name(tensor.dtype), tuple(tensor.shape), _buffer(tensor))
+        raw[name] = (dtype_name(tensor.dtype), tuple(tensor.shape), _buffer(tensor))
     return raw
 
 
@@ -144,7 +145,7 @@ def _is_plain(tensor: Tensor) -> bool:
         and not tensor.is_conj()
         and not tensor.is_neg()
         and not tensor.__dict__
-        and schema.dtype_name(tensor.dtype) in schema.DTYPES
+        and dtype_name(tensor.dtype) in DTYPES
         and not is_functorch_wrapped_tensor(tensor)
     )
 
@@ -161,9 +162,9 @@ def _buffer(tensor: Tensor) -> PickleBuffer:
 def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:
     view = memoryview(buffer)
     if not view.nbytes:
-        return torch.empty(shape, dtype=schema.DTYPES[dtype])
+        return torch.empty(shape, dtype=DTYPES[dtype])
     memory = bytearray(view) if view.readonly else buffer
-    return torch.reshape(torch.frombuffer(memory, dtype=schema.DTYPES[dtype]), shape)
+    return torch.reshape(torch.frombuffer(memory, dtype=DTYPES[dtype]), shape)
 
 
 def restore(self: TensorClass, state: State) -> None:
@@ -240,12 +241,12 @@ def _part(tensor: Tensor) -> FilePart | None:
     file: files.MappedFile | None = getattr(storage, "_qten_file", None)
     if file is None or not storage.nbytes() or not files.is_current(file):
         return None
-    dtype = schema.dtype_name(tensor.dtype)
+    dtype = dtype_name(tensor.dtype)
     return FilePart(file, storage.nbytes(), dtype, tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset()))
 
 
 def _from_file(part: FilePart) -> Tensor:
-    dtype = schema.DTYPES[part.dtype]
+    dtype = DTYPES[part.dtype]
     path = part.file.path
     count = part.size // dtype.itemsize
     whole = files.map_tensor(path, dtype, (count,), path, longer=True)

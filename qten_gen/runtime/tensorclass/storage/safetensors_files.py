@@ -14,8 +14,9 @@ from torch import Tensor
 
 from .. import checks
 from . import files, schema
-from .describing import Options, describe
+from .describing import describe
 from .errors import StorageError
+from .options import Options
 from .reading import fill
 from .schema import Level, Metadata, TensorEntry
 from .state_dict import dotless

@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 import torch
 
+from .dtypes import DTYPES, dtype_name
 from .errors import StorageError
 from .file_names import checked
 from .json_values import Json
@@ -23,14 +24,6 @@ VERSION: Final = 1
 
 SECTION: Final = "_qten"
 """Our part of `meta.json`; the rest of it is for tensordict."""
-
-_DTYPE_NAMES = (
-    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 "
-    "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
-).split()
-
-DTYPES: Final[dict[str, torch.dtype]] = {name: getattr(torch, name) for name in _DTYPE_NAMES if hasattr(torch, name)}
-"""Dtypes whose elements are plain bytes, by name."""
 
 _LARGEST = 2**62
 _DEEPEST = 100
@@ -117,11 +110,6 @@ def _entry_to_json(entry: Entry) -> Json:
     if isinstance(entry, Level):
         return {"level": _level_to_json(entry)}
     return {"dtype": dtype_name(entry.dtype), "shape": list(entry.shape), "file": entry.file}
-
-
-def dtype_name(dtype: torch.dtype) -> str:
-    """`float32` for `torch.float32`."""
-    return str(dtype).removeprefix("torch.")
 
 
 def from_json(section: Json, where: str) -> Metadata:

@@ -14,6 +14,7 @@ import stat
 from typing import Final, cast
 
 from . import files, schema
+from .dtypes import dtype_name
 from .errors import StorageError
 from .file_names import METADATA, TENSOR_SUFFIX, encoded
 from .json_values import Json, encode
@@ -37,7 +38,7 @@ def render(level: Level, *, readable: bool) -> dict[str, Json]:
     if readable:
         for key, entry in level.entries.items():
             if isinstance(entry, TensorEntry):
-                dtype = f"torch.{schema.dtype_name(entry.dtype)}"
+                dtype = f"torch.{dtype_name(entry.dtype)}"
                 made[key] = {"device": "cpu", "shape": list(entry.shape), "dtype": dtype, "is_nested": False}
             elif isinstance(entry, Level):
                 made[key] = {"type": "TensorDict"}

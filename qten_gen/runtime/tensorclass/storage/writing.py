@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
 from torch import Tensor
 
 from . import files, schema, tensordict_folders
-from .describing import Options, Placed, describe, rebuilt
+from .describing import Placed, describe, rebuilt
 from .errors import StorageError
 from .file_names import METADATA, PENDING
+from .options import Options
 from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
 
 if TYPE_CHECKING:
