@@ -70,37 +70,71 @@ def state_dict(
     Raises:
         TypeError: a static value is of a type that neither `torch.load` reads safely nor JSON holds.
     """
-    found: dict[str, Any] = OrderedDict() if destination is None else destination
-    if destination is None or hasattr(destination, "_metadata") or isinstance(destination, OrderedDict):
-        cast(Any, found)._metadata = getattr(found, "_metadata", None) or OrderedDict()
-    _add(self, found, prefix, keep_vars, flatten)
-    return found
+    if destination is None:
+        found: Any = OrderedDict()
+        metadata: dict[str, Level] | None = OrderedDict()
+        found._metadata = metadata
+    else:
+        found, metadata = destination, _metadata_of(destination)
+    _add(self, found, metadata, prefix, keep_vars, flatten)
+    return cast("dict[str, Any]", found)
 
 
-def _add(self: TensorClass, found: dict[str, Any], prefix: str, keep_vars: bool, flatten: bool) -> None:
+def _metadata_of(found: Any) -> dict[str, Level] | None:
+    """The metadata of a state dict, for which a plain dict has no place."""
+    if not hasattr(found, "_metadata") and isinstance(found, OrderedDict):
+        cast(Any, found)._metadata = OrderedDict()
+    return cast("dict[str, Level] | None", getattr(found, "_metadata", None))
+
+
+def _add(
+    self: TensorClass,
+    found: dict[str, Any],
+    metadata: dict[str, Level] | None,
+    prefix: str,
+    keep_vars: bool,
+    flatten: bool,
+) -> None:
+    """Add an object: its tensors to `found`, all else to `metadata`."""
     values, static = self._contents()
-    metadata: dict[str, Level] | None = getattr(found, "_metadata", None)
+    plain: dict[str, object] = {}
     if metadata is not None:
-        metadata[prefix.removesuffix(".")] = _level(self, values, static)
+        level: Level = {"batch_size": self._batch_size, "device": self._device, "_type": type(self).__name__}
+        if static:
+            _add_static(self, static, plain, level)
+        level["_non_tensor"] = plain
+        if self._names is not None:
+            level["_names"] = self._names
+        metadata[prefix.removesuffix(".")] = level
     for name, value in zip(tensor_and_nested(self), values, strict=True):
         if isinstance(value, Tensor):
             found[prefix + name] = value if keep_vars else value.detach()
+        elif value is None:
+            plain[name] = None
         else:
-            _add_value(found, prefix + name, value, keep_vars, flatten)
+            _add_value(found, metadata, prefix + name, value, keep_vars, flatten)
 
 
-def _add_value(found: dict[str, Any], key: str, value: object, keep_vars: bool, flatten: bool) -> None:
+def _add_value(
+    found: dict[str, Any],
+    metadata: dict[str, Level] | None,
+    key: str,
+    value: object,
+    keep_vars: bool,
+    flatten: bool,
+) -> None:
     if isinstance(value, Tensor):
         found[key] = value if keep_vars else value.detach()
     elif isinstance(value, (dict, list)):
         inside = found if flatten else OrderedDict()
         for name, item in value.items() if isinstance(value, dict) else enumerate(value):
-            _add_value(inside, f"{key}.{dotless(str(name))}" if flatten else str(name), item, keep_vars, flatten)
+            inner = f"{key}.{dotless(str(name))}" if flatten else str(name)
+            _add_value(inside, metadata, inner, item, keep_vars, flatten)
         if not flatten:
             found[key] = inside
-    elif value is not None and flatten:
-        _add(cast("TensorClass", value), found, f"{key}.", keep_vars, True)
-    elif value is not None:
+    elif flatten:
+        _add(cast("TensorClass", value), found, metadata, f"{key}.", keep_vars, True)
+    else:
         found[key] = state_dict(cast("TensorClass", value), None, "", keep_vars, flatten=False)
 
 
@@ -109,22 +143,14 @@ def dotless(key: str) -> str:
     return key.replace("%", "%25").replace(".", "%2E")
 
 
-def _level(self: TensorClass, values: tuple[object, ...], static: tuple[object, ...]) -> Level:
-    made: Level = {"batch_size": self._batch_size, "device": self._device, "_type": type(self).__name__}
-    plain: dict[str, object] = {}
+def _add_static(self: TensorClass, static: tuple[object, ...], plain: dict[str, object], level: Level) -> None:
+    """Add static values to those that a safe `torch.load` reads, or encoded to the level."""
     for name, value in zip(self._static, static, strict=True):
         if is_safe(value):
             plain[name] = value
         else:
             code = encode(value, label(self, name), partial(enum_of, type(self), name))
-            made.setdefault("_encoded", {})[name] = code
-    for name, value in zip(tensor_and_nested(self), values, strict=True):
-        if value is None:
-            plain[name] = None
-    made["_non_tensor"] = plain
-    if self._names is not None:
-        made["_names"] = self._names
-    return made
+            level.setdefault("_encoded", {})[name] = code
 
 
 def is_safe(value: object) -> bool:
