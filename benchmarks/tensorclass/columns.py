@@ -23,18 +23,21 @@ SMALL, LARGE = (4, 3), (65536, 64)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A way to have a class: its heading, the class of a layout, and whether operations go through `tree_map`."""
+    """A way to have a class: its heading, and the class of a layout."""
 
     name: str
     cls: Callable[[Layout], type]
     is_tree: bool = False
+    """Whether operations go through `tree_map`."""
+    is_generated: bool = False
+    """Whether it is the class that the others are compared with."""
 
 
 def columns() -> tuple[Column, ...]:
     """All columns; those of tensordict only where it is installed."""
     peers = (Column("tensordict", _peer), Column("tensor_only", _strict_peer)) if find_spec("tensordict") else ()
     return (
-        Column("generated", lambda layout: GENERATED[layout.name]),
+        Column("generated", lambda layout: GENERATED[layout.name], is_generated=True),
         Column("by hand", lambda layout: handwritten.CLASSES[layout.name]),
         *peers,
         Column("pytree", _dataclass, is_tree=True),

@@ -51,7 +51,7 @@ def result(
     operation: Operation, column: Column, layout: Layout, size: tuple[int, int], sized: bool = True
 ) -> list[object]:
     """The leaves of what an expression gives, or of the object that a statement changes."""
-    found, text = space(column, layout, size), operation.text(layout, column.is_tree)
+    found, text = space(column, layout, size), operation.text(layout, column)
     if operation.changes:
         exec(text, found)
         return list(leaves(found[operation.changes], layout, sized))
@@ -65,7 +65,7 @@ def differing(operation: Operation, columns: Iterable[Column], layout: Layout, s
     return [
         column.name
         for column in columns
-        if operation.text(layout, column.is_tree)
+        if operation.text(layout, column)
         and result(operation, column, layout, size, not column.is_tree) != expected[not column.is_tree]
     ]
 
@@ -88,9 +88,9 @@ def compare(
         if wrong:
             raise SystemExit(f"{layout.name}, {operation.name}: other results than {MEASURE}: {', '.join(wrong)}")
         cells = {
-            column.name: (operation.text(layout, column.is_tree), space(column, layout, size))
+            column.name: (operation.text(layout, column), space(column, layout, size))
             for column in columns
-            if operation.text(layout, column.is_tree)
+            if operation.text(layout, column)
         }
         rows.append(Row(operation.name, time_statements(cells, rounds), f"{operation.limit:.2f}"))
     return rows

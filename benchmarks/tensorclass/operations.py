@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .columns import Column
 from .layouts import Layout
 
 IMPORTS = {
@@ -26,6 +27,8 @@ class Operation:
     """What a user writes for an object."""
     tree: str = ""
     """The same for a dataclass through pytree; empty where that has no such thing."""
+    elsewhere: str = ""
+    """What a user writes for an object of the other columns, which have no such method."""
     changes: str = ""
     """The object that the statement changes; empty where it is an expression."""
     compared: bool = True
@@ -35,9 +38,10 @@ class Operation:
     limit: float = 1.25
     """How many times as long as by hand it may take."""
 
-    def text(self, layout: Layout, is_tree: bool) -> str:
+    def text(self, layout: Layout, column: Column) -> str:
         """The statement for the fields of a layout."""
-        text = self.tree if is_tree else self.statement
+        own = self.statement if column.is_generated or not self.elsewhere else self.elsewhere
+        text = self.tree if column.is_tree else own
         return text.replace("FIELDS", ", ".join(layout.fields)).replace("FIRST", layout.fields[0])
 
 
@@ -46,6 +50,8 @@ def _each(expression: str, *objects: str) -> str:
     leaves = "t" if len(objects) == 1 else "*t"
     return f"tree_map(lambda {leaves}: {expression}, {', '.join(objects)})"
 
+
+VMAP = "torch.vmap(lambda t: t + 1)(a)"
 
 OPERATIONS = (
     Operation("construct", "construct", "C(FIELDS, batch_size=size)", "C(FIELDS)"),
@@ -111,7 +117,10 @@ OPERATIONS = (
     Operation("tools", "pickle and back", "loads(dumps(a, 5))", "loads(dumps(a, 5))", large=True),
     Operation("tools", "tree_flatten", "tree_flatten(a)", "tree_flatten(a)", compared=False),
     Operation("tools", "tree_unflatten", "tree_unflatten(leaves, spec)", "tree_unflatten(leaves, spec)"),
-    Operation("tools", "vmap", "torch.vmap(lambda t: t + 1)(a)", f"torch.vmap(lambda a: {_each('t + 1', 'a')})(a)"),
+    Operation("tools", "torch.vmap", VMAP, f"torch.vmap(lambda a: {_each('t + 1', 'a')})(a)"),
+    Operation(
+        "tools", "vmap", "a.vmap(lambda t: t + 1)", f"torch.vmap(lambda a: {_each('t + 1', 'a')})(a)", VMAP, limit=1.0
+    ),
     Operation("tools", "to_dict", "a.to_dict()", compared=False),
     Operation("tools", "state_dict", "a.state_dict()", compared=False),
     Operation("tools", "load_state_dict", "a.load_state_dict(state)", changes="a"),

@@ -27,7 +27,7 @@ TENSORCLASS = ALWAYS | frozenset(
     share_memory_ sigmoid sigmoid_ sign sign_ sin sin_ sinh sinh_ size softmax sorted_keys split sqrt sqrt_ squeeze
     stack state_dict std sub sub_ sum swapaxes swapdims tan tan_ tanh tanh_ tensor_split tile to to_dict to_tensordict
     tolist transpose trunc trunc_ uint8 unbind unflatten unlock_ unsqueeze update update_ update_at_ values var view
-    vmap_dims where zero_ zero_grad zeros_like
+    vmap vmap_dims where zero_ zero_grad zeros_like
     """.split()
 )
 """Public members of `TensorClass`."""

@@ -260,7 +260,7 @@ def test_vmap_cannot_look_at_the_values_and_gives_them_back() -> None:
     value = photo(4)
     assert_follows(torch.vmap(lambda one: one + 0)(value))
     with pytest.raises(
-        TypeError, match=r"^the values of a PerItem field cannot be read where vmap or tree_map has changed"
+        TypeError, match=r"^the values of a PerItem field cannot be read inside of vmap, nor where tree_map has changed"
     ):
         torch.vmap(lambda one: one.x * len(one.title.item()))(value)
 

@@ -50,19 +50,17 @@ def tensors_of(value: object) -> list[Tensor]:
     return [] if value is None else value if isinstance(value, list) else [cast(Tensor, value)]
 
 
-def first_unbatched(self: TensorClass) -> str | None:
-    """The first Unbatched field that holds a tensor, as `Batch.table`, nested objects included; None where none does."""
+def unbatched_leaves(self: TensorClass) -> list[tuple[str, Tensor]]:
+    """The tensors that the batch does not carry, each with its field as `Batch.table`; those of nested objects included."""
+    found: list[tuple[str, Tensor]] = []
     if not self._unbatched and not self._nested:
-        return None
+        return found
     for name, value in zip(tensor_and_nested(self), self._contents()[0], strict=True):
-        if value is None:
-            continue
         if name in self._unbatched:
-            return f"{type(self).__name__}.{name}"
-        inner = first_unbatched(value) if name in self._nested else None
-        if inner is not None:
-            return inner
-    return None
+            found += [(f"{type(self).__name__}.{name}", tensor) for tensor in tensors_of(value)]
+        elif name in self._nested and value is not None:
+            found += unbatched_leaves(value)
+    return found
 
 
 def new_like(self: T) -> T:

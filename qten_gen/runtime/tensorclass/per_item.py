@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
+from torch._C._functorch import is_batchedtensor
 
 from .checks import BatchSize, label, named
 from .checks import batch_size as as_batch_size
@@ -82,12 +83,11 @@ class PerItem(PerItemField[T]):
 
     def values(self) -> tuple[T, ...]:
         """All values, row by row where there are several batch dimensions."""
-        return tuple([self._pool[i] for i in self._positions.reshape(-1).tolist()])
+        return tuple([self._pool[i] for i in _numbers(self._positions.reshape(-1))])
 
     def tolist(self) -> T | list[Any]:  # a list of lists, as deep as there are batch dimensions
         """The values in lists, one in the other for each batch dimension; without batch dimensions the value itself."""
-        found: Any = self._positions.tolist()
-        return cast("T | list[Any]", self._picked(found))
+        return cast("T | list[Any]", self._picked(_numbers(self._positions)))
 
     def _picked(self, positions: Any) -> object:
         return self._pool[positions] if isinstance(positions, int) else [self._picked(one) for one in positions]
@@ -114,6 +114,8 @@ class PerItem(PerItemField[T]):
         return hash((self.batch_size, self.values()))
 
     def __repr__(self) -> str:
+        if is_batchedtensor(self._positions):
+            return "PerItem(...)"
         if self._positions.numel() <= 8:
             return f"PerItem({self.tolist()!r})"
         few = ", ".join(repr(value) for value in of_pool(self._pool, self._positions.reshape(-1)[:3]).values())
@@ -121,6 +123,20 @@ class PerItem(PerItemField[T]):
 
     def __reduce__(self) -> tuple[type[PerItem[T]], tuple[tuple[T, ...], tuple[int, ...]]]:
         return PerItem, (self.values(), tuple(self.batch_size))
+
+
+def _numbers(positions: Tensor) -> Any:
+    """Positions as integers, in lists as deep as there are dimensions.
+
+    Raises:
+        TypeError: vmap hides which item is which.
+    """
+    if is_batchedtensor(positions):
+        raise TypeError(f"the values of a PerItem field cannot be read {_UNREADABLE}")
+    return positions.tolist()
+
+
+_UNREADABLE = "inside of vmap, nor where tree_map has changed the batch size tensor by tensor"
 
 
 def of_pool(pool: tuple[T, ...], positions: Tensor) -> PerItem[T]:
@@ -141,9 +157,7 @@ class LostItems(PerItem[T]):
 
     @property
     def _positions(self) -> Tensor:  # type: ignore[override] # never set
-        raise TypeError(
-            "the values of a PerItem field cannot be read where vmap or tree_map has changed the batch size tensor by tensor"
-        )
+        raise TypeError(f"the values of a PerItem field cannot be read {_UNREADABLE}")
 
     def __repr__(self) -> str:
         return "PerItem(...)"

@@ -20,6 +20,7 @@ from . import (
     processes,
     pytree,
     static,
+    transforms,
     writing,
 )
 from . import names as dimension_names
@@ -173,6 +174,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     __len__ = indexing.length
     __iter__ = indexing.iterate
 
+    vmap = transforms.vmap
     vmap_dims = pytree.vmap_dims
 
     # Side by side

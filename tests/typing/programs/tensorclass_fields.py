@@ -41,6 +41,10 @@ assert_type(lookup.get("scale"), Tensor | None)
 assert_type(lookup.to_dict()["table"], Tensor)
 lookup.replace(table=None)  # E
 torch.vmap(lambda item: item.ids, in_dims=(lookup.vmap_dims(),))(lookup)
+assert_type(lookup.vmap(lambda item: item.ids), Tensor)
+assert_type(lookup.vmap(lambda item: (item, item.ids), -1), tuple[Lookup, Tensor])
+lookup.vmap(lambda item: item.nothing)  # E
+lookup.vmap(lambda item: item.ids, randomness="some")  # E
 
 assert_type(DeclaredLayered([x], {"a": x}).layers, list[Tensor])
 assert_type(DeclaredLayered([x]).tables["a"], Tensor)

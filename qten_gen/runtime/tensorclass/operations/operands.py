@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 from torch import Size, Tensor
 
-from ..contents import first_unbatched
+from ..contents import unbatched_leaves
 from ..indexing import over_batch
 from ..mismatch import blame, explain
 from .entries import Function
@@ -128,10 +128,10 @@ def is_plain(other: object) -> bool:
 
 def refuse_unbatched(self: TensorClass) -> None:
     """Raise the error of a tensor with one value an item, where a field has no items to apply it to."""
-    path = first_unbatched(self)
-    if path is not None:
+    found = unbatched_leaves(self)
+    if found:
         raise TypeError(
-            f"{path} is not carried by the batch, so a Tensor over the batch size does not apply to it; "
+            f"{found[0][0]} is not carried by the batch, so a Tensor over the batch size does not apply to it; "
             "compute field by field"
         )
 
