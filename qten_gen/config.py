@@ -14,11 +14,14 @@ from .suggestions import did_you_mean
 
 OUTPUT_FORMATS = ("full", "concise", "json", "github")
 
-KEYS = ("exclude", "output-format", "src")
+KEYS = ("exclude", "output-format", "source-roots", "src")
+
+DEFAULT_ROOT = "src"
+"""What modules of a project are imported from where no setting says it: the folder of that name, unless it is a package."""
 
 
 class Config(NamedTuple):
-    """Settings of a project. `root` is the folder of its `pyproject.toml`, which `src` and `exclude` are relative to.
+    """Settings of a project. `root` is the folder of its `pyproject.toml`, which the paths in it are relative to.
 
     Without a section the values are empty; `root` is then the folder of the nearest `pyproject.toml`, and None without one.
     """
@@ -28,6 +31,17 @@ class Config(NamedTuple):
     src: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     output_format: str | None = None
+    source_roots: tuple[str, ...] | None = None
+
+    @property
+    def import_roots(self) -> tuple[str, ...]:
+        """The folders that modules are imported from, so that folders below them are packages, with `__init__.py` or without."""
+        if self.root is None:
+            return ()
+        if self.source_roots is not None:
+            return tuple(os.path.normpath(os.path.join(self.root, folder)) for folder in self.source_roots)
+        folder = os.path.join(self.root, DEFAULT_ROOT)
+        return () if os.path.exists(os.path.join(folder, "__init__.py")) else (folder,)
 
 
 class ConfigError(Exception):
@@ -56,8 +70,16 @@ def load(start: str, shown_as: str | None = None) -> Config:
         if b"qten-gen" in data:
             config = parse(data, folder, shown_as or shown(path))
             if config is not None:
+                _check_folders(config, "source-roots", config.source_roots or ())
                 return config
     return Config(root=nearest)
+
+
+def _check_folders(config: Config, key: str, folders: Iterable[str]) -> None:
+    """Refuse a folder of the settings that is not there."""
+    for folder in folders:
+        if not os.path.isdir(os.path.join(config.root or "", folder)):
+            raise ConfigError(f"{config.path}: error: {key} names {folder!r}, which is no folder")
 
 
 def _upwards(start: str) -> Iterable[str]:
@@ -109,6 +131,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         src=_strings(section, "src", place),
         exclude=_strings(section, "exclude", place),
         output_format=_choice(section, "output-format", OUTPUT_FORMATS, place),
+        source_roots=_strings(section, "source-roots", place) if "source-roots" in section else None,
     )
 
 

@@ -29,6 +29,7 @@ UNDECODABLE_FILE = Kind("QG002", "undecodable-file")
 FOREIGN_OUTPUT = Kind("QG003", "foreign-output")
 UNKNOWN_SETTING = Kind("QG004", "unknown-setting")
 UNIMPORTABLE_FILE = Kind("QG005", "unimportable-file")
+UNKNOWN_ROOT = Kind("QG006", "unknown-root", "warning")
 UNRESOLVED_BASE = Kind("QG101", "unresolved-base")
 INCONSISTENT_BASES = Kind("QG102", "inconsistent-bases")
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from .groups import Origin
+from .packages import Packages
 from .suggestions import nearest
 
 EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
@@ -88,16 +89,24 @@ def shown(path: str) -> str:
     return absolute.removeprefix(prefix)
 
 
-def discover(paths: Sequence[str], exclude: Sequence[str] = (), base: str = ".", context: Sequence[str] = ()) -> Tree:
+def discover(
+    paths: Sequence[str],
+    exclude: Sequence[str] = (),
+    base: str = ".",
+    context: Sequence[str] = (),
+    roots: Sequence[str] = (),
+) -> Tree:
     """All sources and outputs below `paths`, and the sources around them that they may be linked with.
 
     `exclude` are globs over paths relative to the folder `base`; `context` are folders whose sources count as neighbours of
-    every path inside them. The rest of a package, or of a plain folder, is always a neighbour of its files.
+    every path inside them. The rest of a package, or of a plain folder, is always a neighbour of its files. `roots` are folders
+    that modules are imported from: what lies below them are packages, also without an `__init__.py`.
 
     Raises:
         PathError: A path is missing, or is no Python source.
     """
     excluded = _matcher(exclude, os.path.abspath(base))
+    packages = Packages(roots)
     found: dict[str, Stat] = {}
     around: dict[str, Stat] = {}
     closed: dict[str, str] = {}
@@ -110,9 +119,9 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), base: str = ".",
             found[path] = (kind.st_size, kind.st_mtime_ns)
             found.update(_present(outputs_of(path)))
             around.update(_walk(os.path.dirname(path) or ".", excluded, {}, deep=False))
-        for folder in _neighbourhoods(path, is_folder, context):
+        for folder in _neighbourhoods(path, is_folder, context, packages):
             around.update(_spelled(folder, _walk(folder, excluded, {})))
-    return _tree(found, around, closed)
+    return _tree(found, around, closed, packages)
 
 
 def _spelled(folder: str, walk: Iterable[tuple[str, Stat]]) -> Iterable[tuple[str, Stat]]:
@@ -213,29 +222,17 @@ def _present(paths: Iterable[str]) -> Iterator[tuple[str, Stat]]:
             yield path, (status.st_size, status.st_mtime_ns)
 
 
-def _neighbourhoods(path: str, is_folder: bool, context: Sequence[str]) -> Iterator[str]:
+def _neighbourhoods(path: str, is_folder: bool, context: Sequence[str], packages: Packages) -> Iterator[str]:
     """Folders whose sources are linked with those of a path: its whole top-level package, and each context folder around it."""
-    folder = path if is_folder else os.path.dirname(path) or "."
-    top = _top_package(folder)
+    top = packages.outermost(path if is_folder else os.path.dirname(path))
     if top is not None:
-        yield top
+        yield shown(top)
     inside = os.path.join(os.path.abspath(path), "")
     yield from (shown(root) for root in context if inside.startswith(os.path.join(os.path.abspath(root), "")))
 
 
-def _top_package(folder: str) -> str | None:
-    """The outermost package around a folder that is itself a package."""
-    top = None
-    current = os.path.abspath(folder)
-    while os.path.exists(os.path.join(current, "__init__.py")):
-        top = current
-        current = os.path.dirname(current)
-    return None if top is None else shown(top)
-
-
-def _tree(found: dict[str, Stat], around: dict[str, Stat], closed: dict[str, str]) -> Tree:
+def _tree(found: dict[str, Stat], around: dict[str, Stat], closed: dict[str, str], packages: Packages) -> Tree:
     """Sort what was found into sources, with their module names, and outputs."""
-    packages: dict[str, tuple[str, str]] = {}
     sources = {
         path: Source(_origin(path, packages), status, path in found)
         for path, status in sorted({**around, **found}.items())
@@ -244,23 +241,11 @@ def _tree(found: dict[str, Stat], around: dict[str, Stat], closed: dict[str, str
     return Tree(sources, {path: status for path, status in sorted(found.items()) if is_output(path)}, closed)
 
 
-def _origin(path: str, packages: dict[str, tuple[str, str]]) -> Origin:
-    """The module that a file is; `packages` remembers the folders seen."""
+def _origin(path: str, packages: Packages) -> Origin:
+    """The module that a file is."""
     folder, name = os.path.split(path)
-    root, package = _package(folder or ".", packages)
+    root, package = packages.of(folder)
     stem = name.removesuffix(".py")
-    if stem == "__init__":
+    if stem == "__init__" and package:
         return Origin(root, package, is_package=True)
     return Origin(root, f"{package}.{stem}".lstrip("."))
-
-
-def _package(folder: str, known: dict[str, tuple[str, str]]) -> tuple[str, str]:
-    """The folder that modules in `folder` are imported from, and the dotted name of the package, empty outside packages."""
-    if folder not in known:
-        if os.path.exists(os.path.join(folder, "__init__.py")):
-            absolute = os.path.abspath(folder)
-            root, package = _package(shown(os.path.dirname(absolute)), known)
-            known[folder] = root, f"{package}.{os.path.basename(absolute)}".lstrip(".")
-        else:
-            known[folder] = folder, ""
-    return known[folder]

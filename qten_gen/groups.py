@@ -49,6 +49,8 @@ class Scan(NamedTuple):
     imports: tuple[str, ...]
     bases: tuple[str, ...]
     """Those of the imports that bases of classes may come from."""
+    relative: bool = False
+    """It imports relatively, as only files of packages can."""
 
 
 class Origin(NamedTuple):
@@ -79,6 +81,7 @@ def scan(data: bytes, origin: Origin) -> Scan:
         aliases=_ALIAS.search(code) is not None,
         imports=_modules(found),
         bases=_modules(item for item in found if lists and item.bound in heads),
+        relative=any(module.startswith(".") for module, _ in _FROM.findall(code)),
     )
 
 

@@ -20,14 +20,16 @@ from .diagnostics import (
     SYNTAX_ERROR,
     UNDECODABLE_FILE,
     UNIMPORTABLE_FILE,
+    UNKNOWN_ROOT,
     Diagnostic,
     diagnostic,
     ordered,
 )
-from .files import outputs_of, source_of
+from .files import outputs_of, shown, source_of
 from .groups import Origin, closure, groups, importers_of, imports, scan
 from .link import link
 from .marker import is_ours, read_marker
+from .misnamed import Misnamed
 from .model import FileDecl, SourceFile
 from .read.module import read
 from .read.positions import locate
@@ -69,12 +71,14 @@ def plan(
     targets: Collection[str] | None = None,
     origins: Mapping[str, Origin] | None = None,
     reached: Collection[str] = (),
+    misnamed: Mapping[str, Misnamed] | None = None,
 ) -> Plan:
     """Plan the outputs of `targets`, all sources if None, given what lies on the disk.
 
     `existing` holds outputs by path; those whose source is not among the sources any more are removed if they are ours.
     `origins` tells the modules that the sources are; without it, a folder is a package if its `__init__.py` is a source.
-    `reached` are sources that are imported by files which are no sources here.
+    `reached` are sources that are imported by files which are no sources here, `misnamed` those that are imported by another
+    name than that of their origin.
     """
     known = origins if origins is not None else derived_origins(sources)
     wanted = frozenset(sources if targets is None else targets)
@@ -91,9 +95,15 @@ def plan(
         source = source_of(path)
         if source not in kept and (source in wanted or source not in sources) and is_ours(path, existing[path]):
             outputs[path] = None
+    doubtful = {path: how for path, how in (misnamed or {}).items() if outputs.get(outputs_of(path)[0])}
     return Plan(
         outputs,
-        ordered(item for part in parts for item in part.plan.diagnostics),
+        ordered(
+            [
+                *(item for part in parts for item in part.plan.diagnostics),
+                *(_misnamed(path, known[path], how) for path, how in doubtful.items()),
+            ]
+        ),
         tuple(sorted(path for part in parts for path in part.plan.held)),
         tuple(crash for part in parts for crash in part.plan.crashes),
     )
@@ -244,6 +254,20 @@ def _obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]
             f"{stem!r} is no module name, so nothing can import what is generated for this file",
             help="rename the file: letters, digits and underscores, not starting with a digit",
         )
+
+
+def _misnamed(path: str, origin: Origin, how: Misnamed) -> Diagnostic:
+    """The warning that a file is part of a package which has no `__init__.py`."""
+    folder = os.path.dirname(path) or "."
+    root = f'"{shown(how.root)}"' if how.root else f"the folder above {folder}"
+    return diagnostic(
+        UNKNOWN_ROOT,
+        path,
+        f"{how.evidence}; there is no {os.path.join(folder, '__init__.py')}, so it is taken for the module {origin.module}",
+        line=1,
+        column=1,
+        help=f"create that file, or name where modules are imported from: source-roots = [{root}] in [tool.qten-gen]",
+    )
 
 
 def _holders(parents: Mapping[str, Collection[str]], broken: Collection[str]) -> dict[str, set[str]]:

@@ -44,7 +44,7 @@ def run(paths: Sequence[str], config: Config, writes: bool = True) -> Outcome:
     """
     base = config.root or "."
     context = [os.path.join(base, folder) for folder in config.src]
-    tree = discover(paths, config.exclude, base, context)
+    tree = discover(paths, config.exclude, base, context, config.import_roots)
     cache = config.root or (paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0]) or ".")
     state = survey(tree, os.path.abspath(cache))
     outcome, fresh = _generate(state, writes) if state.stale or state.orphans else (_nothing_to_do(state), state.fresh)
@@ -136,7 +136,7 @@ def _planned(state: Survey) -> tuple[Plan, dict[str, bytes]]:
     origins = {path: state.tree.sources[path].origin for path in sources}
     outputs = [output for path in state.stale for output in outputs_of(path) if output in state.tree.outputs]
     existing = {**{path: content(path) for path in outputs}, **state.orphans}
-    return plan(sources, existing, state.stale, origins, state.reached), existing
+    return plan(sources, existing, state.stale, origins, state.reached, state.misnamed), existing
 
 
 def _fresh_now(state: Survey, planned: Plan, pending: set[str]) -> dict[str, Fresh]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from . import manifest
@@ -16,6 +16,7 @@ from .files import Source, Stat, Tree, outputs_of, shown, source_of
 from .groups import groups, imports, scan
 from .manifest import Fresh, Manifest, Seen, Signature
 from .marker import is_ours
+from .misnamed import Misnamed, misnamed
 
 _COARSE_CLOCK = 2_000_000_000
 """Nanoseconds within which two changes of a file may leave the same time."""
@@ -40,6 +41,7 @@ class Survey(NamedTuple):
     """For each source that matters, the digest of its group."""
     reached: frozenset[str]
     """Sources with handlers that others import."""
+    misnamed: Mapping[str, Misnamed]
     fresh: dict[str, Fresh]
     stale: list[str]
     """Targets whose outputs have to be planned."""
@@ -64,7 +66,11 @@ def survey(tree: Tree, cache: str) -> Survey:
         except OSError as error:
             failures.append(Failure(path, f"cannot read it: {error.strerror}"))
     reached = _reached(tree, seen)
-    keys = _keys(tree, seen, names, reached)
+    origins = {path: tree.sources[path].origin for path in seen}
+    scans = {path: entry.scan for path, entry in seen.items()}
+    together = groups(origins, scans, {source_of(path) for path in tree.outputs})
+    elsewhere = misnamed(origins, scans, [path for group in together for path in group])
+    keys = _keys(together, seen, names, reached, elsewhere)
     fresh: dict[str, Fresh] = {}
     for path, key in keys.items():
         entry = known.fresh.get(names[path])
@@ -74,7 +80,7 @@ def survey(tree: Tree, cache: str) -> Survey:
                 fresh[path] = entry._replace(outputs=outputs)
     stale = [path for path in keys if tree.sources[path].target and path not in fresh]
     orphans = _orphans(tree, {*stale, *(failure.path for failure in failures)}, fresh)
-    return Survey(tree, cache, names, known, seen, keys, reached, fresh, stale, orphans, tuple(failures))
+    return Survey(tree, cache, names, known, seen, keys, reached, elsewhere, fresh, stale, orphans, tuple(failures))
 
 
 def _reached(tree: Tree, seen: Mapping[str, Seen]) -> frozenset[str]:
@@ -86,14 +92,19 @@ def _reached(tree: Tree, seen: Mapping[str, Seen]) -> frozenset[str]:
     return frozenset(registering & {target for path, targets in found.items() for target in targets if target != path})
 
 
-def _keys(tree: Tree, seen: Mapping[str, Seen], names: Mapping[str, str], reached: frozenset[str]) -> dict[str, str]:
-    """For each source that matters, the digest of its group, and of which files in it are imported: a rule asks for that."""
+def _keys(
+    together: Iterable[Sequence[str]],
+    seen: Mapping[str, Seen],
+    names: Mapping[str, str],
+    reached: Collection[str],
+    elsewhere: Mapping[str, Misnamed],
+) -> dict[str, str]:
+    """For each source that matters, the digest of its group, and of what rules ask about the rest: how its files are imported."""
     keys: dict[str, str] = {}
-    origins = {path: tree.sources[path].origin for path in seen}
-    generated = {source_of(path) for path in tree.outputs}
-    for group in groups(origins, {path: entry.scan for path, entry in seen.items()}, generated):
+    for group in together:
         parts = sorted(
-            f"{names[path]} {seen[path].module} {seen[path].signature[2]} {path in reached}" for path in group
+            f"{names[path]} {seen[path].module} {seen[path].signature[2]} {path in reached} {elsewhere.get(path)}"
+            for path in group
         )
         keys.update(dict.fromkeys(group, manifest.digest("\n".join(parts).encode("utf-8", "surrogateescape"))))
     return keys

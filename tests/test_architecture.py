@@ -141,9 +141,9 @@ def test_a_pure_part_reads_no_disk(part: str) -> None:
 def test_imports_point_one_way() -> None:
     """Each part imports parts of earlier lines only, apart from what stands in its own folder."""
     lines = [
-        {"module_names", "suggestions", "literals", "apply"},
+        {"module_names", "packages", "suggestions", "literals", "apply"},
         {"groups"},
-        {"model", "files"},
+        {"model", "files", "misnamed"},
         {"classify", "diagnostics", "manifest", "marker"},
         {"config"},
         {"options"},

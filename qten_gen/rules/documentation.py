@@ -18,10 +18,13 @@ def documentation() -> str:
 
 def _section(rule: Rule) -> str:
     kind = rule.KIND
-    language = "toml" if rule.GOOD.lstrip().startswith("[") else "python"
-    bad, good = (f"```{language}\n{text.strip(chr(10))}\n```" for text in (rule.BAD, rule.GOOD))
+    bad, good = (f"```{_language(text)}\n{text.strip(chr(10))}\n```" for text in (rule.BAD, rule.GOOD))
     text = (rule.__doc__ or "").strip()
     return f"## {kind.code} {kind.name}\n\n*{kind.severity}*. {text}\n\nReported:\n\n{bad}\n\nInstead:\n\n{good}\n"
+
+
+def _language(example: str) -> str:
+    return "toml" if "[tool.qten-gen]" in example else "python"
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def refused(text: str) -> str:
         (
             "[tool.other]\nwatch = 1\n[tool.qten-gen]\nwatch = 1\n",
             "pyproject.toml:4: error QG004 [unknown-setting]: unknown key 'watch' in [tool.qten-gen]; "
-            "known are exclude, output-format, src",
+            "known are exclude, output-format, source-roots, src",
         ),
         (
             '[tool."qten-gen"]\noutput_format = "full"\n',
@@ -70,6 +70,13 @@ def test_a_section_with_a_mistake_is_refused_with_its_place(text: str, message: 
 def test_all_keys_are_read() -> None:
     text = b'[tool.qten-gen]\nsrc = ["a", "b"]\nexclude = "old"\noutput-format = "concise"\n'
     assert parse(text, "/p", "pyproject.toml") == Config("/p", "pyproject.toml", ("a", "b"), ("old",), "concise")
+
+
+def test_a_source_root_that_is_no_folder_is_named(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsource-roots = ["srk"]\n')
+    result = qten_gen(".")
+    assert (result.status, result.out) == (2, "")
+    assert result.err == "pyproject.toml: error: source-roots names 'srk', which is no folder\n"
 
 
 def test_a_file_that_is_not_utf8_is_refused() -> None:

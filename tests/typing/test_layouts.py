@@ -1,0 +1,165 @@
+"""Ways to lay out a project, with and without `__init__.py`: each runs as a program, and both checkers see its exact types."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from qten_gen.cli import main
+
+REPOSITORY = Path(__file__).parents[2]
+STUBS = (str(REPOSITORY), str(REPOSITORY / "stubs"))
+
+BASE = """
+from torch import Tensor
+from qten_gen import TensorClass
+
+class Point(TensorClass):
+    xy: Tensor
+"""
+MODEL = """
+from torch import Tensor
+from qten_gen import TensorClass
+from {base} import Point
+
+class Batch(TensorClass):
+    tokens: Tensor
+    at: Point
+
+class Marked(Batch):
+    mask: Tensor | None = None
+"""
+PROGRAM = """
+from typing import TYPE_CHECKING
+
+import torch
+from {model}_qten import Marked
+from {base}_qten import Point
+
+batch = Marked(torch.ones(2), Point(torch.ones(2, 2), batch_size=[2]), batch_size=[2])
+print(batch[0].at.xy.shape, type(batch.at).__module__)
+if TYPE_CHECKING:
+    reveal_type(batch[0].at.xy)
+    reveal_type(batch.get("at"))
+"""
+REVEALED = ["Tensor", "Point"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the files of a project lie, what modules are called in it, and how its program is started."""
+
+    folder: str
+    model: str
+    base: str
+    program: str
+    path: str
+    """What is on `sys.path` besides the folder of the program, and what checkers are told of."""
+    started_in: str = "."
+
+
+LAYOUTS = {
+    # A folder of scripts: nothing says where modules are imported from, and the program stands beside them.
+    "scripts": Layout("scripts", "model", "base", "scripts/train.py", "scripts", "scripts"),
+    # A program in the folder above, as many research repositories have it.
+    "above": Layout("models", "models.model", "models.base", "train.py", "."),
+    # A namespace package below `src`, imported from elsewhere, and a regular package in a namespace.
+    "src": Layout("src/shop", "shop.model", "shop.base", "tools/use_shop.py", "src"),
+    "nested": Layout("src/deep/shop", "deep.shop.model", "deep.shop.base", "tools/use_deep.py", "src"),
+    "regular": Layout("src/plain", "plain.model", "plain.base", "tools/use_plain.py", "src"),
+}
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(dedent(text).lstrip(), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All layouts in one project, generated."""
+    root = tmp_path_factory.mktemp("project")
+    write(root / "pyproject.toml", '[tool.qten-gen]\nsrc = ["."]\nsource-roots = [".", "scripts", "src"]\n')
+    for layout in LAYOUTS.values():
+        write(root / layout.folder / "base.py", BASE)
+        write(root / layout.folder / "model.py", MODEL.format(base=layout.base))
+        write(root / layout.program, PROGRAM.format(model=layout.model, base=layout.base))
+    for package in ("src/plain", "src/deep/shop"):
+        write(root / package / "__init__.py", "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        assert main([]) == 0
+    return root
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_python_imports_what_was_generated(project: Path, name: str) -> None:
+    layout = LAYOUTS[name]
+    environment = {"PYTHONPATH": os.pathsep.join((str(REPOSITORY), str(project / layout.path)))}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", project / layout.program],
+        cwd=project / layout.started_in,
+        env=os.environ | environment | {"QTEN_GEN_JIT": "off"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == (f"torch.Size([2]) {layout.base}\n", "")
+
+
+def test_a_module_of_a_source_root_runs_with_python_m(project: Path) -> None:
+    write(project / "src/shop/main.py", "from .model_qten import Marked\n\nprint(Marked.__module__)\n")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "shop.main"],
+        cwd=project / "src",
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY), "QTEN_GEN_JIT": "off"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("shop.model\n", "")
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_mypy_sees_the_exact_types(project: Path, name: str) -> None:
+    layout = LAYOUTS[name]
+    cache = REPOSITORY / ".mypy_cache" / "layouts"
+    options = ("--strict", "--no-error-summary", "--output=json", "--config-file=", f"--cache-dir={cache}")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, project / layout.program],
+        cwd=project / layout.started_in,
+        env=os.environ | {"MYPYPATH": os.pathsep.join((str(project / layout.path), *STUBS))},
+        capture_output=True,
+        text=True,
+    )
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["message"] for report in reports if report["severity"] == "error"] == []
+    assert [report["message"].rpartition(".")[2].rstrip('"') for report in reports] == REVEALED
+
+
+def test_pyright_sees_the_exact_types(project: Path) -> None:
+    write(
+        project / "pyrightconfig.json",
+        json.dumps(
+            {
+                "include": [layout.program for layout in LAYOUTS.values()],
+                "extraPaths": [*STUBS, *(str(project / layout.path) for layout in LAYOUTS.values())],
+            }
+        ),
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", f"--pythonpath={sys.executable}", "--outputjson"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+    )
+    reports = json.loads(done.stdout)["generalDiagnostics"]
+    assert [report["message"] for report in reports if report["severity"] == "error"] == []
+    assert sorted(report["message"].rpartition(" ")[2].strip('"') for report in reports) == sorted(
+        REVEALED * len(LAYOUTS)
+    )
