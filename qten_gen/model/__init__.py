@@ -49,6 +49,7 @@ from .naming import PRIVATE_NAMES as PRIVATE_NAMES
 from .naming import storage as storage
 from .source import Argument as Argument
 from .source import ClassSource as ClassSource
+from .source import ConditionalSource as ConditionalSource
 from .source import DataWrite as DataWrite
 from .source import FieldSource as FieldSource
 from .source import ImportedName as ImportedName

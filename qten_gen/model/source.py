@@ -88,6 +88,14 @@ class MethodSource:
 
 
 @dataclass(frozen=True, slots=True)
+class ConditionalSource:
+    """What a class body binds in `if`, `try`, `with`, `match` and loops. A declaration, the same on every machine, has none of it."""
+
+    fields: tuple[FieldSource, ...] = ()
+    methods: tuple[MethodSource, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ClassSource:
     """A top-level class statement, before anybody knows whether it declares."""
 
@@ -102,6 +110,9 @@ class ClassSource:
     """PEP 695 parameters as written, brackets included."""
     doc: str = ""
     place: Place = NOWHERE
+    conditional: ConditionalSource = ConditionalSource()
+    for_checkers: ConditionalSource = ConditionalSource()
+    """What stands under `if TYPE_CHECKING:`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from unicodedata import normalize
 
 import libcst as cst
 
-from ..model import ClassSource, FieldSource, MethodSource, Place, TypeVariable, union
+from ..model import ClassSource, ConditionalSource, FieldSource, MethodSource, Place, TypeVariable, union
 from .annotations import one_line, string_value, text_of, type_expr
+from .blocks import BLOCK, inside
 from .data_writes import data_writes
 from .imports import bound_names, dotted
 from .names import Scope
@@ -28,6 +29,7 @@ def class_source(node: cst.ClassDef, place: Place, scope: Scope) -> ClassSource:
     inner = [name for name, _ in _parameters(node)] + [n.name.value for n, _ in body if isinstance(n, cst.ClassDef)]
     scope = replace(scope, inner={name: f"{node.name.value}.{name}" for name in inner})
     fields = dict(_fields(body, scope))
+    blocks = [found for node, where in body if isinstance(node, BLOCK) for found in inside(node, where)]
     methods = tuple(_methods(body, scope))
     return ClassSource(
         name=node.name.value,
@@ -47,6 +49,8 @@ def class_source(node: cst.ClassDef, place: Place, scope: Scope) -> ClassSource:
         type_parameters=one_line(text_of(node.type_parameters)) if node.type_parameters else "",
         doc=node.get_docstring() or "",
         place=place,
+        conditional=_conditional([(node, where) for node, where, checking in blocks if not checking], scope),
+        for_checkers=_conditional([(node, where) for node, where, checking in blocks if checking], scope),
     )
 
 
@@ -110,6 +114,10 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
                 yield target.value, replace(annotated[target.value], value=given, specifier=call)
             elif call is not None:
                 yield target.value, FieldSource(target.value, None, None, call, doc, place)
+
+
+def _conditional(body: list[Statement], scope: Scope) -> ConditionalSource:
+    return ConditionalSource(tuple(dict(_fields(body, scope)).values()), tuple(_methods(body, scope)))
 
 
 def _is_no_field(annotation: cst.BaseExpression, scope: Scope) -> bool:

@@ -14,6 +14,7 @@ import libcst as cst
 from ..diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic
 from ..model import ClassSource, ImportedName, Place, RegistrationSource, SourceFile, TypeExpr, TypeVariable
 from .annotations import type_expr
+from .blocks import is_type_checking
 from .classes import class_source, class_type_variables, type_variable
 from .imports import bound_names, dotted, imported_names, is_star
 from .names import Scope
@@ -100,7 +101,7 @@ def _statements(
         if isinstance(node, cst.SimpleStatementLine):
             yield from _statements(node.body, where / "body", type_checking)
         elif isinstance(node, cst.If):
-            only = dotted(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+            only = is_type_checking(node.test)
             yield from _statements(node.body.body, where / "body" / "body", type_checking or only)
             if isinstance(node.orelse, cst.If):
                 yield from _statements([node.orelse], where / "orelse", type_checking)

@@ -15,6 +15,7 @@ from ..model import Declaration, FileDecl
 from . import (
     broken_tie,
     colliding_name,
+    conditional_field,
     duplicate_registration,
     field_after_default,
     foreign_output,
@@ -85,6 +86,7 @@ class FileRule(Rule, Protocol):
 
 
 DECLARATION_RULES: tuple[DeclarationRule, ...] = (
+    conditional_field,
     unknown_flag,
     incompatible_flags,
     frozen_mismatch,
