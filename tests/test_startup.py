@@ -1,4 +1,4 @@
-"""What the command loads: nothing to tell its version, the standard library alone while nothing has changed.
+"""What is loaded: by the command, nothing to tell its version and the standard library while nothing changed; by the runtime.
 
 Times differ from machine to machine; the set of loaded modules does not.
 """
@@ -75,3 +75,50 @@ def test_a_changed_tree_loads_no_torch(project: Path) -> None:
     names = loaded(project, "src")
     assert "libcst" in names
     assert not names & {"torch", "numpy", "libcst.matchers", "libcst.codemod", "importlib.metadata"}
+
+
+RARE = {
+    "qten_gen.runtime.tensorclass.interop.records",
+    "qten_gen.runtime.tensorclass.lazy_stack",
+    "qten_gen.runtime.tensorclass.storage.describing",
+    "qten_gen.runtime.tensorclass.storage.load_plan",
+    "qten_gen.runtime.tensorclass.storage.reading",
+    "qten_gen.runtime.tensorclass.storage.safetensors_files",
+    "qten_gen.runtime.tensorclass.storage.schema",
+    "qten_gen.runtime.tensorclass.storage.tensordict_folders",
+    "qten_gen.runtime.tensorclass.storage.writing",
+}
+"""Modules that the functions which need them import: most programs call none of these."""
+
+
+def printed(program: str) -> set[str]:
+    """The words that a program prints which has imported the runtime."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parents[1])}
+    lines = f"import sys\nimport qten_gen.runtime\nfrom qten_gen import Module, TensorClass\n{program}"
+    command = [sys.executable, "-c", lines]
+    return set(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split())
+
+
+def test_the_runtime_loads_what_few_programs_need_when_it_is_called() -> None:
+    names = printed("print(*sys.modules)")
+    assert "qten_gen.runtime.tensorclass.storage.memory_map" in names
+    assert not names & (RARE | {"jinja2", "libcst", "safetensors", "tensordict"})
+    assert {name for name in names if name.startswith("qten_gen.")} == {
+        name for name in names if name.startswith("qten_gen.runtime")
+    }
+
+
+def test_what_is_left_out_at_first_exists() -> None:
+    package = Path(qten_gen.__file__).parents[1]
+    assert all((package / name.replace(".", "/")).with_suffix(".py").is_file() for name in RARE)
+
+
+def test_the_runtime_makes_few_dataclasses_when_it_is_imported() -> None:
+    """Each takes as long as three files to load. Records that are only data are named tuples."""
+    found = printed(
+        "for module in [*sys.modules.values()]:\n"
+        "    for value in [*vars(module).values()]:\n"
+        "        if '__dataclass_fields__' in getattr(value, '__dict__', ()) and value.__module__.startswith('qten_gen.'):\n"
+        "            print(value.__qualname__)\n"
+    )
+    assert found == {"Device", "Virtual", "_Record"}

@@ -6,11 +6,11 @@ import ast
 import builtins
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import resolve_name
 from linecache import getlines
 from types import FrameType
+from typing import NamedTuple
 
 
 def statement_frame(module: object) -> FrameType:
@@ -94,8 +94,7 @@ class Scope:
         return found if isinstance(found, tuple) else ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
+class _Names(NamedTuple):
     """What the text of a file binds: imports anywhere in it with what they stand for, and other names at its top level."""
 
     imports: Mapping[str, str]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, Never, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Never, TypeVar, cast, overload
 
 import torch
 from torch import Tensor, nn
@@ -31,8 +31,7 @@ Dimension = int | str
 """A size: a number, or an expression over config fields such as `"3*dim"`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """Arguments of `field`. `default` is `dataclasses.MISSING` where none is given."""
 
     default: object = MISSING
@@ -40,8 +39,7 @@ class Field:
     kw_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """Arguments of `param`."""
 
     dims: tuple[Dimension, ...]
@@ -52,8 +50,7 @@ class Parameter:
     tie: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
+class Buffer(NamedTuple):
     """Arguments of `buffer`."""
 
     dims: tuple[Dimension, ...]
@@ -63,8 +60,7 @@ class Buffer:
     when: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Submodule:
+class Submodule(NamedTuple):
     """Arguments of `submodule`: the class and what it is constructed with, and how often."""
 
     cls: Callable[..., nn.Module]
@@ -95,15 +91,13 @@ class Virtual(Generic[T_co]):
         def __set__(self, obj: Never, value: Never, /) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(NamedTuple):
     """The argument of `const`."""
 
     value: object
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
+class Default(NamedTuple):
     """The default of a constructor argument: a value, or a function called for each instance."""
 
     value: object

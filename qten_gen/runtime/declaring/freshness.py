@@ -7,10 +7,9 @@ the values which the generated text spells out are the values in the statement. 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import loading
 from .fields import Const, Default
@@ -20,24 +19,21 @@ if TYPE_CHECKING:
     from ...model import Declaration
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratedPart:
+class GeneratedPart(NamedTuple):
     """The generated class of a declaration, and the modules in which the finished class is to be a global."""
 
     cls: type
     modules: tuple[ModuleType, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NoPart:
+class NoPart(NamedTuple):
     """There is no generated class to use. `reason` says why where a file was generated, whose module is in `modules`."""
 
     reason: str = ""
     modules: tuple[ModuleType, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(NamedTuple):
     """The objects that a class statement gives its fields: defaults by name, specifier records by name."""
 
     defaults: dict[str, Default]
@@ -53,12 +49,16 @@ class Values:
             return None if default is None else default.value
         found = self.specifiers.get(name)
         for step in path:
-            found = found[int(step)] if isinstance(found, tuple) else _item(found, step)
+            found = _item(found, step)
         return found.value if isinstance(found, Const) else found
 
 
 def _item(holder: object, name: str) -> object:
-    found: object = holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
+    if isinstance(holder, Mapping):
+        return holder.get(name)
+    if isinstance(holder, tuple) and name.isdecimal():
+        return holder[int(name)]
+    found: object = getattr(holder, name, None)
     return found
 
 

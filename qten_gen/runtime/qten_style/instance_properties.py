@@ -8,8 +8,7 @@ Several kinds can share a name.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -18,8 +17,7 @@ ABSENT = object()
 """Stands for an attribute that is not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """What a kind of attribute does, given the module and the name.
 
     `read` gives the value, or ABSENT. `make_way` is called before another value takes the name: it clears what is stored, or

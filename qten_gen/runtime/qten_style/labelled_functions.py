@@ -21,11 +21,9 @@ _NAMES = """
     threshold to true_divide truediv trunc type_as where xlogy xor zeros_like
 """.split()
 
+_WRITTEN = {written for name in _NAMES for written in (name, f"__{name}__", f"__r{name}__")}
+
 KEEPS = frozenset(
-    getattr(home, name)
-    for home in (torch, Tensor, functional)
-    for written in _NAMES
-    for name in (written, f"__{written}__", f"__r{written}__")
-    if hasattr(home, name)
+    getattr(home, name) for home in (torch, Tensor, functional) for name in _WRITTEN.intersection(dir(home))
 )
 """Functions of torch and methods of tensors whose result has the dimensions of the argument."""

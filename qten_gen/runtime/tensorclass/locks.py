@@ -7,7 +7,7 @@ frozen one, which is an object of a frozen class or one that such an object hold
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError, dataclass, field
+from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 from weakref import ref
 
@@ -20,28 +20,32 @@ H = TypeVar("H")
 T = TypeVar("T", bound="TensorClass")
 
 
-@dataclass(frozen=True, slots=True)
 class Lock:
     """What keeps an object as it is.
 
     `roots` are the objects on which `lock_` was called, this one or those that hold it. `FROZEN` has none, and ends never.
     """
 
-    roots: tuple[ref[TensorClass], ...]
+    __slots__ = ("roots",)
+
+    def __init__(self, roots: tuple[ref[TensorClass], ...]) -> None:
+        self.roots: Final = roots
 
 
 FROZEN: Final = Lock(())
 """The lock of every object of a frozen class, and of the objects in its fields."""
 
 
-@dataclass(slots=True)
 class LockChanges:
     """What `lock_` and `unlock_` remember for a `with` statement."""
 
-    was_locked: bool | None = None
-    """Whether the object was locked before the last call, until a `with` statement takes it."""
-    entered: list[bool] = field(default_factory=list)
-    """The same for each `with` statement that is open."""
+    __slots__ = ("entered", "was_locked")
+
+    def __init__(self) -> None:
+        self.was_locked: bool | None = None
+        """Whether the object was locked before the last call, until a `with` statement takes it."""
+        self.entered: list[bool] = []
+        """The same for each `with` statement that is open."""
 
 
 def refuse_if_locked(self: TensorClass, action: str) -> None:

@@ -26,7 +26,7 @@ from . import (
 from . import names as dimension_names
 from .distributed import collectives, transfers
 from .gradients import Gradients
-from .interop import arrays, records, tensordicts
+from .interop import arrays, tensordicts
 from .metaclass import TensorClassMeta
 from .metadata import Metadata
 from .operations import missing, table, torch_functions
@@ -314,7 +314,9 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
         device: DeviceLike = None,
     ) -> Self:
         """Construct from an instance of a dataclass with the same field names. See `interop.records.from_dataclass`."""
-        return records.from_dataclass(cls, source, auto_batch_size, batch_size, device)
+        from .interop.records import from_dataclass
+
+        return from_dataclass(cls, source, auto_batch_size, batch_size, device)
 
     @classmethod
     def from_namedtuple(
@@ -326,7 +328,9 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
         device: DeviceLike = None,
     ) -> Self:
         """Construct from a named tuple with the same field names. See `interop.records.from_namedtuple`."""
-        return records.from_namedtuple(cls, source, auto_batch_size, batch_size, device)
+        from .interop.records import from_namedtuple
+
+        return from_namedtuple(cls, source, auto_batch_size, batch_size, device)
 
     __repr__ = conversion.show
     __reduce__ = pickling.reduce

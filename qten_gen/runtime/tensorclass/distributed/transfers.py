@@ -8,7 +8,6 @@ takes one small message each way; without it a mismatch may hang both. `group`, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import torch
@@ -26,14 +25,14 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="TensorClass")
 
 
-@dataclass(frozen=True)
 class Pending(Generic[T]):
     """A transfer that was started. The object may be used again, or read, once `wait` has returned it."""
 
-    target: T
-    dense: dict[str, Tensor]
-    works: dict[str, Work]
-    writes: bool
+    def __init__(self, target: T, dense: dict[str, Tensor], works: dict[str, Work], writes: bool) -> None:
+        self.target = target
+        self.dense = dense
+        self.works = works
+        self.writes = writes
 
     def is_completed(self) -> bool:
         """Whether all tensors have arrived; does not wait."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -22,8 +21,7 @@ class Effect(Enum):
     REPLACES = "made anew"
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """One operation: a method of TensorClass, the torch functions that mean it, or both.
 
     Static fields are those of the first object, whatever the operation.
@@ -74,8 +72,7 @@ class Operation:
         return (found,) if self.in_place is not None and found is not None else ()
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """Operations of one kind, with what holds for all of them."""
 
     title: str

@@ -1,0 +1,213 @@
+"""Loading any state dict: everything is compared first, and all that does not fit is in one error; then it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from torch import Size, Tensor
+
+from .. import names as dimension_names
+from ..array_checks import refuse_contents
+from ..checks import label
+from ..contents import contents
+from ..locks import refuse_if_locked
+from ..per_item import per_item
+from ..static import equal
+from .json_values import decode, enum_of
+from .load_state import copy_all
+from .state_dict import Level, dotless
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A state dict taken apart: values by names with dots, metadata by the names of the objects."""
+
+    values: dict[str, object] = field(default_factory=dict)
+    levels: dict[str, Level] = field(default_factory=dict)
+    assign: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an object gets where more changes than the elements of its tensors."""
+
+    owner: TensorClass
+    values: dict[str, object]
+    batch_size: Size
+    names: tuple[str | None, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What loading will do, and what is wrong.
+
+    Attributes:
+        copies: Tensors of the object, and what is copied into them.
+        changes: Objects that get other tensors, static values or another batch size.
+        missing: Names that the state dict lacks.
+        wrong: What does not fit, in words.
+        used: Names in the state dict that belong to the object.
+    """
+
+    copies: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+
+
+def load_planned(self: TensorClass, state_dict: Mapping[str, Any], *, strict: bool, assign: bool) -> None:
+    """Plan what the object and those that it holds get, and carry it out; see `load_state_dict`, also for what it raises."""
+    given = Given(assign=assign)
+    _take_apart(state_dict, "", given)
+    plan = Plan()
+    _plan(self, "", given, plan, Size())
+    _refuse(self, plan, [name for name in given.values if name not in plan.used], strict)
+    for change in plan.changes:
+        refuse_if_locked(change.owner, "change the fields of")
+        if change.owner._shapes:
+            refuse_contents(change.owner, change.batch_size, {**contents(change.owner), **change.values})
+    copy_all(plan.copies)
+    for change in plan.changes:
+        _carry_out(change)
+
+
+def _take_apart(state: Mapping[str, Any], prefix: str, given: Given) -> None:
+    for name, level in (getattr(state, "_metadata", None) or {}).items():
+        if isinstance(level, dict):
+            given.levels.setdefault((prefix + name).removesuffix("."), level)
+    for name, value in state.items():
+        # A dot in the name of a flat dict separates; below, it is a part of the key of a dict of tensors.
+        key = prefix + dotless(name) if prefix else name
+        if isinstance(value, Mapping):
+            _take_apart(value, f"{key}.", given)
+        else:
+            given.values[key] = value
+
+
+def _plan(self: TensorClass, prefix: str, given: Given, plan: Plan, outer: Size) -> None:
+    """Plan what one object gets, and those that it holds."""
+    level = given.levels.get(prefix.removesuffix("."), {})
+    size = _batch_size(self, level, plan)
+    if size[: len(outer)] != outer:
+        name = prefix.removesuffix(".")
+        plan.wrong.append(f"{name}: expected a batch size that starts with {list(outer)}, got {list(size)}")
+    changed: dict[str, object] = {}
+    for name, value in contents(self).items():
+        key = prefix + name
+        if name in self._static:
+            found = _static(self, name, value, level, given.levels.get(key, {}))
+            if name in self._per_item and found is not None:
+                try:
+                    found = per_item(self, name, found, size)
+                except (TypeError, ValueError) as error:
+                    plan.wrong.append(str(error))
+        elif hasattr(value, "_batch_size"):
+            _plan(cast("TensorClass", value), f"{key}.", given, plan, size)
+            continue
+        else:
+            wanted = None if name in self._unbatched else size
+            found = _value(value, key, label(self, name), given, plan, wanted, size != self._batch_size)
+        if found is not value:
+            changed[name] = found
+    names = _names(self, level, size, plan)
+    if changed or size != self._batch_size or names != self._names:
+        plan.changes.append(Change(self, changed, size, names))
+
+
+def _batch_size(self: TensorClass, level: Level, plan: Plan) -> Size:
+    """The batch size that a state dict says; the object's own where it says none."""
+    try:
+        return Size(level.get("batch_size", self._batch_size))
+    except TypeError:
+        plan.wrong.append(f"{type(self).__name__}: expected a batch size, got {level['batch_size']!r}")
+        return self._batch_size
+
+
+def _names(self: TensorClass, level: Level, batch_size: Size, plan: Plan) -> tuple[str | None, ...] | None:
+    """The names of dimensions that a state dict says. One without metadata says none, and leaves them."""
+    if "_names" not in level:
+        return self._names if batch_size == self._batch_size else None
+    try:
+        return dimension_names.names(self, level["_names"], batch_size)
+    except (TypeError, ValueError) as error:
+        plan.wrong.append(str(error))
+        return None
+
+
+def _value(value: object, key: str, where: str, given: Given, plan: Plan, size: Size | None, resized: bool) -> object:
+    """What a field has afterwards: its own value, into which something is copied, or another."""
+    if isinstance(value, Tensor):
+        return _tensor(value, key, where, given, plan, size, resized)
+    if isinstance(value, dict):
+        items = {k: _value(v, f"{key}.{dotless(str(k))}", where, given, plan, size, resized) for k, v in value.items()}
+        return items if any(items[k] is not v for k, v in value.items()) else value
+    if isinstance(value, list):
+        found = [_value(v, f"{key}.{at}", where, given, plan, size, resized) for at, v in enumerate(value)]
+        return found if any(new is not v for new, v in zip(found, value, strict=True)) else value
+    return value
+
+
+def _tensor(mine: Tensor, key: str, where: str, given: Given, plan: Plan, size: Size | None, resized: bool) -> Tensor:
+    if key not in given.values:
+        plan.missing.append(key)
+        return mine
+    plan.used.add(key)
+    theirs = given.values[key]
+    renews = given.assign or (resized and size is not None)
+    if not isinstance(theirs, Tensor):
+        plan.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(theirs).__name__}")
+    elif not renews and theirs.shape != mine.shape:
+        plan.wrong.append(f"{where}: expected shape {list(mine.shape)} for {key!r}, got {list(theirs.shape)}")
+    elif size is not None and theirs.shape[: len(size)] != size:
+        plan.wrong.append(
+            f"{where}: expected a shape that starts with {list(size)} for {key!r}, got {list(theirs.shape)}"
+        )
+    elif given.assign:
+        return theirs
+    elif renews:
+        return theirs.detach().to(mine.device, mine.dtype, copy=True)
+    else:
+        plan.copies.append((mine, theirs))
+    return mine
+
+
+def _static(self: TensorClass, name: str, value: object, level: Level, own: Level) -> object:
+    """The static value of a field; its own where the state dict has none, or an equal one."""
+    encoded, plain = level.get("_encoded", {}), level.get("_non_tensor", {})
+    if name in encoded:
+        found = decode(encoded[name], label(self, name), partial(enum_of, type(self), name))
+    elif name in plain:
+        found = plain[name]
+    elif own.get("_type") == "NonTensorData":
+        found = own["_non_tensor"]["data"]
+    else:
+        return value
+    return value if type(found) is type(value) and equal(found, value) else found
+
+
+def _refuse(self: TensorClass, plan: Plan, unexpected: list[str], strict: bool) -> None:
+    """Raise one error with all that does not fit."""
+    wrong = list(plan.wrong)
+    if strict and unexpected:
+        wrong.insert(0, f"unexpected names: {', '.join(map(repr, unexpected))}")
+    if strict and plan.missing:
+        wrong.insert(0, f"missing names: {', '.join(map(repr, plan.missing))}")
+    if wrong:
+        raise RuntimeError(f"{type(self).__name__}.load_state_dict:\n" + "\n".join(f"    {line}" for line in wrong))
+
+
+def _carry_out(change: Change) -> None:
+    self: Any = change.owner
+    values = [change.values.get(name, value) for name, value in contents(self).items() if name not in self._static]
+    static = [change.values.get(name, value) for name, value in contents(self).items() if name in self._static]
+    if self._device is not None:
+        values = [value.to(self._device) if isinstance(value, Tensor) else value for value in values]
+    self._refill(values, static, change.batch_size, self._device)
+    self._names = change.names
