@@ -89,7 +89,7 @@ class MethodSource:
 
 @dataclass(frozen=True, slots=True)
 class ConditionalSource:
-    """What a class body binds in `if`, `try`, `with`, `match` and loops. A declaration, the same on every machine, has none of it."""
+    """What a class body binds in `if`, `try`, `with`, `match` and loops; it is no part of a declaration."""
 
     fields: tuple[FieldSource, ...] = ()
     methods: tuple[MethodSource, ...] = ()
