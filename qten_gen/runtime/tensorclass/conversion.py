@@ -51,23 +51,30 @@ def from_dict(
 
 def show(self: TensorClass) -> str:
     """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
-    lines = [f"    {name}={_shown(value)},\n" for name, value in contents(self).items()]
-    lines.append(f"    batch_size={[*self._batch_size]},\n")
+    values, static = self._contents()
+    lines = "".join(map(_line, self._fields, contents(self).values() if static else values))
+    lines += f"    batch_size={str(self._batch_size).removeprefix('torch.Size(').removesuffix(')')},\n"
     if self._names is not None:
-        lines.append(f"    names={[*self._names]},\n")
+        lines += f"    names={[*self._names]},\n"
     if self._device is not None:
-        lines.append(f"    device={self._device},\n")
-    return f"{type(self).__name__}(\n{''.join(lines)})"
+        lines += f"    device={self._device},\n"
+    return f"{type(self).__name__}(\n{lines})"
+
+
+def _line(name: str, value: object) -> str:
+    return f"    {name}={_shown(value)},\n"
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, Tensor):
+        # "torch.float32" and "torch.Size([4, 3])": to shorten the texts of torch takes half as long as to make new ones.
+        text = str(value.dtype).removeprefix("torch.") + str(value.shape).removeprefix("torch.Size(").removesuffix(")")
+        return text if value.is_cpu else f"{text} {value.device}"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key!r}: {_shown(item)}' for key, item in value.items())}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
-    if not isinstance(value, Tensor):
-        return repr(value).replace("\n", "\n    ")
-    return f"{str(value.dtype).removeprefix('torch.')}{[*value.shape]}{'' if value.is_cpu else f' {value.device}'}"
+    return repr(value).replace("\n", "\n    ")
 
 
 def copy(self: T) -> T:

@@ -18,7 +18,7 @@ from . import joining, names
 from .checks import named, refuse_if_frozen
 from .contents import batched_leaves
 from .mismatch import explain
-from .shapes import with_length
+from .shapes import with_length, without
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -73,25 +73,28 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
     """
     refuse_if_frozen(self, "assign to an item of")
     plain, size = _resolved(self, index)
-    if type(value) is not type(self):
+    if type(value) is type(self):
+        _put(self, index, plain, value, size)
+    else:
         _fill(self, index, plain, value, size)
-        return
-    # pyright does not narrow here, mypy does
-    other = cast(T, value)  # type: ignore[redundant-cast]
-    if other._batch_size != size:
+
+
+def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None:
+    """Write an object into the items of an index, whose batch size is `size`."""
+    if value._batch_size != size:
         raise ValueError(
             f"{type(self).__name__}[{_shown(index)}] has batch size {list(size)}, "
-            f"the value has {list(other._batch_size)}"
+            f"the value has {list(value._batch_size)}"
         )
-    self._match(other)
+    self._match(value)
     try:
-        self._index_put(plain, other)
+        self._index_put(plain, value)
     except RuntimeError as error:
-        explain(f"{type(self).__name__}[{_shown(index)}]", [self[index], other], error)
+        explain(f"{type(self).__name__}[{_shown(index)}]", [self[index], value], error)
         raise
 
 
-def _fill(self: TensorClass, index: Index, plain: _Plain | tuple[_Plain, ...], value: object, size: Size) -> None:
+def _fill(self: TensorClass, index: Index, plain: PlainIndex, value: object, size: Size) -> None:
     """Write a number, or a tensor that broadcasts over the batch size `size` of the items, into the items of an index."""
     if isinstance(value, Tensor):
         n = len(self._batch_size)
@@ -138,9 +141,10 @@ def length(self: TensorClass) -> int:
     Raises:
         TypeError: there is none.
     """
-    if not self._batch_size:
-        raise TypeError(f"a {type(self).__name__} without batch dimensions has no len()")
-    return self._batch_size[0]
+    try:
+        return self._batch_size[0]
+    except IndexError:
+        raise TypeError(f"a {type(self).__name__} without batch dimensions has no len()") from None
 
 
 def iterate(self: T) -> Iterator[T]:
@@ -194,12 +198,12 @@ def _mask_indices(self: TensorClass, mask: Tensor, first: int) -> tuple[Tensor, 
     return mask.nonzero(as_tuple=True)
 
 
-def _resolved(self: TensorClass, index: Index) -> tuple[_Plain | tuple[_Plain, ...], Size]:
+def _resolved(self: TensorClass, index: Index) -> tuple[PlainIndex, Size]:
     """The index in plain form, and the batch size of the items that it selects. The common forms go first."""
     batch_size = self._batch_size
     if batch_size:
         if type(index) is int and -batch_size[0] <= index < batch_size[0]:
-            return index, batch_size[1:]
+            return index, without(batch_size, 0)
         if type(index) is slice:
             length = _slice_length(index, batch_size[0])
             return index, Size((length,)) if len(batch_size) == 1 else with_length(batch_size, 0, length)
@@ -217,15 +221,18 @@ def _resolved(self: TensorClass, index: Index) -> tuple[_Plain | tuple[_Plain, .
 def _basic_size(batch_size: Size, index: tuple[IndexItem, ...]) -> Size | None:
     """The batch size that integers and slices leave; None where there are other parts, or a number is out of range."""
     sizes: list[int] = []
-    for item, size in zip(index, batch_size, strict=False):
+    rest = iter(batch_size)
+    for item in index:
+        size = next(rest)
         if type(item) is slice:
             sizes.append(_slice_length(item, size))
         elif type(item) is not int or not -size <= item < size:
             return None
-    return Size((*sizes, *batch_size[len(index) :]))
+    sizes += rest
+    return Size(sizes)
 
 
-def _plain(self: TensorClass, index: Index) -> _Plain | tuple[_Plain, ...]:
+def _plain(self: TensorClass, index: Index) -> PlainIndex:
     """The same index made of integers, slices, None and integer tensors; an ellipsis stands for batch dimensions only."""
     items = index if isinstance(index, tuple) else (index,)
     tensors = [_item(self, item) for item in items]
@@ -296,7 +303,7 @@ def _dimensions(item: _Plain | EllipsisType) -> int:
     return item.dim() if isinstance(item, Tensor) and item.dtype is torch.bool else 1
 
 
-def _indexed_size(batch_size: Size, index: _Plain | tuple[_Plain, ...]) -> Size:
+def _indexed_size(batch_size: Size, index: PlainIndex) -> Size:
     """The batch size that an index leaves, by the rules of torch.
 
     Tensors among the parts broadcast to one shape. It takes the place of the first of them, or stands in front where slices or
@@ -329,16 +336,17 @@ def _indexed_size(batch_size: Size, index: _Plain | tuple[_Plain, ...]) -> Size:
 
 def _slice_length(index: slice, size: int) -> int:
     """How many positions of a dimension a slice takes. Unlike `slice.indices` it leaves a symbolic size symbolic."""
-    start, stop, step = index.start or 0, size if index.stop is None else index.stop, index.step or 1
+    start, stop, step = index.start or 0, index.stop, index.step
     if start < 0:
         start = max(start + size, 0)
-    if stop < 0:
-        stop += size
-    elif stop > size:
+    if stop is None or stop > size:
         stop = size
-    if step < 0 or index.step == 0:
-        raise ValueError(f"the step of a slice has to be positive, got {index.step}")
-    return 0 if stop <= start else -((start - stop) // step)
+    elif stop < 0:
+        stop += size
+    if step is not None and step <= 0:
+        raise ValueError(f"the step of a slice has to be positive, got {step}")
+    length: int = stop - start if stop > start else 0
+    return length if step is None else -(-length // step)
 
 
 def _broadcast(shapes: Sequence[Size]) -> Size:

@@ -59,11 +59,12 @@ def register(cls: type) -> None:
     """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
     declared = cast("type[TensorClass]", cls)
     names = tensor_and_nested(declared)
-    flatten = partial(_flatten_some if _is_special(declared) else _flatten, names, {})
+    usual = bool(names) and not _is_special(declared)
+    flatten = _flattening(names) if usual else partial(_flatten_some, names)
     _pytree.register_pytree_node(
         cls,
         flatten,
-        partial(_unflatten, cls, names),
+        _unflattening(declared, names) if usual else partial(_unflatten, cls, names),
         flatten_with_keys_fn=partial(_flatten_keyed, flatten),
         serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
         to_dumpable_context=partial(tree_specs.dumped, declared),
@@ -75,29 +76,43 @@ def _is_special(cls: type[TensorClass]) -> bool:
     return bool(cls._unbatched or cls._containers or cls._per_item)
 
 
-Usual = dict[tuple[int, bool], Layout]
-"""The layouts of most objects of a class, by what differs between them: made once, and compared by identity."""
+Flatten = Callable[["TensorClass"], tuple[list[Any], Layout]]
 
 
-def _flatten(names: tuple[str, ...], usual: Usual, self: TensorClass) -> tuple[list[Any], Layout]:
+def _flattening(names: tuple[str, ...]) -> Flatten:
+    """What takes objects apart whose tensor and nested fields, `names`, all carry the batch."""
+    # The layouts of most objects, by what differs between them: made once, and compared by identity.
+    usual: dict[tuple[int, bool], Layout] = {}
+
+    def flatten(self: TensorClass) -> tuple[list[Any], Layout]:
+        values, static = self._contents()
+        for value in values:
+            if value is None:
+                return _flatten(names, self)
+        key = _dims(values[0]) - len(self._batch_size), self._device is not None
+        if static or self._names is not None:
+            return [*values], Layout(names, static, *key, None, (), self._names)
+        layout = usual.get(key)
+        if layout is None:
+            layout = usual[key] = Layout(names, (), *key, None)
+        return [*values], layout
+
+    return flatten
+
+
+def _flatten(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
+    """The children and the layout of an object that has fields without a value."""
     values, static = self._contents()
-    children = [value for value in values if value is not None]
+    given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    children = [value for _, value in given]
     if not children:
         return children, Layout((), static, 0, False, (self._batch_size, self._device), (), self._names)
-    first = children[0]
-    dims = first.dim() if isinstance(first, Tensor) else len(_shape(first))
-    events, has_device = dims - len(self._batch_size), self._device is not None
-    if len(children) < len(values):
-        names = tuple(name for name, value in zip(names, values, strict=True) if value is not None)
-    elif not static and self._names is None:
-        layout = usual.get((events, has_device))
-        if layout is None:
-            layout = usual[events, has_device] = Layout(names, static, events, has_device, None)
-        return children, layout
-    return children, Layout(names, static, events, has_device, None, (), self._names)
+    events = _dims(children[0]) - len(self._batch_size)
+    names = tuple([name for name, _ in given])
+    return children, Layout(names, static, events, self._device is not None, None, (), self._names)
 
 
-def _flatten_some(names: tuple[str, ...], _usual: Usual, self: TensorClass) -> tuple[list[Any], Layout]:
+def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
     """`_flatten` of an object with Unbatched fields or containers: the tensors that the batch carries say its size."""
     values, static = self._contents()
     given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
@@ -111,23 +126,40 @@ def _flatten_some(names: tuple[str, ...], _usual: Usual, self: TensorClass) -> t
     return [None if value is _NO_DIM else value for _, value in given], layout
 
 
-def _flatten_keyed(
-    flatten: Callable[[TensorClass], tuple[list[Any], Layout]], self: TensorClass
-) -> tuple[list[tuple[Any, Any]], Layout]:
+def _flatten_keyed(flatten: Flatten, self: TensorClass) -> tuple[list[tuple[Any, Any]], Layout]:
     children, layout = flatten(self)
     return [(_pytree.GetAttrKey(name), child) for name, child in zip(layout.names, children, strict=True)], layout
 
 
+def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[Any], Layout], T]:
+    """What makes the object of a layout around new children, which may be anything: results of a function, or markers."""
+    count = len(names)
+
+    def unflatten(children: Iterable[Any], layout: Layout) -> T:
+        found = children if type(children) is list else [*children]
+        _, static, events, has_device, _, _, dimension_names = layout
+        first = found[0] if len(found) == count else None
+        if not isinstance(first, Tensor) or dimension_names is not None:
+            return _unflatten(cls, names, found, layout)
+        shape = first.shape
+        n = len(shape) - events
+        size = shape[:n]
+        for child in found[1:]:
+            other = child.shape if isinstance(child, Tensor) else getattr(child, "_batch_size", None)
+            if other != shape and other != size and (other is None or other[:n] != size):
+                return _unflatten(cls, names, found, layout)
+        if n < 0:
+            return _unflatten(cls, names, found, layout)
+        out: T = object.__new__(cls)
+        return out._refill(found, static, size, first.device if has_device else None)
+
+    return unflatten
+
+
 def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], layout: Layout) -> T:
-    """The object of a layout around new children, which may be anything: results of a function, or markers."""
+    """The object of any layout around any children."""
     found = list(children)
     out: T = object.__new__(cls)
-    if len(found) == len(names) and not layout.unbatched and layout.dimension_names is None:
-        size = _shared(found, layout.events)
-        if size is not None:
-            return out._refill(
-                found, _static(cls, layout, size), size, _device(found[0]) if layout.has_device else None
-            )
     if layout.alone is not None:
         batch_size, device = layout.alone
     else:
@@ -145,24 +177,6 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
 
 def _static(cls: type[TensorClass], layout: Layout, batch_size: Size) -> tuple[object, ...]:
     return tuple([fitted(value, batch_size) for value in layout.static]) if cls._per_item else layout.static
-
-
-def _shared(children: list[Any], events: int) -> Size | None:
-    """The batch size where the first child is a tensor and all others start with the same; None for a closer look.
-
-    That of markers is empty.
-    """
-    first = children[0] if children else None
-    if not isinstance(first, Tensor):
-        return Size() if isinstance(first, int) else None
-    shape = first.shape
-    n = len(shape) - events
-    size = shape[:n]
-    for child in children[1:]:
-        other = child.shape if isinstance(child, Tensor) else getattr(child, "_batch_size", None)
-        if other != shape and (other is None or other[:n] != size):
-            return None
-    return size if n >= 0 else None
 
 
 def _carried(cls: type[TensorClass], children: list[Any], layout: Layout) -> list[Any]:
@@ -227,6 +241,11 @@ def _dim(value: object, unbatched: bool, dim: int) -> object:
     if unbatched:
         return _NO_DIM
     return dim if isinstance(value, Tensor) else vmap_dims(cast("TensorClass", value), dim)
+
+
+def _dims(child: Any) -> int:
+    """How many dimensions a child has that the batch size can be of."""
+    return child.dim() if isinstance(child, Tensor) else len(_shape(child))
 
 
 def _common(children: list[Any], dimensions: int) -> Size:

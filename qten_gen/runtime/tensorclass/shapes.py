@@ -192,6 +192,8 @@ def with_length(size: Size, at: int, length: int) -> Size:
 
 def without(size: Size, at: int) -> Size:
     """A batch size without one of its dimensions."""
+    if len(size) == 1:
+        return Size()
     return size[1:] if at == 0 else Size((*size[:at], *size[at + 1 :]))
 
 
