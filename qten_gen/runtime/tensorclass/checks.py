@@ -94,6 +94,11 @@ def label(self: TensorClass, name: str) -> str:
     return f"{type(self).__name__}.{name}"
 
 
+def of_another_class(cls: type, value: object) -> TypeError:
+    """The error about an object that was given to a method of another class, to be raised."""
+    return TypeError(f"expected {cls.__name__}, got {type(value).__name__}")
+
+
 def named(value: object) -> str:
     """How a value is called in a message: its type, and itself where that is short."""
     kind = type(value).__name__

@@ -6,13 +6,15 @@ applied to every tensor as it is.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Sequence
+from operator import getitem as item_of
+from operator import index as integer
 from types import EllipsisType
 from typing import TYPE_CHECKING, SupportsIndex, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
+from torch.compiler import is_compiling
 
 from . import joining, names
 from .checks import named, refuse_if_frozen
@@ -55,7 +57,7 @@ def getitem(self: T, index: Index) -> T:
             selected._names = self._names
             return selected
     plain, size = _resolved(self, index)
-    selected = self._rearrange(operator.getitem, plain, size)
+    selected = self._rearrange(item_of, plain, size)
     if self._names is not None:
         selected._names = names.indexed(self._names, plain, len(size))
     return selected
@@ -173,7 +175,7 @@ def _rows_of(self: TensorClass, index: Tensor) -> Tensor | None:
 
 def _are_positions(self: TensorClass, index: Tensor) -> bool:
     """Whether no index is negative or out of range, where it is cheap to know: in main memory, of tensors with rows."""
-    if torch.compiler.is_compiling() or not index.is_cpu or all(leaf.dim() == 1 for leaf in batched_leaves(self)):
+    if is_compiling() or not index.is_cpu or all(leaf.dim() == 1 for leaf in batched_leaves(self)):
         return False
     low, high = torch.aminmax(index)
     try:
@@ -280,7 +282,7 @@ def _item(self: TensorClass, item: IndexItem) -> _Plain | EllipsisType:
             f"{type(self).__name__} is indexed with int, slice, None, ..., a Tensor, a list or range of int or bool, "
             f"or a tuple of those, got {named(item)}"
         )
-    return operator.index(item)
+    return integer(item)
 
 
 _INDEX_DTYPES = (torch.long, torch.int)

@@ -9,7 +9,7 @@ import torch
 from torch import Size, Tensor
 
 from . import names
-from .checks import label
+from .checks import label, of_another_class
 from .mismatch import explain
 from .shapes import Dim, dimension, with_inserted, with_length, without
 
@@ -23,18 +23,19 @@ A = TypeVar("A")
 Join = Callable[[list[Tensor], int], Tensor]
 
 
-def stack(items: Sequence[T], dim: int = 0, fn: Join = torch.stack) -> T:
+def stack(items: Iterable[T], dim: int = 0, fn: Join = torch.stack) -> T:
     """Objects of one class and batch size along a new batch dimension. `fn` stacks the tensors.
 
     Raises:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or batch sizes or static fields differ.
     """
-    if not isinstance(items, (list, tuple)) or not items:
-        items = _items(items, "stack")
-    first = items[0]
+    objects = [*items]
+    if not objects:
+        raise _nothing("stack")
+    first = objects[0]
     cls, size = type(first), first._batch_size
-    for item in items:
+    for item in objects:
         if type(item) is not cls:
             raise _of_two_classes("stack", first, item)
         if item._batch_size != size:
@@ -46,30 +47,45 @@ def stack(items: Sequence[T], dim: int = 0, fn: Join = torch.stack) -> T:
         raise IndexError(f"stack: dimension {dim} is out of range for {n} batch dimensions")
     at = dim if dim >= 0 else dim + n + 1
     try:
-        joined = Size((len(items), *size)) if at == 0 else with_inserted(size, at, len(items))
-        out = first._join(fn, items, at, joined)
+        joined = Size((len(objects), *size)) if at == 0 else with_inserted(size, at, len(objects))
+        out = first._join(fn, objects, at, joined)
     except RuntimeError as error:
-        explain("stack", items, error)
+        explain("stack", objects, error)
         raise
     if first._names is not None:
         out._names = names.inserted(first._names, at)
     return out
 
 
-def cat(items: Sequence[T], dim: Dim = 0) -> T:
+def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0) -> T:
+    """`torch.stack` for objects of this class: along a new batch dimension.
+
+    Raises:
+        TypeError: they are of different classes, or a field is None in some only.
+        ValueError: there are none, or batch sizes or static fields differ.
+    """
+    # With every argument given, dynamo does not look at the defaults, and installs no guards for them.
+    stacked = stack(items, dim, torch.stack)
+    if not isinstance(stacked, cls):
+        raise of_another_class(cls, stacked)
+    return stacked
+
+
+def cat(items: Iterable[T], dim: Dim = 0) -> T:
     """Objects of one class one after the other along a batch dimension; the other batch dimensions are the same.
 
     Raises:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or other batch dimensions or static fields differ.
     """
-    if not isinstance(items, (list, tuple)) or not items:
-        items = _items(items, "cat")
-    first = items[0]
+    objects = [*items]
+    if not objects:
+        raise _nothing("cat")
+    first = objects[0]
     cls, size = type(first), first._batch_size
     at = dimension(first, dim)
     length = 0
-    for item in items:
+    for item in objects:
         if type(item) is not cls:
             raise _of_two_classes("cat", first, item)
         other = item._batch_size
@@ -80,12 +96,25 @@ def cat(items: Sequence[T], dim: Dim = 0) -> T:
             )
         length += other[at]
     try:
-        out = first._join(torch.cat, items, at, with_length(size, at, length))
+        out = first._join(torch.cat, objects, at, with_length(size, at, length))
     except RuntimeError as error:
-        explain("cat", items, error)
+        explain("cat", objects, error)
         raise
     out._names = first._names
     return out
+
+
+def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0) -> T:
+    """`torch.cat` for objects of this class: along a batch dimension; the other ones are the same.
+
+    Raises:
+        TypeError: they are of different classes, or a field is None in some only.
+        ValueError: there are none, or other batch dimensions or static fields differ.
+    """
+    joined = cat(items, dim)
+    if not isinstance(joined, cls):
+        raise of_another_class(cls, joined)
+    return joined
 
 
 def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ...]:
@@ -142,12 +171,8 @@ def _split(tensor: Tensor, argument: tuple[list[int], int]) -> Sequence[Tensor]:
     return torch.split_with_sizes(tensor, sizes, dim)
 
 
-def _items(items: Iterable[T], action: str) -> Sequence[T]:
-    """A list of the objects to join, of which there is one at least."""
-    found = list(items)
-    if not found:
-        raise ValueError(f"{action}: expected at least one object, got none")
-    return found
+def _nothing(action: str) -> ValueError:
+    return ValueError(f"{action}: expected at least one object, got none")
 
 
 def _of_two_classes(action: str, first: object, other: object) -> TypeError:

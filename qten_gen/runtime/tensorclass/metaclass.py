@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ...reflection import ClassStatement
     from .tensorclass import TensorClass
 
+_SLOTS = ("_batch_size", "_device", "_lock", "_names")
+"""Slots of TensorClass that every class also has under its own name. Where dynamo finds a name in a base, it guards that no class
+in between has it too: four guards for each generation, in every graph that makes an object."""
+
 
 @dataclass_transform(field_specifiers=(field,), eq_default=False)
 class TensorClassMeta(DeclarationMeta):
@@ -78,5 +82,7 @@ class TensorClassMeta(DeclarationMeta):
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
         init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
+        for slot in _SLOTS:
+            type.__setattr__(cls, slot, getattr(cls, slot))
         pytree.register(cls)
         pickling.register(cast("type[TensorClass]", cls))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor
+from torch.compiler import is_compiling
 
 from .checks import BatchSize, label, named
 from .checks import batch_size as as_batch_size
@@ -327,5 +328,5 @@ def with_items(self: TensorClass, name: str, target: object, index: object, valu
 
 def _compact(value: PerItem[T]) -> PerItem[T]:
     """The same values without most of the others in the pool, where these are many."""
-    few = len(value._pool) <= 2 * value._positions.numel() or torch.compiler.is_compiling()
+    few = len(value._pool) <= 2 * value._positions.numel() or is_compiling()
     return value if few else PerItem(value.values(), value.batch_size)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
+from torch.compiler import is_compiling
 
 from . import names
 
@@ -237,7 +238,7 @@ def _line(size: Size) -> tuple[int, ...] | None:
 
     None where torch cannot find the size in its place: without items, or with sizes that are symbols.
     """
-    return None if 0 in size or torch.compiler.is_compiling() else (*size, -1)
+    return None if 0 in size or is_compiling() else (*size, -1)
 
 
 _Shape = tuple[Size, int, tuple[int, ...] | None]

@@ -353,15 +353,18 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
             return super().__class_getitem__(flags)  # type: ignore[misc] # that of Generic, where a class derives from it
         return Flagged(cls, frozenset(given))
 
-    @classmethod
-    def __torch_function__(
-        cls,
-        func: Callable[..., object],
-        types: Sequence[type],
-        args: tuple[object, ...] = (),
-        kwargs: dict[str, object] | None = None,
-    ) -> object:
-        return torch_functions.dispatch(cls, func, args, kwargs)
+    if TYPE_CHECKING:
+
+        @classmethod
+        def __torch_function__(
+            cls,
+            func: Callable[..., object],
+            types: Sequence[type],
+            args: tuple[object, ...] = (),
+            kwargs: dict[str, object] | None = None,
+        ) -> object: ...
+    else:
+        __torch_function__ = classmethod(torch_functions.dispatch)
 
 
 if not TYPE_CHECKING:

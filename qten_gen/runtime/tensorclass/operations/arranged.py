@@ -9,7 +9,7 @@ import torch
 
 from .. import joining, shapes
 from . import arranging, selecting
-from .creating import CREATING, of_class
+from .creating import CREATING
 from .entries import Effect, Function, Group, Operation, first_line
 
 if TYPE_CHECKING:
@@ -36,26 +36,6 @@ def _spread(method: Function, keyword: str) -> Function:
         return method(input, *given, *([options[keyword]] if keyword in options else []))
 
     return handler
-
-
-def stack(cls: type[T], items: Sequence[T], dim: int = 0) -> T:
-    """`torch.stack` for objects of this class: along a new batch dimension.
-
-    Raises:
-        TypeError: they are of different classes, or a field is None in some only.
-        ValueError: there are none, or batch sizes or static fields differ.
-    """
-    return of_class(cls, joining.stack(items, dim))
-
-
-def cat(cls: type[T], items: Sequence[T], dim: shapes.Dim = 0) -> T:
-    """`torch.cat` for objects of this class: along a batch dimension; the other ones are the same.
-
-    Raises:
-        TypeError: they are of different classes, or a field is None in some only.
-        ValueError: there are none, or other batch dimensions or static fields differ.
-    """
-    return of_class(cls, joining.cat(items, dim))
 
 
 def _stack(tensors: Sequence[T], dim: int = 0) -> T:
@@ -108,7 +88,7 @@ TOGETHER = (
     Operation(
         "stack",
         "Objects along a new batch dimension.",
-        stack,
+        joining.stack_of_class,
         (torch.stack,),
         _stack,
         batch=Effect.REARRANGES,
@@ -117,7 +97,7 @@ TOGETHER = (
     Operation(
         "cat",
         "Objects one after the other along a batch dimension.",
-        cat,
+        joining.cat_of_class,
         (torch.cat, torch.concat, torch.concatenate),
         _cat,
         batch=Effect.REARRANGES,

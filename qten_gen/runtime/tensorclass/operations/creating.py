@@ -134,7 +134,7 @@ def of_class(cls: type[T], value: T) -> T:
         TypeError: it is of another class.
     """
     if not isinstance(value, cls):
-        raise TypeError(f"expected {cls.__name__}, got {type(value).__name__}")
+        raise checks.of_another_class(cls, value)
     return value
 
 

@@ -5,7 +5,7 @@ Type checkers know torch's own signatures only, so each has a typed twin: `batch
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FunctionType
 
 from .. import differentiation
@@ -29,9 +29,13 @@ _METHODS = {
 
 
 def dispatch(
-    cls: type[object], function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object] | None
+    cls: type[object],
+    func: Callable[..., object],
+    types: Sequence[type],
+    args: tuple[object, ...] = (),
+    kwargs: dict[str, object] | None = None,
 ) -> object:
-    """Call the TensorClass form of a torch function, for `__torch_function__`.
+    """The TensorClass form of a torch function; `__torch_function__` of TensorClass.
 
     Returns:
         Its result.
@@ -39,10 +43,10 @@ def dispatch(
     Raises:
         TypeError: the function has no such form.
     """
-    handler = _HANDLERS.get(function)
+    handler = _HANDLERS.get(func)
     if handler is not None:
         return handler(*args, **(kwargs or {}))
-    name = _name(function)
+    name = _name(func)
     handler = _METHODS.get(name)
     if handler is not None:
         return handler(*args, **(kwargs or {}))
