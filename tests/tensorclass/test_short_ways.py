@@ -24,6 +24,13 @@ class Rows(TensorClass):
     plane: Tensor
 
 
+class Twins(TensorClass):
+    """Two tensors."""
+
+    left: Tensor
+    right: Tensor
+
+
 class Labelled(TensorClass):
     """What has to be alike in two objects: a static value, and which tensor is None."""
 
@@ -136,6 +143,40 @@ def test_a_function_that_breaks_the_batch_of_a_nested_object_is_refused() -> Non
     value = Outer(torch.ones(3, 2), inner, batch_size=3)
     with pytest.raises(ValueError, match=r"Labelled.line: expected a shape that starts with \[3, 4\], got \[3, 8\]"):
         value.apply(lambda tensor: tensor.reshape(3, -1))
+
+
+def test_a_function_that_breaks_the_batch_of_one_of_two_fields_alike_is_refused() -> None:
+    value = Twins(torch.ones(3, 2), torch.ones(3, 2), batch_size=3)
+    shapes = iter([(3, 2), (2, 3)])
+    with pytest.raises(ValueError, match=r"Twins.right: expected a shape that starts with \[3\], got \[2, 3\]"):
+        value.apply(lambda tensor: tensor.reshape(next(shapes)))
+
+
+def gathered(tensor: Tensor, index: Tensor) -> Tensor:
+    """What `gather(1, index)` is for one tensor with two batch dimensions."""
+    beyond = tensor.shape[2:]
+    return torch.gather(tensor, 1, index.reshape(*index.shape, *(1,) * len(beyond)).expand(*index.shape, *beyond))
+
+
+@pytest.mark.parametrize("shapes", [((5,), (5,)), ((5,), (6,)), ((), (5,)), ((5,), (5, 1))], ids=str)
+def test_fields_of_one_shape_or_of_several_are_gathered(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    value = Twins(*[torch.rand(2, 4, *own) for own in shapes], batch_size=(2, 4))
+    index = torch.tensor([[3, 0, 3], [1, 2, 1]])
+    assert_applied(value.gather(1, index), value, lambda tensor: gathered(tensor, index), (2, 3))
+
+
+def test_fields_of_one_shape_are_gathered_inside_vmap() -> None:
+    value = Twins(torch.rand(3, 2, 4, 5), torch.rand(3, 2, 4, 5), batch_size=(3, 2, 4))
+    index = torch.randint(4, (3, 2, 3))
+    result = torch.vmap(lambda one, at: one.gather(1, at))(value, index)
+    each = [gathered(one, at) for one, at in zip(value.left, index, strict=True)]
+    assert torch.equal(result.left, torch.stack(each))
+
+
+def test_a_tree_of_children_that_share_fewer_dimensions_has_fewer_batch_dimensions() -> None:
+    structure = _pytree.tree_structure(Twins(torch.ones(3, 2, 5), torch.ones(3, 2, 5), batch_size=(3, 2)))
+    back = _pytree.tree_unflatten([torch.ones(3, 2, 5), torch.ones(3, 4, 5)], structure)
+    assert back.batch_size == (3,)
 
 
 def test_tensors_that_can_have_no_gradient_are_left_out() -> None:

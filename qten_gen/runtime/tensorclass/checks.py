@@ -118,7 +118,8 @@ def tensor(self: TensorClass, name: str, value: object, batch_size: Size, device
         TypeError: `value` is no tensor (and the class does not cast).
         ValueError: its shape does not start with the batch size.
     """
-    value = _as_tensor(self, name, value, device)
+    if not isinstance(value, Tensor):
+        value = _as_tensor(self, name, value, device)
     if value.shape[: len(batch_size)] != batch_size:
         raise ValueError(
             f"{type(self).__name__}.{name}: expected a shape that starts with {[*batch_size]}, got {[*value.shape]}"

@@ -11,6 +11,8 @@ from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 from weakref import ref
 
+from torch import Tensor
+
 from .contents import new_like
 
 if TYPE_CHECKING:
@@ -68,16 +70,18 @@ def refuse_if_frozen(self: TensorClass, action: str) -> None:
     if self._lock is FROZEN:
         raise _refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
     if self._nested:
-        _refuse_if_it_holds_frozen(self, action, type(self).__name__)
+        _refuse_if_it_holds_frozen(self, action, self)
 
 
-def _refuse_if_it_holds_frozen(self: TensorClass, action: str, holder: str) -> None:
+def _refuse_if_it_holds_frozen(self: TensorClass, action: str, holder: TensorClass) -> None:
     for name in self._nested:
         inner = getattr(self, name)
         if inner is None:
             continue
         if inner._lock is FROZEN:
-            raise FrozenInstanceError(f"cannot {action} a {holder}: its {type(inner).__name__} is frozen")
+            raise FrozenInstanceError(
+                f"cannot {action} a {type(holder).__name__}: its {type(inner).__name__} is frozen"
+            )
         if inner._nested:
             _refuse_if_it_holds_frozen(inner, action, holder)
 
@@ -209,7 +213,8 @@ def nested_objects(self: TensorClass) -> list[TensorClass]:
     """What the nested fields of an object hold, None left out."""
     if not self._nested:
         return []
-    return [cast("TensorClass", value) for value in self._contents()[0] if hasattr(value, "_batch_size")]
+    values = [value for value in self._contents()[0] if not isinstance(value, Tensor)]
+    return [cast("TensorClass", value) for value in values if hasattr(value, "_batch_size")]
 
 
 # What generated code of frozen classes calls

@@ -13,7 +13,7 @@ from . import checks, containers, per_item
 from .checks import refuse_if_frozen, refuse_if_locked
 from .contents import new_like, tensor_and_nested
 from .listing import items
-from .locks import nested_objects
+from .locks import FROZEN, nested_objects
 from .lookup import Key
 
 if TYPE_CHECKING:
@@ -163,18 +163,16 @@ def _cast(self: T, dtype: torch.dtype) -> T:
             f"{type(self).__name__}.to: expected a floating point or complex dtype, got {dtype}; "
             f"to convert every tensor use .apply(lambda tensor: tensor.to({dtype})), to convert some cast_filter="
         )
-    for leaf in self._leaves():
-        if leaf.dtype != dtype and (leaf.is_floating_point() or (dtype.is_complex and leaf.is_complex())):
-            return self._map_with(_with_complex_dtype if dtype.is_complex else _with_dtype, dtype, self._device)
-    return self
+    found = {leaf.dtype for leaf in self._leaves()}
+    cast = {old for old in found if old.is_floating_point or (dtype.is_complex and old.is_complex)}
+    if cast <= {dtype}:
+        return self
+    return self._map_with(Tensor.type if cast == found else _with_dtype, dtype, self._device)
 
 
 def _with_dtype(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-    return tensor.to(dtype=dtype) if tensor.is_floating_point() else tensor
-
-
-def _with_complex_dtype(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-    return tensor.to(dtype=dtype) if tensor.is_floating_point() or tensor.is_complex() else tensor
+    casts = tensor.is_floating_point() or (dtype.is_complex and tensor.is_complex())
+    return tensor.type(dtype) if casts else tensor
 
 
 def cpu(self: T) -> T:
@@ -220,11 +218,16 @@ def requires_grad_(self: T, requires_grad: bool = True) -> T:
     Raises:
         FrozenInstanceError: the class is frozen.
     """
-    refuse_if_frozen(self, "change the tensors of")
+    if self._lock is FROZEN or self._nested:
+        refuse_if_frozen(self, "change the tensors of")
     leaves = self._leaves()
     try:
-        for leaf in leaves:
-            leaf.requires_grad_(requires_grad)
+        if requires_grad:
+            for leaf in leaves:
+                leaf.requires_grad_()
+        else:
+            for leaf in leaves:
+                leaf.requires_grad_(False)
     except RuntimeError:  # one of them holds integers, or something is really wrong, which the same call says again
         for leaf in leaves:
             if leaf.is_floating_point() or leaf.is_complex():
@@ -299,11 +302,16 @@ def _fits(out: TensorClass, device: torch.device | None) -> bool:
     """Whether all leaves are tensors whose shapes start with the batch size, and on the device."""
     size = out._batch_size
     n = len(size)
+    fitting = size
     for leaf in out._leaves():
-        if not isinstance(leaf, Tensor) or leaf.shape[:n] != size or (device is not None and leaf.device != device):
+        if not isinstance(leaf, Tensor) or (device is not None and leaf.device != device):
             return False
+        shape = leaf.shape
+        if shape != fitting and shape[:n] != size:
+            return False
+        fitting = shape
     # The leaves of one of the same batch size have just been looked at.
-    return all(
+    return not out._nested or all(
         (inner._batch_size == size and not inner._nested) or _fits(inner, device) for inner in nested_objects(out)
     )
 

@@ -82,13 +82,22 @@ def gather(self: T, dim: Dim, index: Tensor) -> T:
     at = dimension(self, dim)
     if index.dim() != n:
         raise ValueError(f"gather: expected an index of {n} dimensions, got shape {list(index.shape)}")
-    return named(self._rearrange(_gather, (at, index), index.shape), self._names)
+    return named(self._rearrange(_gather, (at, index, []), index.shape), self._names)
 
 
-def _gather(tensor: Tensor, argument: tuple[int, Tensor]) -> Tensor:
-    dim, index = argument
+def _gather(tensor: Tensor, argument: tuple[int, Tensor, list[tuple[Size, Tensor]]]) -> Tensor:
+    """`torch.gather` with an index over the batch dimensions. The list keeps what it was expanded to for earlier fields."""
+    dim, index, known = argument
     beyond = tensor.shape[index.dim() :]
-    return torch.gather(tensor, dim, index.reshape(*index.shape, *(1,) * len(beyond)).expand(*index.shape, *beyond))
+    if not beyond:
+        return torch.gather(tensor, dim, index)
+    for shape, expanded in known:
+        if shape == beyond:
+            return torch.gather(tensor, dim, expanded)
+    made = index.reshape(*index.shape, *(1,) * len(beyond)).expand(*index.shape, *beyond)
+    if not torch.compiler.is_compiling():  # shapes of symbols are not compared: that would make them special
+        known.append((beyond, made))
+    return torch.gather(tensor, dim, made)
 
 
 def masked_select(self: T, mask: Tensor) -> T:
