@@ -75,6 +75,13 @@ def test_a_link_in_place_of_the_metadata_is_refused(folder: Path, tmp_path: Path
     refused(folder, r"meta\.json: expected a file of metadata")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes on Windows")
+def test_a_pipe_in_place_of_the_metadata_is_refused_and_not_waited_for(folder: Path) -> None:
+    (folder / "meta.json").unlink()
+    os.mkfifo(folder / "meta.json")
+    refused(folder, r"meta\.json: expected a file of metadata, got 0 bytes or no ordinary file")
+
+
 @pytest.mark.parametrize("file", ["../x.memmap", "/etc/passwd", "..", ".", "", "a/b", "a\\b", "c:x", "a\0b", None, 3])
 def test_a_name_that_could_lead_out_of_the_folder_is_refused(folder: Path, file: object) -> None:
     edit(folder, lambda found: found["root"]["entries"]["x"].update(file=file))

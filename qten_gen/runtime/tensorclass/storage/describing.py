@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import torch
 from torch import Size, Tensor, nn
 
 from ..checks import label
 from ..contents import contents, new_like, tensor_and_nested
-from .dtypes import DTYPES, dtype_name
+from .dtypes import PLAIN
 from .file_names import PENDING, TENSOR_SUFFIX, FileNames
 from .files import is_current, mapped_file
 from .json_values import encode, enum_of, has_plain_form, plain
@@ -23,19 +22,13 @@ if TYPE_CHECKING:
     from ..tensorclass import TensorClass
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """A tensor and the file it goes to; `stays` where it is that file already."""
 
     tensor: Tensor
     entry: TensorEntry
-    folder: str
+    path: str
     stays: bool
-
-    @property
-    def path(self) -> str:
-        """The path of the file."""
-        return os.path.join(self.folder, self.entry.file)
 
 
 def describe(self: TensorClass, folder: str, options: Options) -> tuple[Level, list[Placed]]:
@@ -78,10 +71,11 @@ def _entry(
     if isinstance(value, Tensor):
         entry = TensorEntry(value.dtype, tuple(value.shape), files.give(key, TENSOR_SUFFIX))
         refuse_unplain(value, where, may_be_meta=options.like)
-        placed.append(Placed(value, entry, folder, _stays(value, os.path.join(folder, entry.file), where, options)))
+        path = f"{folder}{os.sep}{entry.file}"
+        placed.append(Placed(value, entry, path, _stays(value, path, where, options)))
         return entry
     name = files.give(key)
-    inside = os.path.join(folder, name)
+    inside = f"{folder}{os.sep}{name}"
     if isinstance(value, (dict, list)):
         return _container(value, where, batch_size, inside, name, options, placed)
     return _object(cast("TensorClass", value), inside, name, options, placed)
@@ -121,7 +115,7 @@ def refuse_unplain(tensor: Tensor, where: str, *, may_be_meta: bool = False) -> 
         found = f"a tensor of layout {tensor.layout}"
     elif tensor.device.type == "meta" and not may_be_meta:
         found = "a tensor on the meta device, which has no data"
-    elif dtype_name(tensor.dtype) not in DTYPES:
+    elif tensor.dtype not in PLAIN:
         found = f"a tensor of dtype {tensor.dtype}"
     else:
         return
@@ -155,10 +149,10 @@ def rebuilt(self: Any, level: Level, folder: str, tensors: dict[str, Tensor]) ->
 
 def _rebuilt(value: object, entry: Entry, folder: str, tensors: dict[str, Tensor]) -> object:
     if isinstance(entry, TensorEntry):
-        return tensors[os.path.join(folder, entry.file)]
+        return tensors[f"{folder}{os.sep}{entry.file}"]
     if not isinstance(entry, Level):
         return value
-    inside = os.path.join(folder, entry.folder)
+    inside = f"{folder}{os.sep}{entry.folder}"
     if isinstance(value, dict):
         return {key: _rebuilt(item, entry.entries[key], inside, tensors) for key, item in value.items()}
     if isinstance(value, list):

@@ -14,6 +14,8 @@ _DTYPE_NAMES = (
 DTYPES: Final[dict[str, torch.dtype]] = {name: getattr(torch, name) for name in _DTYPE_NAMES if hasattr(torch, name)}
 """Dtypes whose elements are plain bytes, by name."""
 
+PLAIN: Final = frozenset(DTYPES.values())
+
 
 def dtype_name(dtype: torch.dtype) -> str:
     """`float32` for `torch.float32`."""

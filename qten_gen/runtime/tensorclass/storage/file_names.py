@@ -48,14 +48,18 @@ class FileNames:
     def give(self, key: str, suffix: str = "") -> str:
         """The name for a key. One that is too long, or taken but for its case, ends in a digest of the key."""
         name = encoded(key) + suffix
-        if len(name.encode(errors="surrogatepass")) > _LONGEST or _folded(name) in self._taken:
+        folded = _folded(name)
+        if len(name.encode(errors="surrogatepass")) > _LONGEST or folded in self._taken:
             digest = hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
             name = f"{encoded(key)[:32]}~{digest}{suffix}"
-        self._taken.add(_folded(name))
+            folded = _folded(name)
+        self._taken.add(folded)
         return name
 
 
 def _folded(name: str) -> str:
+    if name.isascii():
+        return name.lower()
     return unicodedata.normalize("NFC", name).casefold()
 
 

@@ -28,6 +28,11 @@ _CHUNK = 64 * 2**20
 
 _LARGEST_METADATA = 2**28
 
+_READ_METADATA = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+_parse = json.JSONDecoder().decode
+_render = json.JSONEncoder(separators=(",", ":")).encode
+
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -180,8 +185,11 @@ def _new_file(path: str) -> int:
 
 def _pieces(tensor: Tensor) -> Iterator[Tensor]:
     """Contiguous tensors on the CPU with the elements in order, none much larger than `_CHUNK` unless it needs no copy."""
+    if tensor.is_contiguous() and tensor.is_cpu and not tensor.is_conj() and not tensor.is_neg():
+        yield tensor
+        return
     size = tensor.numel() * tensor.itemsize
-    if size <= _CHUNK or (tensor.is_contiguous() and tensor.device.type == "cpu" and not _is_lazy(tensor)):
+    if size <= _CHUNK:
         yield tensor.cpu().resolve_conj().resolve_neg().contiguous()
         return
     rows = max(1, _CHUNK // (size // len(tensor)))
@@ -193,10 +201,6 @@ def _pieces(tensor: Tensor) -> Iterator[Tensor]:
             yield from _pieces(tensor[start : start + rows])
 
 
-def _is_lazy(tensor: Tensor) -> bool:
-    return tensor.is_conj() or tensor.is_neg()
-
-
 def _write(descriptor: int, tensor: Tensor) -> None:
     size = tensor.numel() * tensor.itemsize
     if size == 0:
@@ -206,12 +210,17 @@ def _write(descriptor: int, tensor: Tensor) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def write_metadata(path: str, value: dict[str, Json], token: str, durable: bool) -> None:
+def text_of(value: dict[str, Json]) -> bytes:
+    """Metadata as its file has it."""
+    return _render(value).encode()
+
+
+def write_metadata(path: str, text: bytes, token: str, durable: bool) -> None:
     """Replace a file of metadata in one step: whoever opens it finds the old text or the new one."""
     temporary = f"{path}.~{token}"
+    rest = memoryview(text)
     descriptor = _new_file(temporary)
     try:
-        rest = memoryview(json.dumps(value, separators=(",", ":")).encode())
         while rest:
             rest = rest[os.write(descriptor, rest) :]
         if durable:
@@ -223,43 +232,72 @@ def write_metadata(path: str, value: dict[str, Json], token: str, durable: bool)
         sync_folder(os.path.dirname(path))
 
 
-def read_metadata(path: str) -> tuple[dict[str, Json], tuple[int, int, int]]:
-    """The content of a file of metadata, and what `version_of` says of the file that was read.
+def holds(path: str, text: bytes) -> bool:
+    """Whether a file, and no link to one, is there and has just this in it."""
+    try:
+        descriptor = open_metadata(path)
+    except OSError:
+        return False
+    try:
+        return os.read(descriptor, len(text) + 1) == text
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def open_metadata(path: str) -> int:
+    """A file of metadata, open to be read. A link is an OSError; a pipe is not waited for."""
+    return os.open(path, _READ_METADATA)
+
+
+def read_metadata(path: str) -> dict[str, Json]:
+    """The content of a file of metadata.
 
     Raises:
         FileNotFoundError: there is no such file.
         StorageError: it is no JSON object, or too large to be one of ours.
     """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    descriptor = open_metadata(path)
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_METADATA:
-            raise StorageError(f"{path}: expected a file of metadata, got {found.st_size} bytes or no ordinary file")
-        text = os.read(descriptor, found.st_size)
+        return read_open_metadata(descriptor, path)[0]
     finally:
         os.close(descriptor)
+
+
+def read_open_metadata(descriptor: int, path: str) -> tuple[dict[str, Json], tuple[int, int]]:
+    """The same of an open file, and what `version_of` says of its path until it is replaced."""
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_METADATA:
+        raise StorageError(f"{path}: expected a file of metadata, got {found.st_size} bytes or no ordinary file")
     try:
-        value: object = json.loads(text)
+        value: object = _parse(os.read(descriptor, found.st_size).decode())
     except (ValueError, RecursionError) as error:
         raise StorageError(f"{path}: expected JSON: {error}") from None
     if not isinstance(value, dict):
         raise StorageError(f"{path}: expected a JSON object, got {type(value).__name__}")
-    return value, (found.st_ino, found.st_size, found.st_mtime_ns)
+    return value, (found.st_dev, found.st_ino)
 
 
-def version_of(path: str) -> tuple[int, int, int]:
-    """What changes when a file is replaced."""
+def version_of(path: str) -> tuple[int, int]:
+    """Tells a file from one that replaced it, as long as the old one is open."""
     found = os.stat(path)
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_dev, found.st_ino
 
 
 def make_folders(path: str) -> None:
     """Make a folder and those above it, where they are missing."""
-    os.makedirs(path, exist_ok=True)
+    try:
+        os.mkdir(path)
+    except FileNotFoundError:
+        os.makedirs(path, exist_ok=True)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
 
 
-def make_folder(path: str) -> None:
-    """Make a folder below one that exists.
+def make_folder(path: str) -> bool:
+    """Make a folder below one that exists, where it is missing. Whether it was.
 
     Raises:
         StorageError: something else is there.
@@ -269,6 +307,8 @@ def make_folder(path: str) -> None:
     except FileExistsError:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             raise StorageError(f"{path}: expected a folder, got a file or a link") from None
+        return False
+    return True
 
 
 def check_folder(path: str, where: str) -> None:
@@ -283,6 +323,14 @@ def check_folder(path: str, where: str) -> None:
         raise StorageError(f"{where}: expected a folder at {path}: {error.strerror}") from None
     if not stat.S_ISDIR(found.st_mode):
         raise StorageError(f"{where}: expected a folder at {path}, got a link or a file")
+
+
+def names_in(folder: str) -> set[str]:
+    """What is in a folder; nothing where there is none."""
+    try:
+        return set(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return set()
 
 
 def put_in_place(source: str, target: str) -> None:

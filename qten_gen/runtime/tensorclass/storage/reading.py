@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import torch
 from torch import Size, Tensor
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from ..tensorclass import TensorClass
 
 _ATTEMPTS = 100
+_CPU = torch.device("cpu")
 
 
 class Source(Protocol):
@@ -57,27 +57,19 @@ class Source(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class MappedFiles:
+class MappedFiles(NamedTuple):
     """The files of a folder.
 
     Attributes:
-        device: Where tensors are put; None leaves them in the mapped files, and `meta` opens none.
-        fake: Whether fake tensors are made, and no file is opened.
+        device: Where tensors are put; None leaves them in the mapped files.
         suffix: What the names of files may still end in, while a save is not finished.
         foreign: Whether tensordict wrote the files, which may be longer than their tensors; static values are plain JSON then.
     """
 
     device: torch.device | None
-    fake: bool
     suffix: str
     foreign: bool
     allow_pickle: bool
-
-    @property
-    def opens_nothing(self) -> bool:
-        """Whether tensors have a shape and no data."""
-        return self.fake or (self.device is not None and self.device.type == "meta")
 
     def metadata(self, folder: str) -> str:
         """The metadata of the folder itself."""
@@ -85,19 +77,35 @@ class MappedFiles:
 
     def check_folder(self, folder: str, where: str) -> None:
         """Refuse what is no folder."""
-        if not self.opens_nothing:
-            files.check_folder(folder, where)
+        files.check_folder(folder, where)
 
     def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
         """A tensor of the folder."""
-        if self.opens_nothing:
-            return torch.empty(entry.shape, dtype=entry.dtype, device=self.device or "cpu")
         path = f"{folder}{os.sep}{entry.file}"
         waits = self.suffix != "" and os.path.lexists(path + self.suffix)
         if waits:
             path += self.suffix
         found = files.map_tensor(path, entry.dtype, entry.shape, where, longer=self.foreign, settled=not waits)
         return found if self.device is None else found.to(self.device, non_blocking=True)
+
+
+class Shapes(NamedTuple):
+    """Tensors with a shape and no data, on the meta device or fake ones. No file of them is opened, nor need there be one."""
+
+    device: torch.device | None
+    foreign: bool
+    allow_pickle: bool
+
+    def metadata(self, folder: str) -> str:
+        """The metadata of the folder itself."""
+        return f"{folder}{os.sep}{METADATA}"
+
+    def check_folder(self, folder: str, where: str) -> None:
+        """Any folder will do."""
+
+    def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
+        """A tensor of the shape and dtype."""
+        return torch.empty(entry.shape, dtype=entry.dtype, device=self.device or "cpu")
 
 
 def load(
@@ -111,46 +119,67 @@ def load(
     """
     path = f"{folder}{os.sep}{METADATA}"
     for _ in range(_ATTEMPTS):
-        found, version = read_version(path, cls)
+        descriptor = _opened(path, cls)
         try:
-            made = _load(cls, folder, found, device, allow_pickle)
-        except ReplacedError:
-            continue
-        except StorageError:
-            if files.version_of(path) == version:
-                raise
-        else:
-            if files.version_of(path) == version:
-                return made
+            made = _attempt(cls, folder, path, descriptor, device, allow_pickle)
+        finally:
+            os.close(descriptor)
+        if made is not None:
+            return made
     raise StorageError(f"{folder}: another process replaces what is saved there faster than it can be read")
 
 
-def read_version(path: str, cls: type[TensorClass]) -> tuple[dict[str, Json], tuple[int, int, int]]:
-    """The metadata at a path, and which version of the file that was."""
+def _opened(path: str, cls: type[TensorClass]) -> int:
+    """The metadata at a path. It stays open while the rest is read: until then no other file can get its number."""
     try:
-        return files.read_metadata(path)
+        return files.open_metadata(path)
     except FileNotFoundError:
         raise FileNotFoundError(f"no saved {cls.__name__}: expected {path}, which a finished save leaves") from None
     except OSError as error:
         raise StorageError(f"{path}: expected a file of metadata: {error.strerror}") from None
 
 
-def _load(
+def _attempt(
     cls: type[TensorClass],
     folder: str,
+    path: str,
+    descriptor: int,
+    device: torch.device | None,
+    allow_pickle: bool,
+) -> TensorClass | None:
+    """The object that open metadata describes, or None where something was replaced while it was read."""
+    found, version = files.read_open_metadata(descriptor, path)
+    try:
+        made = _object(cls, folder, path, found, device, allow_pickle)
+    except ReplacedError:
+        return None
+    except StorageError:
+        if files.version_of(path) != version:
+            return None
+        raise
+    return made if files.version_of(path) == version else None
+
+
+def _object(
+    cls: type[TensorClass],
+    folder: str,
+    path: str,
     found: dict[str, Json],
     device: torch.device | None,
     allow_pickle: bool,
 ) -> TensorClass:
-    fake = active_fake_mode() is not None
-    if schema.SECTION in found:
-        metadata = schema.from_json(found[schema.SECTION], f"{folder}{os.sep}{METADATA}")
-        suffix = PENDING + metadata.token if metadata.pending else ""
+    foreign = schema.SECTION not in found
+    if foreign:
+        metadata = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "", False)
     else:
-        metadata, suffix = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "", False), ""
-    source = MappedFiles(device, fake, suffix, schema.SECTION not in found, allow_pickle)
-    inside = os.path.join(folder, metadata.level.folder) if metadata.level.folder else folder
-    return fill(cls, metadata.level, inside, source)
+        metadata = schema.from_json(found[schema.SECTION], path)
+    source: Source
+    if active_fake_mode() is not None or (device is not None and device.type == "meta"):
+        source = Shapes(device, foreign, allow_pickle)
+    else:
+        source = MappedFiles(device, PENDING + metadata.token if metadata.pending else "", foreign, allow_pickle)
+    level = metadata.level
+    return fill(cls, level, f"{folder}{os.sep}{level.folder}" if level.folder else folder, source)
 
 
 def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> TensorClass:
@@ -166,19 +195,29 @@ def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> T
     carried: list[object] = []
     static: list[object] = []
     for declared in cast("Any", cls)._declaration.fields:
-        at = f"{where}: {cls.__name__}.{declared.name}"
-        if declared.name not in level.entries and declared.name in cls._defaults:
-            value = _default(made, declared.name, batch_size)
+        name = declared.name
+        at = f"{where}: {cls.__name__}.{name}"
+        entry = level.entries.get(name)
+        if isinstance(entry, TensorEntry) and _is_one_tensor(cls, declared):
+            if not declared.unbatched:
+                _refuse_unfit_shape(entry.shape, batch_size, at)
+            carried.append(source.tensor(folder, entry, at))
+            continue
+        if name not in level.entries and name in cls._defaults:
+            value = _default(made, name, batch_size)
         else:
-            value = _value(cls, declared, level.entries.get(declared.name), folder, at, source)
-            if declared.name in cls._per_item:
+            value = _value(cls, declared, entry, folder, at, source)
+            if name in cls._per_item:
                 value = _items(made, declared, value, batch_size, at, source)
-        (static if declared.name in cls._static else carried).append(_fitting(value, declared, batch_size, at))
-    on = source.device or torch.device("cpu")
-    made._refill(carried, static, batch_size, on)
+        (static if name in cls._static else carried).append(_fitting(value, declared, batch_size, at))
+    made._refill(carried, static, batch_size, source.device or _CPU)
     made._names = level.names
     _refuse_unfit(made, batch_size, where)
     return cast("TensorClass", made)
+
+
+def _is_one_tensor(cls: type[TensorClass], declared: FieldDecl) -> bool:
+    return declared.nested is None and declared.container is None and declared.name not in cls._static
 
 
 def _value(
@@ -193,10 +232,8 @@ def _value(
         return None
     if declared.container is not None:
         return _container(declared.container, entry, folder, where, source)
-    if isinstance(entry, TensorEntry) and declared.name not in cls._nested:
-        return source.tensor(folder, entry, where)
     if isinstance(entry, Level) and declared.name in cls._nested:
-        inside = os.path.join(folder, entry.folder)
+        inside = f"{folder}{os.sep}{entry.folder}"
         source.check_folder(inside, where)
         return fill(nested_class(cls, declared.name), entry, inside, source)
     raise StorageError(
@@ -208,7 +245,7 @@ def _container(kind: str, entry: Entry, folder: str, where: str, source: Source)
     """A dict or list of tensors."""
     if not isinstance(entry, Level) or (entry.kind != kind and entry.kind != "class"):
         raise StorageError(f"{where}: expected a {kind} of tensors, got {_kind(entry)}")
-    inside = os.path.join(folder, entry.folder)
+    inside = f"{folder}{os.sep}{entry.folder}"
     source.check_folder(inside, where)
     found: dict[str, Tensor] = {}
     for key, item in entry.entries.items():
@@ -224,7 +261,7 @@ def _container(kind: str, entry: Entry, folder: str, where: str, source: Source)
 
 def _fitting(value: object, declared: FieldDecl, batch_size: Size, where: str) -> object:
     """A value whose shape, or whose batch size, starts with the owner's, where the batch carries it."""
-    if declared.unbatched or (isinstance(value, Tensor) and value.shape[: len(batch_size)] == batch_size):
+    if declared.unbatched:
         return value
     if declared.container is not None and value is not None:
         items = cast("dict[str, Tensor] | list[Tensor]", value)
@@ -232,9 +269,14 @@ def _fitting(value: object, declared: FieldDecl, batch_size: Size, where: str) -
     else:
         shapes = [value.shape if isinstance(value, Tensor) else getattr(value, "_batch_size", None)]
     for shape in shapes:
-        if isinstance(shape, Size) and shape[: len(batch_size)] != batch_size:
-            raise StorageError(f"{where}: expected a shape that starts with {list(batch_size)}, got {list(shape)}")
+        if isinstance(shape, Size):
+            _refuse_unfit_shape(shape, batch_size, where)
     return value
+
+
+def _refuse_unfit_shape(shape: tuple[int, ...], batch_size: Size, where: str) -> None:
+    if shape[: len(batch_size)] != batch_size:
+        raise StorageError(f"{where}: expected a shape that starts with {list(batch_size)}, got {list(shape)}")
 
 
 def _default(made: TensorClass, name: str, batch_size: Size) -> object:

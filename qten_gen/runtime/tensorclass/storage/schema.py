@@ -6,8 +6,7 @@ Read strictly: whatever this package would not have written is refused.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, NamedTuple, TypeAlias, cast
 
 import torch
 
@@ -29,8 +28,7 @@ _LARGEST = 2**62
 _DEEPEST = 100
 
 
-@dataclass(frozen=True, slots=True)
-class TensorEntry:
+class TensorEntry(NamedTuple):
     """A tensor: the bytes of its elements in `file`, in row-major order. Without elements there is no file."""
 
     dtype: torch.dtype
@@ -43,8 +41,7 @@ class TensorEntry:
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-@dataclass(frozen=True, slots=True)
-class StaticEntry:
+class StaticEntry(NamedTuple):
     """A static value as `json_values` encodes it.
 
     When it is saved it has the folder too in which tensordict looks for it, unless it is nothing that JSON has a word for.
@@ -55,8 +52,7 @@ class StaticEntry:
     folder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """An object, or a dict or list of tensors, and the folder below its owner's that it lies in."""
 
     kind: Literal["class", "dict", "list"]
@@ -72,8 +68,7 @@ Entry: TypeAlias = TensorEntry | StaticEntry | Level | None
 """What there is for a key. None is a field without a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(NamedTuple):
     """The metadata of a folder. While `pending`, a file may still have its name with the token of the save behind it."""
 
     level: Level

@@ -7,7 +7,6 @@ folders below. A tensorclass has one level more, `_tensordict`. Values that are 
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import pickle
 import stat
@@ -101,7 +100,7 @@ def _tensorclass(
 ) -> Level:
     """A tensorclass: its values that are no tensors may stand in its own metadata, and the rest is one folder further down."""
     inner = os.path.join(folder, _INNER)
-    found, _ = files.read_metadata(os.path.join(inner, METADATA))
+    found = files.read_metadata(os.path.join(inner, METADATA))
     level = _read(inner, os.path.join(below, _INNER), found, name, depth + 1, allow_pickle=allow_pickle)
     given: dict[str, object] = {
         key: value for key, value in metadata.items() if key not in ("_type", "_class", "_format_version")
@@ -112,14 +111,14 @@ def _tensorclass(
             key: StaticEntry(encode(value, folder, allow_pickle=True))
             for key, value in _unpickled(folder, allow_pickle).items()
         }
-    return dataclasses.replace(level, entries={**level.entries, **entries})
+    return level._replace(entries={**level.entries, **entries})
 
 
 def _collection(folder: str, below: str, key: str, depth: int, allow_pickle: bool) -> Entry:
     """What lies in a folder of its own: a value, or another level."""
     if not _is_folder(folder):
         raise StorageError(f"{key}: expected a folder at {folder}, got none, a file or a link")
-    metadata, _ = files.read_metadata(os.path.join(folder, METADATA))
+    metadata = files.read_metadata(os.path.join(folder, METADATA))
     kind = str(metadata.get("_type"))
     if "NonTensor" not in kind:
         return _read(folder, below, metadata, kind, depth + 1, allow_pickle=allow_pickle)

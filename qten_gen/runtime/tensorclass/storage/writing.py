@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from torch import Tensor
 
@@ -28,7 +27,7 @@ from .describing import Placed, describe, rebuilt
 from .errors import StorageError
 from .file_names import METADATA, PENDING
 from .options import Options
-from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
+from .schema import Level, Metadata, StaticEntry, TensorEntry
 
 if TYPE_CHECKING:
     from ..tensorclass import TensorClass
@@ -36,6 +35,34 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="TensorClass")
 
 _LEFT_BEHIND = re.compile(r".*\.~[0-9a-f]{8}")
+
+
+class _Work(NamedTuple):
+    """One save while it is carried out.
+
+    Attributes:
+        levels: Every level with its folder, an owner before what is in it.
+        fresh: The tensors that are to be written; the others are where they belong, or have no elements.
+    """
+
+    metadata: Metadata
+    levels: list[tuple[str, Level]]
+    fresh: list[Placed]
+    options: Options
+
+
+class _Found(NamedTuple):
+    """What is in the folders of an object before it is saved there.
+
+    Attributes:
+        pending: Whether there is metadata, so that somebody may read while the new object takes the place of another.
+        left: Files that saves left which were not finished. The object that is there may still need them.
+        more: Whether there is anything else that the new object does not have too.
+    """
+
+    pending: bool
+    left: list[str]
+    more: bool
 
 
 def save(self: T, folder: str, options: Options) -> T:
@@ -53,12 +80,14 @@ def save(self: T, folder: str, options: Options) -> T:
         levels = list(_levels(level, folder))
         if not options.existsok:
             _refuse_existing(levels, placed)
-        metadata = Metadata(level, os.urandom(4).hex(), any(_has_metadata(at) for at, _ in levels))
-        before = _files_of_old(folder) if metadata.pending else set()
-        _write(metadata, levels, placed, options)
-        if metadata.pending:
-            _put_in_place(metadata, levels, placed, options)
-        _clean(levels, before)
+        found = _look(levels)
+        before = _files_of_old(folder) if found.pending and found.more else set()
+        fresh = [item for item in placed if not item.stays and item.entry.size]
+        work = _Work(Metadata(level, os.urandom(4).hex(), found.pending), levels, fresh, options)
+        _write(work)
+        if found.pending:
+            _put_in_place(work)
+        _clean(levels, found.left, before)
         if options.durable:
             files.sync_folder(os.path.dirname(folder))
         tensors = {item.path: item.tensor.detach() if item.stays else _mapped(item) for item in placed}
@@ -70,26 +99,67 @@ def _levels(level: Level, folder: str) -> Iterator[tuple[str, Level]]:
     yield folder, level
     for entry in level.entries.values():
         if isinstance(entry, Level):
-            yield from _levels(entry, os.path.join(folder, entry.folder))
+            yield from _levels(entry, f"{folder}{os.sep}{entry.folder}")
 
 
-def _write(metadata: Metadata, levels: list[tuple[str, Level]], placed: list[Placed], options: Options) -> None:
+def _metadata_in(folder: str) -> str:
+    return f"{folder}{os.sep}{METADATA}"
+
+
+def _values(folder: str, level: Level) -> Iterator[tuple[str, StaticEntry]]:
+    """The static values of a level that tensordict can read, and the folder in which it looks for each."""
+    for entry in level.entries.values():
+        if isinstance(entry, StaticEntry) and entry.folder:
+            yield f"{folder}{os.sep}{entry.folder}", entry
+
+
+def _look(levels: list[tuple[str, Level]]) -> _Found:
+    pending = more = False
+    left: list[str] = []
+    for folder, level in levels:
+        names = files.names_in(folder)
+        pending = pending or METADATA in names
+        more = more or not names <= _names(level)
+        left += _left_behind(folder, names)
+        for inside, _ in _values(folder, level):
+            names = files.names_in(inside)
+            more = more or not names <= {METADATA}
+            left += _left_behind(inside, names)
+    return _Found(pending, left, more)
+
+
+def _names(level: Level) -> set[str]:
+    """What a folder has in it once a level is saved there."""
+    found = {METADATA}
+    for entry in level.entries.values():
+        if isinstance(entry, TensorEntry):
+            if entry.size:
+                found.add(entry.file)
+        elif entry is not None and entry.folder:
+            found.add(entry.folder)
+    return found
+
+
+def _left_behind(folder: str, names: Iterable[str]) -> list[str]:
+    return [f"{folder}{os.sep}{name}" for name in names if _LEFT_BEHIND.fullmatch(name)]
+
+
+def _write(work: _Work) -> None:
     """Write the tensors, and the metadata that makes them the content of the folder."""
-    for folder, _ in levels[1:]:
+    for folder, _ in work.levels[1:]:
         files.make_folder(folder)
-    suffix = PENDING + metadata.token if metadata.pending else ""
-    fresh = [item for item in placed if not item.stays and item.entry.size]
+    pending = work.metadata.pending
+    suffix = PENDING + work.metadata.token if pending else ""
     try:
-        _write_tensors(fresh, suffix, options)
-        if not metadata.pending:
-            _write_values(levels, metadata.token, options)
+        _write_tensors(work.fresh, suffix, work.options)
+        if not pending:
+            _write_values(work)
     except BaseException:
-        for item in fresh:
+        for item in work.fresh:
             files.remove(item.path + suffix)
         raise
-    order = levels if metadata.pending else levels[::-1]
-    for folder, level in order:
-        _write_metadata(folder, level, metadata.token, metadata.pending, options)
+    for folder, level in work.levels if pending else reversed(work.levels):
+        _write_metadata(folder, level, work, pending=pending)
 
 
 def _write_tensors(fresh: list[Placed], suffix: str, options: Options) -> None:
@@ -107,86 +177,76 @@ def _write_tensors(fresh: list[Placed], suffix: str, options: Options) -> None:
             write(item)
 
 
-def _write_metadata(folder: str, level: Level, token: str, pending: bool, options: Options) -> None:
+def _write_metadata(folder: str, level: Level, work: _Work, *, pending: bool) -> None:
     """Write the metadata of a folder, which stands for itself: it can be loaded alone, and be copied elsewhere."""
-    text = tensordict_folders.render(level, readable=not pending)
-    text[schema.SECTION] = schema.to_json(Metadata(replace(level, folder=""), token, pending))
-    files.write_metadata(os.path.join(folder, METADATA), text, token, options.durable)
+    token = work.metadata.token
+    value = tensordict_folders.render(level, readable=not pending)
+    value[schema.SECTION] = schema.to_json(Metadata(level._replace(folder=""), token, pending))
+    files.write_metadata(_metadata_in(folder), files.text_of(value), token, work.options.durable)
 
 
-def _write_values(levels: list[tuple[str, Level]], token: str, options: Options) -> None:
-    """The static values once more, where tensordict looks for them: in a folder each."""
-    for folder, level in levels:
-        for entry in level.entries.values():
-            if _shown(entry):
-                inside = os.path.join(folder, entry.folder)
-                files.make_folder(inside)
-                text = tensordict_folders.render_value(entry.shown)
-                files.write_metadata(os.path.join(inside, METADATA), text, token, options.durable)
+def _write_values(work: _Work) -> None:
+    """The static values once more, where tensordict looks for them. Those that are there already stay."""
+    for folder, level in work.levels:
+        for inside, entry in _values(folder, level):
+            new = files.make_folder(inside)
+            path, text = _metadata_in(inside), files.text_of(tensordict_folders.render_value(entry.shown))
+            # What an earlier save left may still be on its way to the disk.
+            if new or work.options.durable or not files.holds(path, text):
+                files.write_metadata(path, text, work.metadata.token, work.options.durable)
 
 
-def _put_in_place(metadata: Metadata, levels: list[tuple[str, Level]], placed: list[Placed], options: Options) -> None:
+def _put_in_place(work: _Work) -> None:
     """Give the new files their names, and say that it is done."""
-    for item in placed:
-        if not item.stays and item.entry.size:
-            files.put_in_place(item.path + PENDING + metadata.token, item.path)
-    _write_values(levels, metadata.token, options)
-    for folder, level in reversed(levels):
-        if options.durable:
+    suffix = PENDING + work.metadata.token
+    for item in work.fresh:
+        files.put_in_place(item.path + suffix, item.path)
+    _write_values(work)
+    for folder, level in reversed(work.levels):
+        if work.options.durable:
             files.sync_folder(folder)
-        _write_metadata(folder, level, metadata.token, False, options)
+        _write_metadata(folder, level, work, pending=False)
 
 
 def _mapped(item: Placed) -> Tensor:
     return files.map_tensor(item.path, item.entry.dtype, item.entry.shape, item.path)
 
 
-def _has_metadata(folder: str) -> bool:
-    return os.path.lexists(os.path.join(folder, METADATA))
-
-
 def _files_of_old(folder: str) -> set[str]:
     """The files of the object that the folder holds, as far as its metadata can be read and is ours."""
     try:
-        found, _ = files.read_metadata(os.path.join(folder, METADATA))
+        found = files.read_metadata(_metadata_in(folder))
         level = schema.from_json(found.get(schema.SECTION), folder).level
     except (OSError, StorageError):
         return set()
-    return _files(level, folder)
+    return _files(_levels(level, folder))
 
 
-def _files(level: Level, folder: str) -> set[str]:
-    """The files of an object: the metadata of each level, and the tensors."""
-    levels = list(_levels(level, folder))
-    return {os.path.join(at, METADATA) for at, _ in levels} | {
-        os.path.join(at, entry.file)
-        for at, level in levels
-        for entry in level.entries.values()
-        if isinstance(entry, TensorEntry) and entry.size
-    }
+def _files(levels: Iterable[tuple[str, Level]]) -> set[str]:
+    """The files of an object: the metadata of each folder, and the tensors."""
+    found = set()
+    for folder, level in levels:
+        found.add(_metadata_in(folder))
+        found.update(_metadata_in(inside) for inside, _ in _values(folder, level))
+        for entry in level.entries.values():
+            if isinstance(entry, TensorEntry) and entry.size:
+                found.add(f"{folder}{os.sep}{entry.file}")
+    return found
 
 
-def _clean(levels: list[tuple[str, Level]], before: set[str]) -> None:
+def _clean(levels: list[tuple[str, Level]], left: list[str], before: set[str]) -> None:
     """Remove the files of the object before, metadata first, and what saves left that were not finished."""
-    root, level = levels[0]
-    for path in sorted(before - _files(level, root), key=lambda path: not path.endswith(METADATA)):
+    gone = before - _files(levels) if before else before
+    for path in sorted(gone, key=lambda path: not path.endswith(METADATA)):
         files.remove(path)
-    values = {
-        os.path.join(at, entry.folder) for at, level in levels for entry in filter(_shown, level.entries.values())
-    }
-    for folder in {at for at, _ in levels} | values | {os.path.dirname(path) for path in before}:
-        for name in os.listdir(folder) if os.path.isdir(folder) else ():
-            if _LEFT_BEHIND.fullmatch(name):
-                files.remove(os.path.join(folder, name))
-
-
-def _shown(entry: Entry) -> TypeGuard[StaticEntry]:
-    """Whether an entry has a folder for tensordict to read."""
-    return isinstance(entry, StaticEntry) and entry.folder != ""
+    for folder in {os.path.dirname(path) for path in gone}:
+        left = left + _left_behind(folder, files.names_in(folder))
+    for path in left:
+        files.remove(path)
 
 
 def _refuse_existing(levels: list[tuple[str, Level]], placed: list[Placed]) -> None:
-    paths = [os.path.join(folder, METADATA) for folder, _ in levels] + [item.path for item in placed if not item.stays]
+    paths = [_metadata_in(folder) for folder, _ in levels] + [item.path for item in placed if not item.stays]
     for path in paths:
         if os.path.lexists(path):
             raise FileExistsError(f"{path} exists already; pass existsok=True to replace what is saved there")
@@ -194,9 +254,9 @@ def _refuse_existing(levels: list[tuple[str, Level]], placed: list[Placed]) -> N
 
 def _refuse_part_of_larger(folder: str) -> None:
     """The metadata of the larger object says what its parts are, so a part cannot be replaced behind its back."""
-    owner, name = os.path.split(os.path.abspath(folder))
+    owner, name = os.path.split(folder)
     try:
-        found, _ = files.read_metadata(os.path.join(owner, METADATA))
+        found = files.read_metadata(_metadata_in(owner))
         level = schema.from_json(found.get(schema.SECTION), owner).level
     except (OSError, StorageError):
         return
