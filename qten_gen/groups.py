@@ -8,14 +8,14 @@ may be registered with a Module anywhere. So:
 2. a file that imports one of these, over any number of steps, matters if it has a class with bases or a `.register(`;
 3. a file that has outputs matters: whether it still declares is not guessed, lest a half-typed line cost it its outputs;
 4. of what a file that matters imports, that matters which leads on, over any number of steps, to a file of rule 1 or to one
-   that may define type aliases, and that which a base of a class is imported from.
+   that may define type aliases, that which a base of a class or a star import comes from, and that which passes a name on.
 
 The text is looked through with regular expressions: what stands in a string may be taken for code, which only costs time.
 Files that matter and import each other form a group: the outputs of a file depend on nothing outside its group.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from .module_names import absolute
@@ -48,7 +48,9 @@ class Scan(NamedTuple):
     """It may define a type alias or a type variable."""
     imports: tuple[str, ...]
     bases: tuple[str, ...]
-    """Those of the imports that bases of classes may come from."""
+    """Those of the imports that bases of classes may come from, and all star imports."""
+    binds: tuple[str, ...] = ()
+    """The names that imports bind, which other files may import from here."""
     relative: bool = False
     """It imports relatively, as only files of packages can."""
 
@@ -73,14 +75,15 @@ def scan(data: bytes, origin: Origin) -> Scan:
     code = _COMMENT.sub("", data.decode("utf-8", "replace"))
     found = [*_from_imports(code, origin), *_plain_imports(code)]
     lists = _CLASS.findall(code)
-    heads = {"*", *(name for bases in lists for name in _HEAD.findall(bases))}
+    heads = {name for bases in lists for name in _HEAD.findall(bases)}
     return Scan(
         mentions=b"qten_gen" in data,
         derives=bool(lists),
         registers=_REGISTER.search(code) is not None,
         aliases=_ALIAS.search(code) is not None,
         imports=_modules(found),
-        bases=_modules(item for item in found if lists and item.bound in heads),
+        bases=_modules(item for item in found if item.bound == "*" or (lists and item.bound in heads)),
+        binds=tuple(sorted({item.bound for item in found})),
         relative=any(module.startswith(".") for module, _ in _FROM.findall(code)),
     )
 
@@ -165,8 +168,19 @@ class _Modules(NamedTuple):
 
     def find(self, origin: Origin, names: Iterable[str]) -> tuple[str, ...]:
         """The files that a file at `origin` means by these names."""
-        found = (self.local.get((origin.root, name)) or self.anywhere.get(name) for name in names)
+        found = (self._file(origin, name) for name in names)
         return tuple(path for path in found if path is not None)
+
+    def passing(self, origin: Origin, names: Iterable[str], scans: Mapping[str, Scan]) -> Iterator[str]:
+        """The files that pass a name on which a file imports from them: `shop.common` for `shop.common.Tensor`."""
+        for name in names:
+            module, _, last = name.rpartition(".")
+            path = self._file(origin, module)
+            if path is not None and last in scans[path].binds:
+                yield path
+
+    def _file(self, origin: Origin, name: str) -> str | None:
+        return self.local.get((origin.root, name)) or self.anywhere.get(name)
 
 
 def _mattering(
@@ -178,31 +192,35 @@ def _mattering(
 ) -> set[str]:
     """The files that matter, by the four rules of this module's docstring."""
     importers = importers_of(imported)
+
+    def needed(path: str) -> Iterator[str]:
+        yield from (target for target in imported[path] if target in leading)
+        yield from known.find(origins[path], scans[path].bases)
+        yield from known.passing(origins[path], scans[path].imports, scans)
+
     mentioning = {path for path, scan in scans.items() if scan.mentions}
-    deriving = {path for path in closure(mentioning, importers) if scans[path].derives or scans[path].registers}
-    leading = closure(mentioning | {path for path, scan in scans.items() if scan.aliases}, importers)
-    needed = {
-        path: [*(target for target in targets if target in leading), *known.find(origins[path], scans[path].bases)]
-        for path, targets in imported.items()
+    deriving = {
+        path for path in closure(mentioning, importers.__getitem__) if scans[path].derives or scans[path].registers
     }
+    leading = closure(mentioning | {path for path, scan in scans.items() if scan.aliases}, importers.__getitem__)
     return closure(mentioning | deriving | (scans.keys() & set(generated)), needed)
 
 
 def importers_of(imported: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
-    """For each file that is imported, the files that import it."""
-    importers: dict[str, list[str]] = {}
+    """For each file, the files that import it."""
+    importers: dict[str, list[str]] = {path: [] for path in imported}
     for path, targets in imported.items():
         for target in targets:
-            importers.setdefault(target, []).append(path)
+            importers[target].append(path)
     return importers
 
 
-def closure(start: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
-    """Everything that can be reached from `start`."""
+def closure(start: Iterable[str], edges: Callable[[str], Iterable[str]]) -> set[str]:
+    """Everything that can be reached from `start`; `edges` gives what is next to something."""
     seen = set(start)
     waiting = list(seen)
     while waiting:
-        for target in edges.get(waiting.pop(), ()):
+        for target in edges(waiting.pop()):
             if target not in seen:
                 seen.add(target)
                 waiting.append(target)

@@ -104,9 +104,9 @@ def load(root: str) -> Manifest:
 
 
 def _seen(entry: object) -> Seen:
-    signature, module, mentions, derives, registers, aliases, imports, bases, relative = _items(entry)
+    signature, module, mentions, derives, registers, aliases, imports, bases, binds, relative = _items(entry)
     flags = mentions is True, derives is True, registers is True, aliases is True
-    found = Scan(*flags, _texts(imports), _texts(bases), relative is True)
+    found = Scan(*flags, _texts(imports), _texts(bases), _texts(binds), relative is True)
     return Seen(_signature(signature), _text(module), found)
 
 

@@ -29,17 +29,17 @@ def misnamed(
         if scans[path].relative and "." not in origins[path].module and not origins[path].is_package:
             found[path] = Misnamed("this file imports relatively")
     known = {origin.module for origin in origins.values()}
-    for importer, scan in sorted(scans.items()):
-        for name in scan.imports:
-            spelled = name.removesuffix("_qten").rstrip(".")
-            leading, _, rest = spelled.partition(".")
-            while rest and spelled not in known:
-                for path in modules.get(rest, ()):
-                    root = _above(origins[path].root, leading.split("."))
-                    if root is not None:
-                        found[path] = Misnamed(f"{importer} imports this file as {spelled}", root)
-                further, _, rest = rest.partition(".")
-                leading = f"{leading}.{further}"
+    for name in sorted({name for scan in scans.values() for name in scan.imports} - known):
+        spelled = name.removesuffix("_qten").rstrip(".")
+        leading, _, rest = spelled.partition(".")
+        while rest and spelled not in known:
+            for path in modules.get(rest, ()):
+                root = _above(origins[path].root, leading.split("."))
+                if root is not None:
+                    importer = min(path for path, scan in scans.items() if name in scan.imports)
+                    found[path] = Misnamed(f"{importer} imports this file as {spelled}", root)
+            further, _, rest = rest.partition(".")
+            leading = f"{leading}.{further}"
     return found
 
 

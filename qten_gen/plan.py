@@ -28,9 +28,10 @@ from .diagnostics import (
 from .files import outputs_of, shown, source_of
 from .groups import Origin, closure, groups, importers_of, imports, scan
 from .link import link
+from .link.surroundings import surroundings
 from .marker import is_ours, read_marker
 from .misnamed import Misnamed
-from .model import FileDecl, SourceFile
+from .model import FileDecl, SourceFile, Surroundings
 from .read.module import read
 from .read.positions import locate
 from .render import render
@@ -148,7 +149,7 @@ def _plan_group(
     linked, inconsistent = _linked(files, crashes)
     declared = {path: file for path, file in linked.items() if file.declarations}
     # What is missing in a file because another could not be read is no fault of that file, and proves nothing.
-    doubtful = closure(unread, importers_of(imported)) - unread
+    doubtful = closure(unread, importers_of(imported).__getitem__) - unread
     imported_by_others = {target for path, targets in imported.items() for target in targets if target != path}
     unimported = sources.keys() - imported_by_others - set(reached)
     said = inconsistent + _checked(linked, unimported, crashes)
@@ -190,7 +191,16 @@ def _read(
         if result is not None:
             files.append(result[0])
             found.extend(result[1])
+    told = _attempt(crashes, min(sources), "reading", surroundings, files, sources) or {}
+    for index, file in enumerate(files):
+        if file.path in told:
+            files[index] = _attempt(crashes, file.path, "reading", _read_again, file, sources, told[file.path]) or file
     return files, found
+
+
+def _read_again(file: SourceFile, sources: Mapping[str, bytes], around: Surroundings) -> SourceFile:
+    """The file as it reads when one knows what others bring to it."""
+    return read(sources[file.path], file.path, file.module, file.is_package, around)[0]
 
 
 def _linked(files: list[SourceFile], crashes: list[Crash]) -> tuple[dict[str, FileDecl], list[Diagnostic]]:

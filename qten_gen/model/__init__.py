@@ -58,4 +58,5 @@ from .source import RegistrationSource as RegistrationSource
 from .source import Signature as Signature
 from .source import SourceFile as SourceFile
 from .source import Specifier as Specifier
+from .source import Surroundings as Surroundings
 from .source import TypeVariable as TypeVariable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .dimensions import Dim, DimError
@@ -139,6 +140,18 @@ class ImportedName:
 
 
 @dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a file has to be told of other files before its names can be read."""
+
+    passed_on: Mapping[str, str] = field(default_factory=dict)
+    """Names of other files that stand for something outside the run: `shop.common.Tensor` for `torch.Tensor`."""
+    brought: Mapping[str, ImportedName] = field(default_factory=dict)
+    """The names that its star imports bring."""
+    complete: bool = False
+    """Whether they bring no others."""
+
+
+@dataclass(frozen=True, slots=True)
 class TypeVariable:
     """A type variable defined in the file: its bound, or the union of its constraints."""
 
@@ -161,7 +174,11 @@ class SourceFile:
     """Every name bound at the top level."""
     future_annotations: bool = False
     is_package: bool = False
+    star_imports: tuple[str, ...] = ()
+    """The modules, as written, of `from module import *`."""
     has_star_import: bool = False
-    """Whether names come from `from module import *`, so that an unknown name is no mistake."""
+    """Whether a star import may bring names that are not known here, so that an unknown name is no mistake."""
+    exported: tuple[str, ...] | None = None
+    """What `__all__` lists; None where there is none, or none that can be read."""
     is_program: bool = False
     """Whether it asks for `"__main__"`, as files do that are run rather than imported."""

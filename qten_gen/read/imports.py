@@ -25,13 +25,11 @@ def dotted(node: cst.BaseExpression) -> str | None:
     return ".".join(reversed(names))
 
 
-def is_star(node: cst.CSTNode) -> bool:
-    """Whether the statement is `from module import *`, of a module whose names are not known."""
-    return (
-        isinstance(node, cst.ImportFrom)
-        and isinstance(node.names, cst.ImportStar)
-        and _source(node) != language.PACKAGE
-    )
+def star_import(node: cst.CSTNode) -> str | None:
+    """The module of `from module import *`, as written, where its names are not known."""
+    if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
+        return source if (source := _source(node)) != language.PACKAGE else None
+    return None
 
 
 def imported_names(node: cst.Import | cst.ImportFrom, type_checking: bool) -> Iterator[tuple[str, ImportedName]]:

@@ -12,11 +12,21 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from ..diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic
-from ..model import ClassSource, ImportedName, Place, RegistrationSource, SourceFile, TypeExpr, TypeVariable
+from ..model import (
+    ClassSource,
+    ImportedName,
+    Place,
+    RegistrationSource,
+    SourceFile,
+    Surroundings,
+    TypeExpr,
+    TypeVariable,
+)
 from .annotations import type_expr
 from .blocks import is_type_checking
 from .classes import class_source, class_type_variables, type_variable
-from .imports import bound_names, dotted, imported_names, is_star
+from .exported import exported
+from .imports import bound_names, dotted, imported_names, star_import
 from .names import Scope
 from .signatures import signature
 from .syntax import decode, parse
@@ -24,10 +34,15 @@ from .syntax import decode, parse
 _TYPE_VARIABLE = ("typing.TypeVar", "typing_extensions.TypeVar")
 _TYPE_ALIAS = ("typing.TypeAlias", "typing_extensions.TypeAlias")
 
+ALONE = Surroundings()
+"""What a file is told of others at first: nothing."""
+
 Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
 
 
-def read(data: bytes, path: str, module: str, is_package: bool = False) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
+def read(
+    data: bytes, path: str, module: str, is_package: bool = False, around: Surroundings = ALONE
+) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
     """What the file says. Where it cannot be read, an empty source and the diagnostic that says why. Nothing is raised.
 
     Args:
@@ -35,6 +50,7 @@ def read(data: bytes, path: str, module: str, is_package: bool = False) -> tuple
         path: How the file is named in diagnostics.
         module: Its dotted name, which relative imports start from.
         is_package: Whether it is an `__init__.py`.
+        around: What it has to be told of other files, once these are read.
     """
     empty = SourceFile(path, module, is_package=is_package)
     text = decode(data, path)
@@ -44,7 +60,7 @@ def read(data: bytes, path: str, module: str, is_package: bool = False) -> tuple
     if not isinstance(tree, cst.Module):
         return empty, (tree,)
     try:
-        return replace(_source_file(tree, path, module, is_package), is_program="__main__" in text), ()
+        return replace(_source_file(tree, path, module, is_package, around), is_program="__main__" in text), ()
     except RecursionError:
         return empty, (
             diagnostic(SYNTAX_ERROR, path, "an expression is nested too deeply to be read", line=1, column=1),
@@ -60,10 +76,20 @@ class _Names:
     classes: set[str] = field(default_factory=set)
 
 
-def _source_file(tree: cst.Module, path: str, module: str, is_package: bool) -> SourceFile:
+def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, around: Surroundings) -> SourceFile:
     statements = list(_statements(tree.body, Place(("body",)), type_checking=False))
     names = _names(statements)
-    scope = Scope(module, is_package, names.imports, frozenset(names.bound), frozenset(names.classes))
+    names.imports.update((name, origin) for name, origin in around.brought.items() if name not in names.bound)
+    names.bound.update(around.brought)
+    scope = Scope(
+        module,
+        is_package,
+        names.imports,
+        frozenset(names.bound),
+        frozenset(names.classes),
+        passed_on=around.passed_on,
+    )
+    stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
     classes: dict[str, ClassSource] = {}
     type_variables: dict[str, TypeVariable] = {}
     aliases: dict[str, TypeExpr] = {}
@@ -88,7 +114,9 @@ def _source_file(tree: cst.Module, path: str, module: str, is_package: bool) -> 
         names=frozenset(names.bound),
         future_annotations=names.imports.get("annotations") == ImportedName("__future__", "annotations"),
         is_package=is_package,
-        has_star_import=any(is_star(node) for node, _, _ in statements),
+        star_imports=stars,
+        has_star_import=bool(stars) and not around.complete,
+        exported=exported(node for node, _, _ in statements),
     )
 
 

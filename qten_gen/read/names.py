@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..model import ImportedName, language
@@ -21,6 +22,8 @@ class Scope:
     bound: frozenset[str]
     classes: frozenset[str]
     inner: dict[str, str] = field(default_factory=dict)
+    passed_on: Mapping[str, str] = field(default_factory=dict)
+    """Names of other files that stand for something outside the run."""
 
     def resolve(self, dotted: str) -> str:
         """Qualified name of what a dotted name refers to; a name that nothing binds is returned as it is.
@@ -30,7 +33,18 @@ class Scope:
         """
         head, _, rest = dotted.partition(".")
         resolved = self._resolve_head(head)
-        return f"{resolved}.{rest}" if rest else resolved
+        qualified = f"{resolved}.{rest}" if rest else resolved
+        return self._beyond(qualified) if self.passed_on else qualified
+
+    def _beyond(self, qualified: str) -> str:
+        """What a name means that another file passes on."""
+        end = len(qualified)
+        while end > 0:
+            meant = self.passed_on.get(qualified[:end])
+            if meant is not None:
+                return meant + qualified[end:]
+            end = qualified.rfind(".", 0, end)
+        return qualified
 
     def _resolve_head(self, head: str) -> str:
         if head in self.inner:

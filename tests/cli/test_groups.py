@@ -64,6 +64,17 @@ def test_a_file_that_a_base_is_imported_from_matters() -> None:
     assert found(**files) == [["a.py", "mixins.py"]]
 
 
+def test_a_file_that_a_star_import_names_matters_to_a_file_that_does() -> None:
+    files = {"a": f"from x import *\n{DECLARES}", "x": "from y import *\n", "y": "from torch import Tensor\n"}
+    assert found(**files) == [["a.py", "x.py", "y.py"]]
+
+
+@pytest.mark.parametrize("passing", ["from torch import Tensor as T", "import torch as T", "from z import T"])
+def test_a_file_that_passes_a_name_on_matters_to_what_imports_it(passing: str) -> None:
+    assert found(a=f"from x import T\n{DECLARES}", x=f"{passing}\n") == [["a.py", "x.py"]]
+    assert found(a=f"from x import U\n{DECLARES}", x=f"{passing}\n") == [["a.py"]]
+
+
 def test_a_handler_in_another_file_matters() -> None:
     assert found(a=DECLARES, h="import a\n@a.Net.register(a.Batch)\ndef _(net, batch): ...\n") == [["a.py", "h.py"]]
 

@@ -1,0 +1,60 @@
+"""`__all__`: the names that `from module import *` brings."""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Iterable
+
+import libcst as cst
+
+from .annotations import text_of
+from .imports import dotted
+
+
+def exported(statements: Iterable[cst.CSTNode]) -> tuple[str, ...] | None:
+    """What the top level of a file lists in `__all__`; None where there is none, or one that has to be computed."""
+    found: list[str] | None = None
+    for node in statements:
+        change = _change(node)
+        if change is not None:
+            starts_anew, value = change
+            names = _names(value)
+            if names is None or (found is None and not starts_anew):
+                return None
+            found = names if starts_anew or found is None else [*found, *names]
+    return None if found is None else tuple(dict.fromkeys(found))
+
+
+def _change(node: cst.CSTNode) -> tuple[bool, cst.BaseExpression | None] | None:
+    """Whether a statement gives `__all__` anew or adds to it, and what; None for any other statement."""
+    match node:
+        case cst.Assign(targets=targets) if any(dotted(item.target) == "__all__" for item in targets):
+            return True, node.value
+        case cst.AnnAssign(target=cst.Name("__all__"), value=value):
+            return True, value
+        case cst.AugAssign(target=cst.Name("__all__"), operator=cst.AddAssign()):
+            return False, node.value
+        case cst.Expr(value=cst.Call(args=[cst.Arg(value=value)], func=function)) if dotted(function) in _METHODS:
+            single = dotted(function) == "__all__.append"
+            return False, cst.List([cst.Element(value)]) if single else value
+        case cst.Expr(value=cst.Call(func=function)) if (dotted(function) or "").startswith("__all__."):
+            return False, None
+    return None
+
+
+_METHODS = ("__all__.append", "__all__.extend")
+
+
+def _names(value: cst.BaseExpression | None) -> list[str] | None:
+    """The strings of a list or a tuple, or of a sum of them."""
+    if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Add):
+        left, right = _names(value.left), _names(value.right)
+        return None if left is None or right is None else [*left, *right]
+    if not isinstance(value, cst.List | cst.Tuple):
+        return None
+    try:
+        found: object = literal_eval(text_of(value))
+    except (ValueError, SyntaxError):
+        return None
+    whole = isinstance(found, list | tuple) and all(isinstance(name, str) for name in found)
+    return [str(name) for name in found] if isinstance(found, list | tuple) and whole else None
