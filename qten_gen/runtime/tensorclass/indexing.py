@@ -20,7 +20,7 @@ from . import joining, names
 from .checks import named, refuse_if_frozen
 from .contents import batched_leaves
 from .mismatch import explain
-from .shapes import with_length, without
+from .shapes import with_length
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -50,13 +50,15 @@ def getitem(self: T, index: Index) -> T:
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         TypeError: it is none of the types above.
     """
-    if type(index) is Tensor and self._batch_size and index.dim() == 1:
+    found = _basic(self._batch_size, index)
+    if found is None:
         rows = _rows_of(self, index)
         if rows is not None:
             selected = self._rearrange(_select_rows, rows, with_length(self._batch_size, 0, rows.shape[0]))
             selected._names = self._names
             return selected
-    plain, size = _resolved(self, index)
+        found = _with_tensors(self, index)
+    plain, size = found
     selected = self._rearrange(item_of, plain, size)
     if self._names is not None:
         selected._names = names.indexed(self._names, plain, len(size))
@@ -164,8 +166,10 @@ _MANY = 256
 """From how many positions on it pays to ask whether all of them count from the front."""
 
 
-def _rows_of(self: TensorClass, index: Tensor) -> Tensor | None:
+def _rows_of(self: TensorClass, index: Index) -> Tensor | None:
     """The positions that a mask or a tensor of indices selects, where `index_select` may take them; None for the plain way."""
+    if type(index) is not Tensor or index.dim() != 1 or not self._batch_size:
+        return None
     if index.dtype is torch.bool:
         return _mask_indices(self, index, 0)[0]
     if index.dtype is torch.long and index.numel() >= _MANY and _are_positions(self, index):
@@ -201,27 +205,26 @@ def _mask_indices(self: TensorClass, mask: Tensor, first: int) -> tuple[Tensor, 
 
 
 def _resolved(self: TensorClass, index: Index) -> tuple[PlainIndex, Size]:
-    """The index in plain form, and the batch size of the items that it selects. The common forms go first."""
-    batch_size = self._batch_size
-    if batch_size:
-        if type(index) is int and -batch_size[0] <= index < batch_size[0]:
-            return index, without(batch_size, 0)
-        if type(index) is slice:
-            length = _slice_length(index, batch_size[0])
-            return index, Size((length,)) if len(batch_size) == 1 else with_length(batch_size, 0, length)
-        if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0:
-            shape = index.shape
-            return index, shape if len(batch_size) == 1 else Size((*shape, *batch_size[1:]))
-        if type(index) is tuple and len(index) <= len(batch_size):
-            left = _basic_size(batch_size, index)
-            if left is not None:
-                return cast("tuple[_Plain, ...]", index), left
-    plain = _plain(self, index)
-    return plain, _indexed_size(batch_size, plain)
+    """The index in plain form, and the batch size of the items that it selects."""
+    return _basic(self._batch_size, index) or _with_tensors(self, index)
 
 
-def _basic_size(batch_size: Size, index: tuple[IndexItem, ...]) -> Size | None:
-    """The batch size that integers and slices leave; None where there are other parts, or a number is out of range."""
+def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
+    """An integer, a slice or a tuple of both, and the batch size that it leaves; None for other indexes and those out of range.
+
+    They are the usual ones. A slice goes first: in a graph, each type that is asked for on the way is a guard.
+    """
+    if not batch_size:
+        return None
+    if type(index) is slice:
+        length = _slice_length(index, batch_size[0])
+        return index, Size((length,)) if len(batch_size) == 1 else with_length(batch_size, 0, length)
+    if type(index) is int:
+        if not -batch_size[0] <= index < batch_size[0]:
+            return None
+        return index, batch_size[1:] if len(batch_size) > 1 else Size()
+    if type(index) is not tuple or len(index) > len(batch_size):
+        return None
     sizes: list[int] = []
     rest = iter(batch_size)
     for item in index:
@@ -231,7 +234,17 @@ def _basic_size(batch_size: Size, index: tuple[IndexItem, ...]) -> Size | None:
         elif type(item) is not int or not -size <= item < size:
             return None
     sizes += rest
-    return Size(sizes)
+    return cast("tuple[_Plain, ...]", index), Size(sizes)
+
+
+def _with_tensors(self: TensorClass, index: Index) -> tuple[PlainIndex, Size]:
+    """Any other index in plain form, and the batch size of the items that it selects."""
+    batch_size = self._batch_size
+    if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0 and batch_size:
+        shape = index.shape
+        return index, shape if len(batch_size) == 1 else Size((*shape, *batch_size[1:]))
+    plain = _plain(self, index)
+    return plain, _indexed_size(batch_size, plain)
 
 
 def _plain(self: TensorClass, index: Index) -> PlainIndex:

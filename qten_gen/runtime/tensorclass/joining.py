@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
-import torch
-from torch import Size, Tensor
+from torch import Size, Tensor, split_with_sizes
+from torch import cat as cat_tensors
+from torch import stack as stack_tensors
+from torch import unbind as unbind_tensors
 
 from . import names
 from .checks import label, of_another_class
@@ -23,7 +25,7 @@ A = TypeVar("A")
 Join = Callable[[list[Tensor], int], Tensor]
 
 
-def stack(items: Iterable[T], dim: int = 0, fn: Join = torch.stack) -> T:
+def stack(items: Iterable[T], dim: int = 0, fn: Join = stack_tensors) -> T:
     """Objects of one class and batch size along a new batch dimension. `fn` stacks the tensors.
 
     Raises:
@@ -65,7 +67,7 @@ def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0) -> T:
         ValueError: there are none, or batch sizes or static fields differ.
     """
     # With every argument given, dynamo does not look at the defaults, and installs no guards for them.
-    stacked = stack(items, dim, torch.stack)
+    stacked = stack(items, dim, stack_tensors)
     if not isinstance(stacked, cls):
         raise of_another_class(cls, stacked)
     return stacked
@@ -96,7 +98,7 @@ def cat(items: Iterable[T], dim: Dim = 0) -> T:
             )
         length += other[at]
     try:
-        out = first._join(torch.cat, objects, at, with_length(size, at, length))
+        out = first._join(cat_tensors, objects, at, with_length(size, at, length))
     except RuntimeError as error:
         explain("cat", objects, error)
         raise
@@ -156,7 +158,7 @@ def unbind(self: T, dim: Dim = 0) -> tuple[T, ...]:
     """The items along a batch dimension, without that dimension."""
     at = dimension(self, dim)
     size = self._batch_size
-    return _named(self._part(torch.unbind, at, [without(size, at)] * size[at]), names.without(self._names, [at]))
+    return _named(self._part(unbind_tensors, at, [without(size, at)] * size[at]), names.without(self._names, [at]))
 
 
 def _named(parts: list[T], names: Names | None) -> tuple[T, ...]:
@@ -168,7 +170,7 @@ def _named(parts: list[T], names: Names | None) -> tuple[T, ...]:
 
 def _split(tensor: Tensor, argument: tuple[list[int], int]) -> Sequence[Tensor]:
     sizes, dim = argument
-    return torch.split_with_sizes(tensor, sizes, dim)
+    return split_with_sizes(tensor, sizes, dim)
 
 
 def _nothing(action: str) -> ValueError:

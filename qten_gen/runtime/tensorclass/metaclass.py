@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
 from ..declaring.fields import field
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from .tensorclass import TensorClass
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
-"""Slots of TensorClass that every class also has under its own name. Where dynamo finds a name in a base, it guards that no class
-in between has it too: four guards for each generation, in every graph that makes an object."""
+"""Slots of TensorClass that generated code writes."""
 
 
 @dataclass_transform(field_specifiers=(field,), eq_default=False)
@@ -82,7 +82,19 @@ class TensorClassMeta(DeclarationMeta):
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
         init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
-        for slot in _SLOTS:
-            type.__setattr__(cls, slot, getattr(cls, slot))
+        _gather_slots(cls, declaration)
         pytree.register(cls)
         pickling.register(cast("type[TensorClass]", cls))
+
+
+def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:
+    """Put the inherited slots under the class's own name as well; an open class keeps its fields elsewhere.
+
+    Where dynamo finds a name in a base, it guards that no class in between has it too: a guard for each slot and generation, in
+    every graph that makes an object.
+    """
+    storage = import_module("qten_gen.model").storage
+    for name in (*_SLOTS, *(storage(f.name) for f in declaration.fields)):
+        slot = getattr(cls, name, None)
+        if isinstance(slot, MemberDescriptorType) and name not in vars(cls):
+            type.__setattr__(cls, name, slot)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import torch
 from torch import Tensor
+from torch import dtype as Dtype
 from torch.utils._pytree import tree_leaves
 
 from . import checks, containers, per_item
@@ -89,7 +90,7 @@ def to(self: T, *args: Target | bool | None, **named: Any) -> T:
     """
     if len(args) == 1 and not named:
         target = args[0]
-        if isinstance(target, torch.dtype):
+        if isinstance(target, Dtype):
             return _cast(self, target)
         if isinstance(target, (str, torch.device)):
             return _moved(self, target, False)
@@ -135,7 +136,7 @@ def _target(
             non_blocking = value
         elif isinstance(value, (torch.device, str, int)):
             device = value
-        elif isinstance(value, torch.dtype):
+        elif isinstance(value, Dtype):
             dtype = value
         elif isinstance(value, Tensor):
             device, dtype = value.device, value.dtype

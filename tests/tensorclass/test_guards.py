@@ -1,0 +1,120 @@
+"""What compiled code asks before each call: as little as is needed to see every change.
+
+The bounds are what torch 2.13 installs. Seven of each are the global state of torch; the rest is the tensors, the classes, what is
+read of the objects, and each function and module of the runtime that is traced through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import TensorClass
+
+
+class Three(TensorClass):
+    """Three tensors."""
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+
+
+class Child(Three):
+    """A generation more."""
+
+
+def three(cls: type[Three] = Three, **options: Any) -> Three:
+    return cls(torch.rand(4, 3), torch.rand(4, 3), torch.rand(4, 3), batch_size=4, **options)
+
+
+def guards(step: Callable[..., Any], *arguments: object) -> int:
+    """How many guards there are on the graph of a call."""
+    torch.compiler.reset()
+    return len(torch._dynamo.explain(step)(*arguments).out_guards)
+
+
+def construct(a: Three, b: Three) -> Three:
+    return Three(a.q + 1, a.k, a.v, batch_size=a.batch_size)
+
+
+def index(a: Three, b: Three) -> Three:
+    return a[1:3]
+
+
+def stack(a: Three, b: Three) -> Three:
+    return Three.stack([a, b])
+
+
+def move(a: Three, b: Three) -> Three:
+    return a.to(torch.float64)
+
+
+def add(a: Three, b: Three) -> Three:
+    return a + b
+
+
+def everything(a: Three, b: Three) -> Three:
+    made = Three(a.q + 1, a.k, a.v, batch_size=a.batch_size)
+    stacked = Three.stack([made[1:3], b[1:3]]).to(torch.float64)
+    return stacked + stacked
+
+
+BOUNDS = {construct: 26, index: 28, stack: 37, move: 27, add: 29, everything: 56}
+
+
+@pytest.mark.parametrize("step", BOUNDS, ids=lambda step: step.__name__)
+def test_a_compiled_operation_asks_for_few_guards(step: Callable[..., Any]) -> None:
+    assert guards(step, three(), three()) <= BOUNDS[step]
+
+
+def test_a_generation_more_is_two_guards_more_for_a_method_and_none_for_its_fields() -> None:
+    # The generated classes of parent and child, and the parent, could have the method too.
+    assert guards(index, three(Child), three()) == guards(index, three(), three()) + 2
+
+
+def recompiled(step: Callable[..., Any], *calls: tuple[Three, Three]) -> int:
+    """How many graphs some calls need, each of which gives what it gives without `torch.compile`."""
+    graphs: list[object] = []
+
+    def counting(graph: torch.fx.GraphModule, inputs: object) -> Callable[..., Any]:
+        graphs.append(graph)
+        return graph.forward
+
+    torch.compiler.reset()
+    compiled = torch.compile(step, fullgraph=True, backend=counting)
+    for arguments in calls:
+        got, expected = compiled(*arguments), step(*arguments)
+        assert type(got) is type(expected)
+        assert (got.batch_size, got.device, got.names) == (expected.batch_size, expected.device, expected.names)
+        for name in got.keys():
+            torch.testing.assert_close(got.get(name), expected.get(name))
+    return len(graphs)
+
+
+@pytest.mark.parametrize("step", [index, move, add], ids=lambda step: step.__name__)
+def test_what_a_graph_was_made_for_is_asked_for(step: Callable[..., Any]) -> None:
+    others = (three(device="cpu"), three(names=["time"]), three(Child))
+    assert recompiled(step, *((value, value) for value in (three(), *others, three()))) == 4
+
+
+def test_a_method_that_a_class_in_between_gets_later_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = three()
+    torch.compiler.reset()
+    compiled = torch.compile(lambda a: a[::2].v * 2, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(value), value.v[::2] * 2)
+    monkeypatch.setattr(Three.__mro__[1], "__getitem__", lambda self, index: self, raising=False)
+    assert torch.equal(compiled(value), value.v * 2)
+
+
+def test_a_property_that_is_replaced_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = three()
+    torch.compiler.reset()
+    compiled = torch.compile(lambda a: a.q * 2, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(value), value.q * 2)
+    monkeypatch.setattr(Three.__mro__[1], "q", property(lambda self: self.k))
+    assert torch.equal(compiled(value), value.k * 2)
