@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,19 +17,24 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.operations.table import OPERATIONS
 
-from .model import pointwise_steps, shape_steps
-from .model.declarations import Declaration, contents, declarations, peer_declarations
+from .model import index_steps, object_steps, pointwise_steps, shape_steps
+from .model.contents import contents
+from .model.declarations import Declaration, declarations, peer_declarations
 from .model.libraries import Library, Tensordict, assert_equal, assert_same
-from .model.plain import Plain
-from .model.steps import OTHER, Builder, Step
+from .model.plain import Plain, valued
+from .model.steps import CLONE, OTHER, Builder, Step
 
 WITHOUT_STEP = "zeros_like ones_like empty_like full_like rand_like randn_like new_empty complex64 complex128".split()
 """What is not determined, and what would leave the dtypes that the other operations take; the rows of the table try them."""
 
-BUILDERS: dict[str, Builder] = {**pointwise_steps.BY_NAME, **shape_steps.BY_NAME}
+BUILDERS: dict[str, Builder] = {
+    **pointwise_steps.BY_NAME,
+    **shape_steps.BY_NAME,
+    **index_steps.BY_NAME,
+    **object_steps.BY_NAME,
+}
 for _operation in OPERATIONS:
     if _operation.is_method and _operation.name not in WITHOUT_STEP:
         for _forms in (pointwise_steps.BY_FORM, shape_steps.BY_FORM):
@@ -44,6 +50,7 @@ SETTINGS = settings(
     max_examples=EXAMPLES,
     derandomize="QTEN_GEN_EXAMPLES" not in os.environ,
     deadline=None,
+    report_multiple_bugs=False,
     # Drawing may take long on a machine that is busy.
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
@@ -57,13 +64,13 @@ def test_every_method_of_the_table_is_a_step() -> None:
 
 
 @SETTINGS
-@given(st.data(), declarations, st.integers(0, 9))
+@given(st.data(), declarations(), st.integers(0, 9))
 def test_sequences_of_operations_are_those_on_plain_tensors(data: Any, declaration: Declaration, seed: int) -> None:
     run(Library(), data, declaration, seed)
 
 
 @SETTINGS
-@given(st.data(), peer_declarations, st.integers(0, 9))
+@given(st.data(), peer_declarations(), st.integers(0, 9))
 def test_sequences_of_operations_are_those_of_tensordict(data: Any, declaration: Declaration, seed: int) -> None:
     pytest.importorskip("tensordict", reason="the model is compared with tensordict only where that is installed")
     run(Tensordict(), data, declaration, seed)
@@ -71,15 +78,15 @@ def test_sequences_of_operations_are_those_of_tensordict(data: Any, declaration:
 
 def run(library: Library, data: Any, declaration: Declaration, seed: int) -> None:
     """Make an object, and do up to five steps with it."""
-    names = sorted(BUILDERS)
+    builders = {name: builder for name, builder in BUILDERS.items() if library.has(name)}
     plain = contents(declaration, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value = library.construct(declaration, plain)
         assert_same(value, plain, declaration)
         for _ in range(data.draw(st.integers(1, 5), label="steps")):
-            name = data.draw(st.sampled_from(names), label="operation")
-            step = data.draw(built(BUILDERS[name], plain), label="step")
+            name = data.draw(st.sampled_from(sorted(builders)), label="operation")
+            step = data.draw(built(builders[name], plain), label="step")
             if library.differs(step, plain):
                 continue
             after = take(library, declaration, value, plain, step)
@@ -98,27 +105,31 @@ def built(draw: st.DrawFn, builder: Builder, plain: Plain) -> Step:
 
 def take(library: Library, declaration: Declaration, value: Any, plain: Plain, step: Step) -> tuple[Any, Plain] | None:
     """Take one step with the object and with the model; None where nothing can follow it."""
-    beside = Plain(
-        plain.batch_size, {path: other(tensor) for path, tensor in plain.tensors.items()}, plain.tails, plain.static
-    )
     if step.writes or step.contiguous:
-        value = value.clone().contiguous()
-    second = like(value, beside) if OTHER in [one for one in step.arguments if isinstance(one, str)] else None
-    refused = step.writes and library.refuses(declaration)
+        value = library.method(library.method(value, "clone")(), "contiguous")()
+        if plain.locked:
+            library.method(value, "lock_")()
+    second, beside = None, plain
+    if CLONE in step.tokens:
+        second = library.method(value, "clone")()
+    elif OTHER in step.tokens:
+        second, beside = library.method(value, "apply")(other), valued(plain, other)
     try:
         expected = step.expected(plain, beside)
     except ERRORS as error:
         note(f"torch refuses {step}: {error}")
         with pytest.raises(Exception):  # noqa: B017 # whatever torch or the checks raise
-            call(value, second, step)
+            call(library, value, second, step)
         return None if step.writes else (value, plain)
-    if refused:
+    if step.writes and library.refuses(declaration):
         with pytest.raises(Exception, match="frozen"):
-            call(value, second, step)
+            call(library, value, second, step)
         assert_same(value, plain, declaration)
         return value, plain
-    result = call(value, second, step)
+    result = call(library, value, second, step)
     if isinstance(expected, Plain):
+        stays = plain.locked if result is value else "frozen" in declaration.cls.flags
+        expected = replace(expected, locked=stays if step.locked is None else step.locked)
         assert_same(result, expected, declaration)
         return result, expected
     if isinstance(expected, Tensor):
@@ -128,14 +139,15 @@ def take(library: Library, declaration: Declaration, value: Any, plain: Plain, s
     return value, plain
 
 
-def call(value: Any, second: Any, step: Step) -> Any:
+def call(library: Library, value: Any, second: Any, step: Step) -> Any:
     """The step with the object."""
-    arguments = [second if isinstance(one, str) and one == OTHER else one for one in step.arguments]
+    if step.run is not None:
+        result = step.run(value, second)
+        return value if result is None else result
+    arguments = [second if isinstance(one, str) and one in (OTHER, CLONE) else one for one in step.arguments]
     if step.on_class:
-        return getattr(type(value) if isinstance(value, TensorClass) else torch, step.name)(
-            [value, second], arguments[1]
-        )
-    result = getattr(value, step.name)(*arguments, **step.options)
+        return getattr(type(value) if library.flags else torch, step.name)([value, second], arguments[1])
+    result = library.method(value, step.name)(*arguments, **step.options)
     if step.writes and result is None:
         return value
     return result if step.pick is None else result[step.pick]
@@ -144,14 +156,3 @@ def call(value: Any, second: Any, step: Step) -> Any:
 def other(tensor: Tensor) -> Tensor:
     """Another tensor of the same shape and dtype."""
     return ~tensor if tensor.dtype is torch.bool else tensor * 2 + 1
-
-
-def like(value: Any, plain: Plain) -> Any:
-    """An object of the same class around other tensors."""
-    out = value.clone()
-    for path, tensor in plain.tensors.items():
-        owner, _, name = path.rpartition(".")
-        target = getattr(out, owner) if owner else out
-        found = getattr(target, name)
-        found.copy_(tensor) if found.shape == tensor.shape else setattr(target, name, tensor)
-    return out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import jaxtyping
@@ -306,3 +308,20 @@ def make_class(body: str, **keywords: object) -> Any:
     scope |= {"Tensor": Tensor, "TensorClass": TensorClass, "field": field, "__name__": "made", "keywords": keywords}
     exec(f"class Made(TensorClass, **keywords):\n    {body}\n", scope)
     return scope["Made"]
+
+
+class Scores(TensorClass):
+    """Its annotation says a dtype, which operations do not keep."""
+
+    x: Float[Tensor, "*batch"]
+
+
+def test_what_a_class_would_not_load_is_not_saved(tmp_path: Path) -> None:
+    value = Scores(torch.rand(3), batch_size=3).int()
+    message = re.escape(
+        'Scores.x: expected Float[Tensor, "*batch"] with batch size [3], got a Tensor of dtype torch.int32'
+    )
+    for save in (value.memmap, value.save_safetensors):
+        with pytest.raises(TypeError, match=f"^{message}"):
+            save(tmp_path / "saved")
+    assert not (tmp_path / "saved").exists()

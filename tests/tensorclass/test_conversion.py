@@ -121,13 +121,22 @@ def test_safe_torch_load_needs_the_declared_classes_only() -> None:
     assert (back.point.batch_size, back.device) == ((4,), torch.device("cpu"))
 
 
-def test_copy_shares_everything() -> None:
+def test_copy_shares_tensors_and_static_values() -> None:
     value = batch(4)
     copied = copy.copy(value)
     assert copied is not value
-    assert all(held is getattr(value, name) for name, held in copied.items())
+    assert tensors(copied).keys() == tensors(value).keys()
+    assert all(tensor is tensors(value)[path] for path, tensor in tensors(copied).items())
+    assert copied.tags is value.tags
+
+
+def test_a_field_of_a_copy_can_be_set_at_any_depth() -> None:
+    value = batch(4).lock_()
+    copied = copy.copy(value)
     copied.mask = None
+    copied.point.weight = torch.zeros(4)
     assert value.mask is not None
+    assert value.point.weight is not copied.point.weight
 
 
 def test_deepcopy_shares_nothing() -> None:

@@ -136,7 +136,7 @@ def test_replace_constructs_another_object() -> None:
     replaced = value.replace(tokens=tokens, source="new")
     assert replaced.tokens is tokens
     assert replaced.source == "new"
-    assert replaced.point is value.point
+    assert replaced.point.position is value.point.position
     assert replaced.batch_size == (4,)
     assert value.source == "test"
     assert value.replace(batch_size=()).batch_size == ()

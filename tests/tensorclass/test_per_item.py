@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
@@ -311,3 +312,36 @@ def test_an_object_that_is_copied_in_place_brings_its_values() -> None:
         value = photo(*batch_size)
         assert_follows(value.copy_(photo(*batch_size, start=50)))
         assert_follows(value.update_(photo(*batch_size, start=7)))
+
+
+def test_a_view_is_forbidden_by_tensors_only() -> None:
+    value = photo(3).expand(2, 3).contiguous()
+    assert_follows(value.view(6))
+
+
+def test_reducing_dimensions_of_a_nested_object_refuses_its_values() -> None:
+    album = Album(photo(2, 3), batch_size=2)
+    assert_follows(Album(photo(2), batch_size=2).sum("feature").photos)
+    with pytest.raises(TypeError, match=r"^Photo\.title holds one Python value an item, and these cannot be reduced$"):
+        album.sum("feature")
+
+
+def test_a_locked_object_allows_writes_to_its_values() -> None:
+    value = photo(3).lock_()
+    value.update_(photo(3, start=4))
+    assert_follows(value)
+    value[1] = photo(start=9)
+    assert_follows(value)
+    value.set_at_("x", 7, 2).set_at_("title", "7", 2)
+    assert_follows(value)
+    with pytest.raises(RuntimeError, match=r"^cannot assign to Photo\.title: it is locked"):
+        value.title = value.title
+
+
+def test_a_frozen_object_refuses_writes_to_its_values() -> None:
+    value = Fixed(torch.zeros(2), ["a", "b"], batch_size=2)
+    with pytest.raises(FrozenInstanceError, match="frozen"):
+        value.set_at_("title", "c", 0)
+    with pytest.raises(FrozenInstanceError, match="frozen"):
+        value.update_(value.clone())
+    assert value.title.tolist() == ["a", "b"]

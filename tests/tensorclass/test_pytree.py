@@ -66,6 +66,37 @@ def test_an_object_without_tensors_keeps_its_batch_size() -> None:
     assert pytree.tree_map(torch.neg, Note("a", batch_size=3)).batch_size == (3,)
 
 
+class Mask(TensorClass):
+    """Perhaps without a tensor that could say the batch size."""
+
+    kept: Tensor | None = None
+
+
+class Masked(TensorClass):
+    x: Tensor
+    mask: Mask
+
+
+@pytest.mark.parametrize("size", [(4, 5), (4, 4)])
+def test_an_object_without_tensors_follows_the_batch_size_of_its_holder(size: tuple[int, ...]) -> None:
+    value = Masked(torch.rand(*size, 2), Mask(batch_size=(*size, 7)), batch_size=size)
+    seen: list[torch.Size] = []
+
+    def scaled(item: Masked) -> Masked:
+        seen.extend([item.batch_size, item.mask.batch_size])
+        return item * 2
+
+    mapped = torch.vmap(scaled)(value)
+    assert seen == [size[1:], (*size[1:], 7)]
+    assert (mapped.batch_size, mapped.mask.batch_size) == (size, (*size, 7))
+    assert value.mask.batch_size == (*size, 7)
+    assert pytree.tree_map(lambda tensor: tensor[:2], value).mask.batch_size == (2, *size[1:], 7)
+
+
+def test_objects_without_tensors_have_one_structure_whatever_their_batch_sizes() -> None:
+    assert pytree.tree_structure(Mask(batch_size=3)) == pytree.tree_structure(Mask(batch_size=4))
+
+
 def test_vmap_sees_one_batch_dimension_less() -> None:
     value = batch(4, 5)
     seen: list[torch.Size] = []

@@ -264,3 +264,13 @@ def test_a_child_class_may_decide_otherwise() -> None:
     assert value[0].batch_size == ()
     with pytest.raises(ValueError, match=r"^Child\.table: expected a shape that starts with \[4\], got \[10, 2\]$"):
         Child(torch.ones(4), TABLE, batch_size=4)
+
+
+class Tables(TensorClass):
+    x: Tensor
+    tables: Unbatched[dict[str, Tensor]]
+
+
+def test_a_tensor_over_the_batch_applies_where_no_table_is_held() -> None:
+    value = Tables(torch.ones(2, 3), {}, batch_size=2) * torch.tensor([1, 2])
+    assert value.x.tolist() == [[1, 1, 1], [2, 2, 2]]

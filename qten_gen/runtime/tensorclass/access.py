@@ -9,7 +9,7 @@ from torch import Tensor
 
 from . import array_checks
 from .checks import refuse_if_locked, suggestion
-from .contents import construct, contents
+from .contents import construct, contents, copied
 from .indexing import Index, plain_index
 from .lookup import NO_DEFAULT, Key, Values, get, owner_of, pairs
 from .writing import write
@@ -185,7 +185,8 @@ def exclude(self: TensorClass, *keys: Key) -> dict[str, object]:
 def replace(self: T, **changes: object) -> T:
     """A new object with other values in some fields; `batch_size`, `device`, `names` and `lock` can be changed too.
 
-    It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied.
+    It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied; nested
+    objects that stay are new ones around the same tensors, which no lock of the old object holds.
 
         batch.replace(mask=None)
 
@@ -195,7 +196,7 @@ def replace(self: T, **changes: object) -> T:
     for name in changes:
         if name not in self._fields and name not in ("batch_size", "device", "names", "lock"):
             raise TypeError(f"{type(self).__name__}.replace: no field {name!r}{suggestion(name, self._fields)}")
-    unchanged = {**contents(self), "batch_size": self._batch_size, "device": self._device}
+    unchanged = {**contents(copied(self)), "batch_size": self._batch_size, "device": self._device}
     if self._names is not None and "batch_size" not in changes:
         unchanged["names"] = self._names
     return construct(type(self), {**unchanged, **changes})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard, TypeVar, cast
 import torch
 from torch import Size, Tensor
 
-from .contents import contents, new_like, tensor_and_nested, tensors_of
+from .contents import contents, copied, new_like, tensor_and_nested, tensors_of
 from .locks import refuse_if_frozen as refuse_if_frozen
 from .locks import refuse_if_locked as refuse_if_locked
 from .names import fitted
@@ -179,7 +179,7 @@ def nested(
                 f"{label(self, name)}: expected a batch size that starts with {list(batch_size)}, "
                 f"got {list(value._batch_size)}"
             )
-        value = with_batch_size(value, batch_size, f"{label(self, name)}: ")
+        value = with_batch_size(copied(value), batch_size, f"{label(self, name)}: ")
     if device is not None and value._device != device:
         from .movement import to
 

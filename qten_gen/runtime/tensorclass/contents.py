@@ -68,6 +68,15 @@ def new_like(self: T) -> T:
     return object.__new__(type(self))
 
 
+def copied(self: T) -> T:
+    """The same tensors in a new object; objects, dicts and lists of tensors in its fields are new too."""
+    return self._map(_same)
+
+
+def _same(tensor: Tensor) -> Tensor:
+    return tensor
+
+
 def construct(cls: type[T], values: dict[str, object]) -> T:
     """An object constructed from values of its fields, `batch_size` and `device`, also where the class has its own `__init__`."""
     out = object.__new__(cls)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .checks import BatchSize, DeviceLike, suggestion
 from .checks import batch_size as as_batch_size
-from .contents import construct, contents, nested_class, new_like
+from .contents import construct, contents, copied, nested_class, new_like
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -78,10 +78,11 @@ def _shown(value: object) -> str:
 
 
 def copy(self: T) -> T:
-    """A shallow copy, for `copy.copy`."""
-    out = new_like(self)._refill(*self._contents(), self._batch_size, self._device)
-    out._names = self._names
-    return out
+    """The same tensors in a new object, for `copy.copy`; nested objects, dicts and lists of tensors are new ones too.
+
+    So a field of the copy can be set, at any depth, and the original stays as it is.
+    """
+    return copied(self)
 
 
 def deep_copy(self: T, memo: dict[int, object]) -> T:

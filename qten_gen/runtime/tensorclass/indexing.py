@@ -103,7 +103,8 @@ def _fill(self: TensorClass, index: Index, plain: PlainIndex, value: object, siz
     if isinstance(value, Tensor):
         n = len(self._batch_size)
         for leaf in batched_leaves(self):
-            leaf[plain] = over_batch(value, size, leaf.dim() - n)
+            # Torch converts what it writes into a slice, but not what a mask or indices select.
+            leaf[plain] = over_batch(value, size, leaf.dim() - n).to(leaf.dtype)
     elif isinstance(value, (int, float, complex)):
         for leaf in batched_leaves(self):
             leaf[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well

@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_leaves
 
 from . import checks, containers, per_item
 from .checks import refuse_if_frozen, refuse_if_locked
-from .contents import new_like, tensor_and_nested
+from .contents import copied, new_like, tensor_and_nested
 from .listing import items
 from .locks import FROZEN, nested_objects
 from .lookup import Key
@@ -102,7 +102,7 @@ def to(self: T, *args: Target | bool | None, **named: Any) -> T:
     if dtype is not None:
         out = _cast(out, dtype) if cast_filter is None else out._map_with(_cast_some, (dtype, cast_filter), out._device)
     if batch_size is not None:
-        out = checks.with_batch_size(out, checks.batch_size(batch_size))
+        out = checks.with_batch_size(copied(out) if out is self else out, checks.batch_size(batch_size))
     return _exchanged(self, out) if inplace else out
 
 

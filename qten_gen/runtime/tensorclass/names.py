@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from torch import Size, Tensor
 
-from .contents import new_like
+from .contents import copied
 from .locks import refuse_if_locked
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ def rename_(self: T, *names: str | None, **changes: str) -> T:
 
 
 def renamed(self: T, names: Names | None) -> T:
-    """A shallow copy with other names, unchecked."""
-    out = new_like(self)._refill(*self._contents(), self._batch_size, self._device)
+    """A copy, of which the tensors are the same, with other names, unchecked."""
+    out = copied(self)
     out._names = names
     return out
 

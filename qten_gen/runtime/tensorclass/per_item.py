@@ -18,6 +18,7 @@ from torch.compiler import is_compiling
 from .checks import BatchSize, label, named
 from .checks import batch_size as as_batch_size
 from .joining import Join, all_or_none
+from .shapes import reshape_tensor, view_tensor
 
 if TYPE_CHECKING:
     from qten_gen_typing import PerItemField
@@ -186,8 +187,10 @@ def refuse_unfit(self: TensorClass, batch_size: Size, static: Sequence[object]) 
             per_item(self, name, value, batch_size)
 
 
-def items_become(what: str | Callable[[Any], str]) -> Callable[[F], F]:
-    """Say of a function for `_rearrange` that it does not rearrange: what it does to items, or what tells that from its argument.
+def items_become(what: str | Callable[[Any, Size], str]) -> Callable[[F], F]:
+    """Say of a function for `_rearrange` that it does not rearrange: what it does to items, or what tells that.
+
+    That is called with the argument of the function and the batch size of the items.
 
     `"kept"` leaves the values as they are; anything else ends the message that they cannot be `"summed up"`.
     """
@@ -244,10 +247,12 @@ def rearrange_items(
     """
     what = getattr(fn, _MARK, None)
     if what is not None:
-        said = what if isinstance(what, str) else what(argument)
+        said = what if isinstance(what, str) else what(argument, value.batch_size)
         if said == "kept":
             return value
         raise TypeError(f"{label(self, name)} holds one Python value an item, and these cannot be {said}")
+    if fn is view_tensor:  # nobody sees how the positions lie in memory, so that never forbids a view
+        return of_pool(value._pool, reshape_tensor(value._positions, cast(Any, argument)))
     return of_pool(value._pool, fn(value._positions, _on_cpu(argument)))
 
 

@@ -12,7 +12,8 @@ from torch._C._functorch import is_batchedtensor
 from torch.utils import _pytree
 
 from . import tree_specs
-from .contents import new_like, tensor_and_nested, tensors_of
+from .checks import is_nested
+from .contents import batched_leaves, new_like, tensor_and_nested, tensors_of
 from .per_item import fitted, original
 from .shapes import dimension
 
@@ -27,7 +28,8 @@ class Layout(NamedTuple):
     """What a tree keeps of an object beside its children.
 
     Batch size and device are found again from the children, so that objects of different batch sizes have one structure, and
-    `vmap` sees one batch dimension less inside. An object without children keeps its own in `alone`.
+    `vmap` sees one batch dimension less inside. An object without tensors that carry the batch keeps its own in `alone`; where
+    another object holds it, that gives it what fits: see `_alone_in`.
     """
 
     names: tuple[str, ...]
@@ -35,6 +37,8 @@ class Layout(NamedTuple):
     static: tuple[object, ...]
     events: int
     """How many dimensions the first child that carries the batch has beyond the batch dimensions."""
+    n: int
+    """How many batch dimensions there were."""
     has_device: bool
     alone: tuple[Size, torch.device | None] | None
     unbatched: tuple[tuple[str, int], ...] = ()
@@ -52,7 +56,7 @@ class Layout(NamedTuple):
         return hash(self._structure())
 
     def _structure(self) -> tuple[object, ...]:
-        return self.names, self.static, self.alone
+        return self.names, self.static
 
 
 def register(cls: type) -> None:
@@ -82,14 +86,17 @@ Flatten = Callable[["TensorClass"], tuple[list[Any], Layout]]
 def _flattening(names: tuple[str, ...]) -> Flatten:
     """What takes objects apart whose tensor and nested fields, `names`, all carry the batch."""
     # The layouts of most objects, by what differs between them: made once, and compared by identity.
-    usual: dict[tuple[int, bool], Layout] = {}
+    usual: dict[tuple[int, int, bool], Layout] = {}
 
     def flatten(self: TensorClass) -> tuple[list[Any], Layout]:
         values, static = self._contents()
         for value in values:
             if value is None:
                 return _flatten(names, self)
-        key = _dims(values[0]) - len(self._batch_size), self._device is not None
+        first, n = values[0], len(self._batch_size)
+        if not isinstance(first, Tensor) and _is_alone(first):
+            return _flatten(names, self)
+        key = _dims(first) - n, n, self._device is not None
         if static or self._names is not None:
             return [*values], Layout(names, static, *key, None, (), self._names)
         layout = usual.get(key)
@@ -105,11 +112,8 @@ def _flatten(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layo
     values, static = self._contents()
     given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
     children = [value for _, value in given]
-    if not children:
-        return children, Layout((), static, 0, False, (self._batch_size, self._device), (), self._names)
-    events = _dims(children[0]) - len(self._batch_size)
     names = tuple([name for name, _ in given])
-    return children, Layout(names, static, events, self._device is not None, None, (), self._names)
+    return children, _layout(self, names, static, children, ())
 
 
 def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
@@ -117,13 +121,26 @@ def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any],
     values, static = self._contents()
     given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
     carried = _apart(value for name, value in given if name not in self._unbatched)
-    events = len(_shape(carried[0])) - len(self._batch_size) if carried else 0
     unbatched = tuple((name, _fewest(value)) for name, value in given if name in self._unbatched)
-    alone = None if carried else (self._batch_size, self._device)
     children = tuple(name for name, _ in given)
     static = tuple([original(value) for value in static])
-    layout = Layout(children, static, events, self._device is not None, alone, unbatched, self._names)
+    layout = _layout(self, children, static, carried, unbatched)
     return [None if value is _NO_DIM else value for _, value in given], layout
+
+
+def _layout(
+    self: TensorClass,
+    names: tuple[str, ...],
+    static: tuple[object, ...],
+    carried: list[Any],
+    unbatched: tuple[tuple[str, int], ...],
+) -> Layout:
+    """The layout of any object. `carried` are its children, without those that the batch does not carry."""
+    n = len(self._batch_size)
+    for child in carried:
+        if not _is_alone(child):
+            return Layout(names, static, _dims(child) - n, n, self._device is not None, None, unbatched, self._names)
+    return Layout(names, static, 0, n, False, (self._batch_size, self._device), unbatched, self._names)
 
 
 def _flatten_keyed(flatten: Flatten, self: TensorClass) -> tuple[list[tuple[Any, Any]], Layout]:
@@ -137,7 +154,7 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
 
     def unflatten(children: Iterable[Any], layout: Layout) -> T:
         found = children if type(children) is list else [*children]
-        _, static, events, has_device, _, _, dimension_names = layout
+        _, static, events, before, has_device, _, _, dimension_names = layout
         first = found[0] if len(found) == count else None
         if not isinstance(first, Tensor) or dimension_names is not None:
             return _unflatten(cls, names, found, layout)
@@ -145,7 +162,10 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
         n = len(shape) - events
         size = shape[:n]
         for child in found[1:]:
-            other = child.shape if isinstance(child, Tensor) else getattr(child, "_batch_size", None)
+            if isinstance(child, Tensor):
+                other: Size | None = child.shape
+            else:
+                other = None if n != before and _is_alone(child) else getattr(child, "_batch_size", None)
             if other != shape and other != size and (other is None or other[:n] != size):
                 return _unflatten(cls, names, found, layout)
         if n < 0:
@@ -164,8 +184,10 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         batch_size, device = layout.alone
     else:
         carried = _carried(cls, found, layout) if layout.unbatched else _apart(found)
+        carried = [child for child in carried if not _is_alone(child)]
         batch_size = _common(carried, len(_shape(carried[0])) - layout.events)
         device = _device(carried[0]) if layout.has_device else None
+        found = [_alone_in(batch_size, layout.n, child) if _is_alone(child) else child for child in found]
     if len(found) < len(names):
         given = dict(zip(layout.names, found, strict=True))
         found = [given.get(name) for name in names]
@@ -198,6 +220,21 @@ def _carried(cls: type[TensorClass], children: list[Any], layout: Layout) -> lis
 def _apart(children: Iterable[Any]) -> list[Any]:
     """The children, with the tensors of a dict or list in its place."""
     return [one for child in children for one in tensors_of(child)]
+
+
+def _is_alone(child: Any) -> bool:
+    """Whether a child is an object without tensors that could say what has become of its batch size."""
+    # Not `is_nested`: the markers of a tracer have every attribute that they are asked for.
+    return isinstance(getattr(child, "_batch_size", None), Size) and not batched_leaves(child)
+
+
+def _alone_in(batch_size: Size, n: int, child: TensorClass) -> TensorClass:
+    """Such an object, fitted to its holder, which had `n` batch dimensions before."""
+    values, static = child._contents()
+    size = batch_size + child._batch_size[n:]
+    held = [_alone_in(batch_size, n, value) if is_nested(value) else value for value in values]
+    items = tuple([fitted(original(value), size) for value in static])
+    return new_like(child)._refill(held, items, size, child._device)
 
 
 def _fewest(value: object) -> int:

@@ -33,7 +33,7 @@ def reshape(self: T, *shape: int | Sequence[int]) -> T:
     Raises:
         ValueError: the shape has another number of items.
     """
-    return _reshaped(self, _reshape, shape)
+    return _reshaped(self, reshape_tensor, shape)
 
 
 @overload
@@ -47,7 +47,7 @@ def view(self: T, *shape: int | Sequence[int]) -> T:
         ValueError: the shape has another number of items.
         RuntimeError: a tensor's memory layout does not allow it.
     """
-    return _reshaped(self, _view, shape)
+    return _reshaped(self, view_tensor, shape)
 
 
 def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1) -> T:
@@ -245,14 +245,16 @@ _Shape = tuple[Size, int, tuple[int, ...] | None]
 """The batch size to come, how many batch dimensions there are now, and `_line`."""
 
 
-def _reshape(tensor: Tensor, argument: _Shape) -> Tensor:
+def reshape_tensor(tensor: Tensor, argument: _Shape) -> Tensor:
+    """`reshape` of one tensor."""
     size, n, line = argument
     if line is not None and tensor.dim() == n + 1:
         return torch.reshape(tensor, line)
     return torch.reshape(tensor, (*size, *tensor.shape[n:]))
 
 
-def _view(tensor: Tensor, argument: _Shape) -> Tensor:
+def view_tensor(tensor: Tensor, argument: _Shape) -> Tensor:
+    """`view` of one tensor."""
     size, n, line = argument
     if line is not None and tensor.dim() == n + 1:
         return tensor.view(*line)

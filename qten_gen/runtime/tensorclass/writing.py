@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 from torch import Tensor
@@ -13,7 +14,7 @@ from .indexing import Index, PlainIndex, plain_index, setitem
 from .locks import refuse_if_frozen
 from .lookup import Key, Values, owner_of, pairs
 from .per_item import with_items
-from .static import same
+from .static import match_optional, same
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -58,7 +59,7 @@ def set_at_(self: T, key: Key, value: object, index: Index) -> T:
     """
     owner, name = owner_of(self, key)
     if name in owner._per_item:
-        setattr(owner, name, with_items(owner, name, contents(owner)[name], plain_index(self, index), value))
+        _exchange_items(owner, name, with_items(owner, name, contents(owner)[name], plain_index(self, index), value))
         return self
     target = _target(owner, name)
     if name in owner._unbatched:
@@ -126,7 +127,7 @@ def update_at_(self: T, values: Values | T, index: Index) -> T:
 def copy_(self: T, source: T, non_blocking: bool = False) -> T:
     """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
 
-    A `PerItem` field is set.
+    A `PerItem` field gets the values of the other object.
 
     Raises:
         TypeError: it is of another class.
@@ -140,11 +141,18 @@ def copy_(self: T, source: T, non_blocking: bool = False) -> T:
         if name not in self._per_item:
             same(self, name, [mine[name], theirs[name]])
     for name in self._per_item:
-        setattr(self, name, theirs[name])
+        match_optional(self, name, mine[name], theirs[name])
+        _exchange_items(self, name, theirs[name])
     for name in tensor_and_nested(self):
         if mine[name] is not None or theirs[name] is not None:
             write(self, name, theirs[name], non_blocking)
     return self
+
+
+def _exchange_items(owner: TensorClass, name: str, values: object) -> None:
+    """Give a PerItem field other values, which a locked object allows: they stand for a write into those that are there."""
+    refuse_if_frozen(owner, "write to the items of")
+    setattr(owner, import_module("qten_gen.model").storage(name), values)
 
 
 def copy_at_(self: T, source: T, index: Index) -> T:

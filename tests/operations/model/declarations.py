@@ -1,151 +1,227 @@
-"""Random declarations: what fields a class has, of which shapes and dtypes, and the class itself, made in memory."""
+"""Random declarations: what fields a class has, of which kinds, shapes and dtypes, and the class itself, made in memory."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import torch
 from hypothesis import strategies as st
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from .plain import Plain
+from qten_gen import PerItem, Unbatched
 
-Shape = tuple[int, ...]
+from .plain import Names, Shape
 
 
 @dataclass(frozen=True)
-class TensorField:
-    """A tensor, with dimensions of its own beyond those of the batch; perhaps optional, and then perhaps None."""
+class Field:
+    """What every field has: whether it may be None, and whether it is not."""
+
+    optional: bool
+    given: bool
+
+    def annotation(self, nested: str) -> str:
+        """How it is written; `nested` is the name of the class of a nested object."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class TensorField(Field):
+    """A tensor, whose shape and dtype the annotation may say; perhaps one that the batch does not carry."""
 
     shape: Shape
     dtype: torch.dtype
-    optional: bool = False
-    given: bool = True
+    unbatched: bool = False
+    checked: bool = False
+
+    def annotation(self, nested: str) -> str:
+        kind = "Tensor"
+        if self.checked:
+            sizes = [f"d{size}" for size in self.shape]
+            kind = f'{FAMILIES[self.dtype][0]}[Tensor, "{" ".join(["*batch", *sizes][self.unbatched :])}"]'
+        return f"Unbatched[{kind}]" if self.unbatched else kind
 
 
 @dataclass(frozen=True)
-class NestedField:
-    """An object of a class of its own, whose batch size is longer by `tail`."""
+class TensorsField(Field):
+    """A dict of tensors under these keys, or a list of as many."""
 
-    fields: tuple[TensorField, ...]
-    tail: Shape
-    optional: bool = False
-    given: bool = True
+    keys: tuple[str, ...]
+    is_list: bool
+    shape: Shape
+    dtype: torch.dtype
+    unbatched: bool = False
+
+    def annotation(self, nested: str) -> str:
+        kind = "list[Tensor]" if self.is_list else "dict[str, Tensor]"
+        return f"Unbatched[{kind}]" if self.unbatched else kind
 
 
 @dataclass(frozen=True)
-class StaticField:
+class ItemsField(Field):
+    """A str for each item."""
+
+    def annotation(self, nested: str) -> str:
+        return "PerItem[str]"
+
+
+@dataclass(frozen=True)
+class StaticField(Field):
     """A value for the whole batch."""
 
     value: object
 
+    def annotation(self, nested: str) -> str:
+        return {str: "str", tuple: "tuple[str, ...]", dict: "dict[str, object]", type(None): "object"}[type(self.value)]
 
-Field = TensorField | NestedField | StaticField
+
+@dataclass(frozen=True)
+class NestedField(Field):
+    """An object of a class of its own, whose batch size is longer by `tail`."""
+
+    cls: Class
+    tail: Shape
+
+    def annotation(self, nested: str) -> str:
+        return nested
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class statement, and what an object of the class holds."""
+
+    fields: tuple[Field, ...]
+    flags: tuple[str, ...]
+
+    @property
+    def named(self) -> list[tuple[str, Field]]:
+        """The fields by name; those without default come first. A class with the flag `shadow` calls them like methods."""
+        ordered = sorted(self.fields, key=lambda found: found.optional)
+        return list(zip(SHADOWS if "shadow" in self.flags else PLAIN_NAMES, ordered, strict=False))
+
+    def statements(self, name: str, flags: bool) -> Iterator[str]:
+        """The class statements: those of nested classes first, whose names go on from `name`."""
+        keywords = "".join(f", {flag}=True" for flag in self.flags if flags)
+        lines = [f"class {name}(TensorClass{keywords}):"]
+        for field_name, found in self.named:
+            nested = f"{name}{field_name}"
+            if isinstance(found, NestedField):
+                yield from found.cls.statements(nested, flags)
+            optional = " | None = None" if found.optional else ""
+            lines.append(f"    {field_name}: {found.annotation(nested)}{optional}")
+        yield "\n".join([*lines, ""])
+
+    def classes(self) -> Iterator[Class]:
+        """This class, and those of the objects that an object of it holds."""
+        yield self
+        for found in self.fields:
+            if isinstance(found, NestedField) and found.given:
+                yield from found.cls.classes()
+
+    def carries(self) -> bool:
+        """Whether the batch of an object carries a tensor: without any, torch has nothing to refuse."""
+        return any(
+            isinstance(found, TensorField) and found.given and not found.unbatched for found in self.fields
+        ) or any(isinstance(found, NestedField) and found.given and found.cls.carries() for found in self.fields)
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """A class and what an object of it holds."""
+    """A class, and what the constructor of an object of it is told beside the fields."""
 
-    fields: tuple[Field, ...]
-    flags: tuple[str, ...]
+    cls: Class
     batch_size: Shape
+    names: Names
+    lock: bool
 
-    def source(self, flags: bool) -> str:
-        """The class statements. Fields without default come first."""
-        lines: list[str] = []
-        own: list[tuple[bool, str]] = []
-        for at, found in enumerate(self.fields):
-            kind = "Tensor"
-            if isinstance(found, StaticField):
-                own.append((False, f"    s{at}: {KINDS[type(found.value)]}"))
-                continue
-            if isinstance(found, NestedField):
-                kind = f"Nested{at}"
-                inner = [f"    f{number}: Tensor" for number in range(len(found.fields))]
-                lines += [f"class {kind}(TensorClass):", *inner, ""]
-            own.append((found.optional, f"    f{at}: {kind}{' | None = None' if found.optional else ''}"))
-        keywords = "".join(f", {flag}=True" for flag in self.flags if flags)
-        return "\n".join([*lines, f"class Made(TensorClass{keywords}):", *(line for _, line in sorted(own)), ""])
+    @property
+    def is_frozen(self) -> bool:
+        """Whether an object never changes, or one that it holds."""
+        return any("frozen" in found.flags for found in self.cls.classes())
 
 
-KINDS = {str: "str", tuple: "tuple[str, ...]", type(None): "object"}
-"""The annotation of a static value."""
+FAMILIES = {
+    torch.float64: ("Float", (torch.bfloat16, torch.float16, torch.float32, torch.float64)),
+    torch.int64: ("Int", (torch.int8, torch.int16, torch.int32, torch.int64)),
+    torch.bool: ("Bool", (torch.bool,)),
+}
+"""What annotations call a dtype and those like it."""
+PLAIN_NAMES = [f"f{at}" for at in range(9)]
+SHADOWS = "clone data to keys items values get apply update".split()
+"""Methods that others might call. What stands in every instance, such as `batch_size`, cannot be a field."""
 
 
 @cache
 def classes(base: type, source: str) -> dict[str, Any]:
     """The classes of a declaration, for one of the libraries."""
-    namespace: dict[str, Any] = {"TensorClass": base, "Tensor": Tensor, "__name__": __name__}
+    namespace: dict[str, Any] = {"TensorClass": base, "Tensor": Tensor, "PerItem": PerItem, "Unbatched": Unbatched}
+    namespace |= {"Float": Float, "Int": Int, "Bool": Bool, "__name__": __name__}
+    known = set(namespace)
     exec(source, namespace)
-    return namespace
+    return {name: found for name, found in namespace.items() if name not in known and isinstance(found, type)}
 
 
 shapes = st.sampled_from([(), (2,), (3, 1)])
 dtypes = st.sampled_from([torch.float64, torch.float64, torch.int64, torch.bool])
 optional = st.sampled_from([(False, True), (False, True), (True, True), (True, False)])
+static_values = st.sampled_from(["train", ("a", "b"), None, {"rate": 0.5}])
 
 
 @st.composite
-def tensor_fields(draw: st.DrawFn) -> TensorField:
-    return TensorField(draw(shapes), draw(dtypes), *draw(optional))
+def fields(draw: st.DrawFn, depth: int, tensor_only: bool) -> Field:
+    """A field of any kind; nested objects hold fewer others the deeper they stand."""
+    kinds = ["tensor", "tensor", "unbatched", "tensors"]
+    kinds += [] if tensor_only else ["items", "static"]
+    kinds += ["nested", "nested"] if depth else []
+    kind = draw(st.sampled_from(kinds))
+    may_be_none, given = draw(optional)
+    if kind in ("tensor", "unbatched"):
+        checked = draw(st.booleans())
+        return TensorField(may_be_none, given, draw(shapes), draw(dtypes), kind == "unbatched", checked)
+    if kind == "tensors":
+        keys = tuple(draw(st.lists(st.sampled_from(["a", "b c", "x.y"]), max_size=2, unique=True)))
+        return TensorsField(
+            may_be_none, given, keys, draw(st.booleans()), draw(shapes), draw(dtypes), draw(st.booleans())
+        )
+    if kind == "items":
+        return ItemsField(may_be_none, given)
+    if kind == "static":
+        return StaticField(False, True, draw(static_values))
+    return NestedField(may_be_none, given, draw(classes_of(depth - 1)), draw(st.sampled_from([(), (), (2,)])))
 
 
 @st.composite
-def nested_fields(draw: st.DrawFn) -> NestedField:
-    inner = st.builds(TensorField, shapes, dtypes)
-    return NestedField(
-        tuple(draw(st.lists(inner, min_size=1, max_size=2))), draw(st.sampled_from([(), (2,)])), *draw(optional)
+def classes_of(draw: st.DrawFn, depth: int) -> Class:
+    """A class whose objects hold one another to this depth."""
+    flags = draw(st.sampled_from([(), (), ("frozen",), ("nocast",), ("autocast",), ("shadow",), ("tensor_only",)]))
+    found = draw(st.lists(fields(depth, "tensor_only" in flags), min_size=1, max_size=4 if depth else 2))
+    return Class(tuple(found), flags)
+
+
+@st.composite
+def declarations(draw: st.DrawFn) -> Declaration:
+    """A class with a tensor at least, and an object of it."""
+    cls = draw(classes_of(2).filter(Class.carries))
+    size = tuple(draw(st.lists(st.integers(0, 3), max_size=3)))
+    named = ("time", "row", "place")[: len(size)] if draw(st.booleans()) else (None,) * len(size)
+    return Declaration(cls, size, named, draw(st.sampled_from([False, False, True])))
+
+
+@st.composite
+def peer_declarations(draw: st.DrawFn) -> Declaration:
+    """Those that mean the same in tensordict: floating point tensors, nested objects, None. Static values become lists there."""
+    tensor = st.builds(TensorField, st.just(False), st.just(True), shapes, st.just(torch.float64))
+    none = st.builds(TensorField, st.just(True), st.just(False), shapes, st.just(torch.float64))
+    inner = st.builds(Class, st.lists(tensor, min_size=1, max_size=2).map(tuple), st.just(()))
+    nested = st.builds(NestedField, st.just(False), st.just(True), inner, st.sampled_from([(), (2,)]))
+    cls = draw(
+        st.builds(Class, st.lists(tensor | nested | none, min_size=1, max_size=4).map(tuple), st.just(())).filter(
+            Class.carries
+        )
     )
-
-
-static_fields = st.builds(StaticField, st.sampled_from(["train", ("a", "b"), None]))
-
-declarations = st.builds(
-    Declaration,
-    st.lists(tensor_fields() | tensor_fields() | nested_fields() | static_fields, min_size=1, max_size=4).map(tuple),
-    st.sampled_from([(), (), ("frozen",), ("nocast",)]),
-    st.lists(st.integers(0, 3), max_size=3).map(tuple),
-).filter(lambda declaration: any(getattr(found, "given", False) for found in declaration.fields))
-"""Classes with a tensor at least: without any, torch has nothing to refuse."""
-
-
-def contents(declaration: Declaration, seed: int) -> Plain:
-    """Numbers for the tensors of a declaration."""
-    generator = torch.Generator().manual_seed(seed)
-
-    def numbers(found: TensorField, size: Shape) -> Tensor:
-        made = torch.randint(-4, 5, (*size, *found.shape), generator=generator)
-        return made.to(found.dtype) if found.dtype is not torch.float64 else made.double() / 4
-
-    plain = Plain(declaration.batch_size, {}, {}, {})
-    for at, found in enumerate(declaration.fields):
-        if isinstance(found, StaticField):
-            plain.static[f"s{at}"] = found.value
-        elif isinstance(found, TensorField) and found.given:
-            plain.tensors[f"f{at}"] = numbers(found, declaration.batch_size)
-        elif isinstance(found, NestedField) and found.given:
-            plain.tails[f"f{at}"] = found.tail
-            for number, inner in enumerate(found.fields):
-                plain.tensors[f"f{at}.f{number}"] = numbers(inner, (*declaration.batch_size, *found.tail))
-    return plain
-
-
-peer_declarations = st.builds(
-    Declaration,
-    st.lists(
-        st.builds(TensorField, shapes, st.just(torch.float64))
-        | st.builds(
-            NestedField,
-            st.lists(st.builds(TensorField, shapes, st.just(torch.float64)), min_size=1, max_size=2).map(tuple),
-            st.sampled_from([(), (2,)]),
-        ),
-        min_size=1,
-        max_size=4,
-    ).map(tuple),
-    st.just(()),
-    st.lists(st.integers(1, 3), min_size=1, max_size=3).map(tuple),
-)
-"""Those that mean the same in tensordict: floating point tensors and nested objects. Static values become lists there."""
+    size = tuple(draw(st.lists(st.integers(1, 3), min_size=1, max_size=3)))
+    return Declaration(cls, size, (None,) * len(size), False)

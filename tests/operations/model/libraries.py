@@ -1,7 +1,8 @@
-"""What differs between the two libraries that the model is compared with: how objects are made and read."""
+"""What differs between the two libraries that the model is compared with."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +11,8 @@ from torch import Tensor
 
 from qten_gen import TensorClass
 
+from . import declarations, object_steps
+from .contents import arguments, read
 from .declarations import Declaration, classes
 from .plain import Plain
 from .steps import Step
@@ -21,27 +24,30 @@ class Library:
     base: type = TensorClass
     flags = True
 
+    def has(self, name: str) -> bool:
+        """Whether the library has such a step."""
+        return True
+
     def differs(self, step: Step, plain: Plain) -> bool:
         """Whether the library does something else on purpose."""
         return False
 
     def construct(self, declaration: Declaration, plain: Plain) -> Any:
         """An object that holds what the model holds."""
-        made = classes(self.base, declaration.source(self.flags))
-        values: dict[str, Any] = dict(plain.static)
-        for owner, tail in plain.tails.items():
-            inner = {
-                path.partition(".")[2]: tensor.clone()
-                for path, tensor in plain.tensors.items()
-                if path.startswith(f"{owner}.")
-            }
-            values[owner] = made[f"Nested{owner[1:]}"](**inner, batch_size=(*plain.batch_size, *tail))
-        values |= {path: tensor.clone() for path, tensor in plain.tensors.items() if "." not in path}
-        return made["Made"](**values, batch_size=plain.batch_size)
+        made = classes(self.base, "\n".join(declaration.cls.statements("Made", self.flags)))
+        # Pickles find a class by its module and name.
+        vars(sys.modules[declarations.__name__]).update(made)
+        given = arguments(plain, declaration.cls, made, "Made")
+        return made["Made"](**given, names=declaration.names if self.flags else None, lock=declaration.lock)
 
     def refuses(self, declaration: Declaration) -> bool:
-        """Whether objects never change."""
-        return "frozen" in declaration.flags
+        """Whether the tensors of an object cannot be written to."""
+        return declaration.is_frozen
+
+    def method(self, value: Any, name: str) -> Callable[..., Any]:
+        """A method of an object, which may have a field of the same name."""
+        found: Callable[..., Any] = getattr(TensorClass, name).__get__(value)
+        return found
 
 
 Condition = Callable[[Step, Plain], bool]
@@ -114,29 +120,36 @@ class Tensordict(Library):
 
         self.base = tensordict.TensorClass
 
-    def refuses(self, declaration: Declaration) -> bool:
-        return False
+    def has(self, name: str) -> bool:
+        return name not in object_steps.BY_NAME
 
     def differs(self, step: Step, plain: Plain) -> bool:
         return step.name in DIFFERENCES and DIFFERENCES[step.name][1](step, plain)
 
+    def method(self, value: Any, name: str) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(value, name)
+        return found
+
 
 def assert_same(value: Any, plain: Plain, declaration: Declaration) -> None:
-    """The object holds what the model holds, under the same shapes and dtypes."""
-    assert tuple(value.batch_size) == plain.batch_size
-    for owner, tail in plain.tails.items():
-        assert tuple(getattr(value, owner).batch_size) == (*plain.batch_size, *tail), owner
-    for name, static in plain.static.items():
-        assert getattr(value, name) == static, name
-    for path, tensor in plain.tensors.items():
-        found = value
-        for name in path.split("."):
-            found = getattr(found, name)
-        assert_equal(found, tensor, path)
-    for at in range(len(declaration.fields)):
-        name = f"f{at}"
-        if name not in plain.tails and name not in plain.tensors and hasattr(value, name):
-            assert getattr(value, name) is None, name
+    """The object holds what the model holds, under the same shapes, dtypes and names."""
+    found = read(value, declaration)
+    assert found.batch_size == plain.batch_size
+    assert found.static == plain.static
+    assert found.tails == plain.tails
+    assert found.locked == plain.locked
+    if plain.names is None:
+        plain.names = found.names
+    else:
+        assert found.names == {at: names for at, names in plain.names.items() if any(names)}
+    for mine, wanted in (
+        (found.tensors, plain.tensors),
+        (found.unbatched, plain.unbatched),
+        (found.items, plain.items),
+    ):
+        assert mine.keys() == wanted.keys()
+        for path, tensor in wanted.items():
+            assert_equal(mine[path], tensor, ".".join(map(str, path)))
 
 
 def assert_equal(found: Tensor, wanted: Tensor, path: str) -> None:

@@ -1,49 +1,72 @@
-"""The oracle: an object as a dict of plain tensors, and operations on it written without a TensorClass."""
+"""The oracle: an object as dicts of plain tensors, and operations on it written without a TensorClass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 import torch
 from torch import Tensor
 
+Shape = tuple[int, ...]
+Path = tuple[str | int, ...]
+"""The names that lead to a value; behind that of a dict or list of tensors, the key of one of them."""
+Names = tuple[str | None, ...]
+
 
 @dataclass
 class Plain:
-    """What an object holds: tensors by path, the further batch dimensions of nested objects, static values."""
+    """What an object holds."""
 
-    batch_size: tuple[int, ...]
-    tensors: dict[str, Tensor]
-    tails: dict[str, tuple[int, ...]]
-    static: dict[str, object]
+    batch_size: Shape
+    tensors: dict[Path, Tensor] = field(default_factory=dict)
+    """Those that the batch carries."""
+    unbatched: dict[Path, Tensor] = field(default_factory=dict)
+    items: dict[Path, Tensor] = field(default_factory=dict)
+    """The values of PerItem fields, each as a number."""
+    static: dict[Path, object] = field(default_factory=dict)
+    """Static values, and the keys of dicts and lists of tensors."""
+    tails: dict[Path, Shape] = field(default_factory=dict)
+    """The further batch dimensions of nested objects."""
+    names: dict[Path, Names] | None = field(default_factory=dict)
+    """Names of batch dimensions, of objects that have any; None where the oracle does not know."""
+    locked: bool = False
+    said: dict[Path, tuple[tuple[torch.dtype, ...], Shape]] = field(default_factory=dict)
+    """Dtypes and the shape beyond the batch, of tensors whose annotations say them."""
 
     @property
     def n(self) -> int:
         """How many batch dimensions there are."""
         return len(self.batch_size)
 
-    def tail(self, path: str) -> tuple[int, ...]:
-        """The further batch dimensions of the object that holds a tensor."""
-        return self.tails.get(path.partition(".")[0], ()) if "." in path else ()
-
 
 def valued(plain: Plain, function: Callable[..., Tensor], *others: Any) -> Plain:
     """`function` of every tensor and the operands: objects, tensors over the batch, numbers."""
-    return replace(
-        plain,
-        tensors={
+
+    def changed(tensors: dict[Path, Tensor]) -> dict[Path, Tensor]:
+        return {
             path: function(tensor, *(_operand(other, path, tensor, plain.n) for other in others))
-            for path, tensor in plain.tensors.items()
-        },
-    )
+            for path, tensor in tensors.items()
+        }
+
+    if plain.unbatched and any(isinstance(other, Tensor) and other.dim() for other in others):
+        raise TypeError("a tensor over the batch does not apply to one that the batch does not carry")
+    return replace(plain, tensors=changed(plain.tensors), unbatched=changed(plain.unbatched))
 
 
-def _operand(other: Any, path: str, tensor: Tensor, n: int) -> Any:
+def carried(plain: Plain, function: Callable[[Tensor], Tensor]) -> Plain:
+    """`function` of the tensors that the batch carries; objects in it have no names then."""
+    out = replace(plain, tensors={path: function(tensor) for path, tensor in plain.tensors.items()})
+    if plain.names is not None:
+        out.names = {at: names for at, names in plain.names.items() if not at}
+    return out
+
+
+def _operand(other: Any, path: Path, tensor: Tensor, n: int) -> Any:
     if isinstance(other, Plain):
-        return other.tensors[path]
+        return (other.tensors | other.unbatched)[path]
     if isinstance(other, Tensor) and other.dim():
         return other.reshape(*other.shape, *(1,) * (tensor.dim() - n))
     return other
@@ -51,23 +74,64 @@ def _operand(other: Any, path: str, tensor: Tensor, n: int) -> Any:
 
 def arranged(plain: Plain, function: Callable[[Tensor], Any]) -> Plain:
     """The items where `function` puts them, which is asked once: what it does with a tensor of the positions of items."""
-    index: Tensor = function(torch.arange(prod(plain.batch_size)).reshape(plain.batch_size))
+    index: Tensor = function(positions(plain.batch_size))
+
+    def moved(tensors: dict[Path, Tensor]) -> dict[Path, Tensor]:
+        return {path: rows(tensor, plain.n)[index] for path, tensor in tensors.items()}
+
     return replace(
         plain,
         batch_size=tuple(index.shape),
-        tensors={path: rows(tensor, plain.n)[index] for path, tensor in plain.tensors.items()},
+        tensors=moved(plain.tensors),
+        items=moved(plain.items),
+        names=None,
     )
 
 
-def written(plain: Plain, function: Callable[[Tensor], Tensor], value: Plain | float) -> Plain:
-    """Other values in the items that `function` selects."""
-    index = function(torch.arange(prod(plain.batch_size)).reshape(plain.batch_size))
-    tensors: dict[str, Tensor] = {}
-    for path, tensor in plain.tensors.items():
-        flat = rows(tensor, plain.n).clone()
-        flat[index] = value.tensors[path] if isinstance(value, Plain) else value
-        tensors[path] = flat.reshape(tensor.shape)
-    return replace(plain, tensors=tensors)
+def written(plain: Plain, function: Callable[[Tensor], Tensor], value: Plain | Tensor | float) -> Plain:
+    """Other values in the items that `function` selects: those of an object, of a tensor over these items, or a number."""
+    index = function(positions(plain.batch_size))
+
+    def changed(tensors: dict[Path, Tensor], values: dict[Path, Tensor] | Tensor | float) -> dict[Path, Tensor]:
+        found: dict[Path, Tensor] = {}
+        for path, tensor in tensors.items():
+            flat = rows(tensor, plain.n).clone()
+            given = values[path] if isinstance(values, dict) else values
+            if isinstance(values, Tensor) and values.dim():
+                given = values.reshape(*values.shape, *(1,) * (tensor.dim() - plain.n))
+            flat[index] = given.to(flat.dtype) if isinstance(given, Tensor) else given
+            found[path] = flat.reshape(tensor.shape)
+        return found
+
+    if not isinstance(value, Plain):
+        return replace(plain, tensors=changed(plain.tensors, value))
+    refuse_unequal(plain, value)
+    if value.batch_size != tuple(index.shape):
+        raise ValueError
+    return replace(plain, tensors=changed(plain.tensors, value.tensors), items=changed(plain.items, value.items))
+
+
+def refuse_unequal(plain: Plain, other: Plain) -> None:
+    """What two objects have to share before items of one go into the other."""
+    if plain.static != other.static or not all(
+        torch.allclose(tensor, other.unbatched[path], rtol=0, atol=0, equal_nan=True)
+        for path, tensor in plain.unbatched.items()
+    ):
+        raise ValueError("objects that are put together have the same static values and unbatched tensors")
+
+
+def refuse_unfit(plain: Plain) -> None:
+    """What is checked where a tensor is set: that it is what its annotation says, which operations may have changed."""
+    for path, (dtypes, shape) in plain.said.items():
+        tensor = (plain.tensors | plain.unbatched)[path]
+        n = 0 if path in plain.unbatched else plain.n + len(plain.tails.get(path[:-1], ()))
+        if tensor.dtype not in dtypes or tensor.shape[n:] != shape:
+            raise TypeError(f"{path} is not what its annotation says")
+
+
+def positions(size: Shape) -> Tensor:
+    """A number for each item."""
+    return torch.arange(prod(size)).reshape(size)
 
 
 def rows(tensor: Tensor, n: int) -> Tensor:
@@ -79,20 +143,29 @@ Dims = int | tuple[int, ...] | str | None
 
 
 def reduced(plain: Plain, function: Callable[..., Tensor], dim: Dims, keepdim: bool) -> Plain:
-    """Every tensor reduced by `function(tensor, dims, keepdim)`."""
+    """Every tensor that the batch carries reduced by `function(tensor, dims, keepdim)`."""
+    if dim == "feature" and any(plain.tails.get(path[:-1]) for path in plain.items):
+        raise TypeError("Python values of an object with dimensions of its own cannot be reduced")
+    if plain.items and dim != "feature":
+        raise TypeError("Python values cannot be reduced")
+    names = (plain.names or {}).get((), (None,) * plain.n)
     if dim is None or dim == "feature":
         size = plain.batch_size if dim else (1,) * plain.n if keepdim else ()
         tensors = {}
         for path, tensor in plain.tensors.items():
             first = plain.n if dim else 0
             open_ = tensor.unsqueeze(-1) if tensor.dim() == first else tensor
-            found = function(open_, tuple(range(first, open_.dim())), keepdim)
-            tensors[path] = found
-        return Plain(size, tensors, dict.fromkeys(plain.tails, ()), plain.static)
+            tensors[path] = function(open_, tuple(range(first, open_.dim())), keepdim)
+        kept: dict[Path, Names] = {(): names if dim or keepdim else ()}
+        return replace(plain, batch_size=size, tensors=tensors, tails=dict.fromkeys(plain.tails, ()), names=kept)
     dims = positive((dim,) if isinstance(dim, int) else tuple(int(one) for one in dim), plain.n)
-    kept = [1 if at in dims else length for at, length in enumerate(plain.batch_size) if keepdim or at not in dims]
-    tensors = {path: function(tensor, dims, keepdim) for path, tensor in plain.tensors.items()}
-    return replace(plain, batch_size=tuple(kept), tensors=tensors)
+    left = [at for at in range(plain.n) if keepdim or at not in dims]
+    return replace(
+        plain,
+        batch_size=tuple(1 if at in dims else plain.batch_size[at] for at in left),
+        tensors={path: function(tensor, dims, keepdim) for path, tensor in plain.tensors.items()},
+        names={(): tuple(names[at] for at in left)},
+    )
 
 
 def together(plain: Plain, function: Callable[..., Tensor], dim: Dims) -> Tensor:
@@ -110,8 +183,33 @@ def together(plain: Plain, function: Callable[..., Tensor], dim: Dims) -> Tensor
     return function(torch.cat(lines, -1), (len(left),), False)
 
 
+def joined(objects: Sequence[Plain], function: Callable[[list[Tensor], int], Tensor], dim: int) -> Plain:
+    """Objects put together by `torch.stack` or `torch.cat`."""
+    first = objects[0]
+    size = function([torch.empty(one.batch_size) for one in objects], dim).shape
+    for other in objects[1:]:
+        refuse_unequal(first, other)
+    return replace(
+        first,
+        batch_size=tuple(size),
+        tensors={path: function([one.tensors[path] for one in objects], dim) for path in first.tensors},
+        items={path: function([one.items[path] for one in objects], dim) for path in first.items},
+        names=None,
+    )
+
+
 def positive(dims: tuple[int, ...], n: int) -> tuple[int, ...]:
     """Batch dimensions counted from the front."""
     if any(not -n <= dim < n for dim in dims):
         raise IndexError
     return tuple(dim % n for dim in dims)
+
+
+DISTINCT = (2, 3, 5, 7, 11, 13)
+
+
+def names_moved(plain: Plain, function: Callable[[Tensor], Tensor]) -> Names:
+    """The names when `function` moves, drops or inserts dimensions: sizes of which each stands once show where they went."""
+    names = (plain.names or {}).get((), (None,) * plain.n)
+    shape = function(torch.empty(DISTINCT[: plain.n])).shape
+    return tuple(names[DISTINCT.index(size)] if size in DISTINCT[: plain.n] else None for size in shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,8 +12,8 @@ from torch import Tensor
 
 from qten_gen.runtime.tensorclass.operations.entries import Operation
 
-from .plain import Dims, Plain, arranged, reduced, together, valued, written
-from .steps import OTHER, Builder, Step, dim, several_dims
+from .plain import Dims, Names, Path, Plain, arranged, carried, joined, names_moved, reduced, together
+from .steps import CLONE, OTHER, Builder, Step, dim, several_dims
 
 # Reductions
 
@@ -86,7 +87,7 @@ def truth(operation: Operation) -> Builder:
 
 
 def _truth(plain: Plain, name: str) -> bool:
-    found = [bool(getattr(tensor, name)()) for tensor in plain.tensors.values()]
+    found = [bool(getattr(tensor, name)()) for tensor in [*plain.tensors.values(), *plain.unbatched.values()]]
     return all(found) if name == "all" else any(found)
 
 
@@ -118,7 +119,7 @@ def running(operation: Operation) -> Builder:
             found: Tensor = result[0] if pair else result
             return found
 
-        return Step(name, lambda before, other: valued(before, apply), (at,), pick=0 if pair else None)
+        return Step(name, lambda before, other: carried(before, apply), (at,), pick=0 if pair else None)
 
     return build
 
@@ -210,14 +211,31 @@ def arrangement(name: str) -> Builder:
     def build(draw: st.DrawFn, plain: Plain) -> Step:
         arguments = ARRANGEMENTS[name](draw, plain)
         function: Any = getattr(torch.Tensor, name, None) or getattr(torch, name)
-        return Step(
-            name,
-            lambda before, other: arranged(before, lambda places: function(places, *arguments)),
-            tuple(arguments),
-            contiguous=name == "view",
-        )
+
+        def expected(before: Plain, other: Plain) -> Plain:
+            out = arranged(before, lambda places: function(places, *arguments))
+            out.names = _names(before, name, lambda dims: function(dims, *arguments), len(out.batch_size))
+            return out
+
+        return Step(name, expected, tuple(arguments), contiguous=name == "view")
 
     return build
+
+
+MOVING = "permute transpose swapaxes swapdims movedim moveaxis unsqueeze roll flip fliplr flipud unbind".split()
+KEEPING = "narrow gather split chunk tensor_split".split()
+ADDING = "expand broadcast_to expand_as repeat tile".split()
+"""What becomes of names: they move with their dimensions, stay, or have new dimensions without a name in front."""
+
+
+def _names(plain: Plain, name: str, function: Callable[[Tensor], Tensor], n: int) -> dict[Path, Names] | None:
+    """The names afterwards, where the oracle knows them; objects that are held have none."""
+    if plain.names is None or name not in (*MOVING, *KEEPING, *ADDING):
+        return {} if name in ("reshape", "view") else None
+    kept = plain.names.get((), (None,) * plain.n)
+    if name in MOVING:
+        kept = names_moved(plain, function)
+    return {(): (None,) * (n - len(kept)) + kept if name in ADDING else kept}
 
 
 def pieces(name: str) -> Builder:
@@ -226,12 +244,17 @@ def pieces(name: str) -> Builder:
     def build(draw: st.DrawFn, plain: Plain) -> Step:
         arguments = PIECES[name](draw, plain)
         function: Any = getattr(torch, name)
-        return Step(
-            name,
-            lambda before, other: arranged(before, lambda places: function(places, *arguments)[0]),
-            arguments,
-            pick=0,
-        )
+
+        def first(places: Tensor) -> Tensor:
+            found: Tensor = function(places, *arguments)[0]
+            return found
+
+        def expected(before: Plain, other: Plain) -> Plain:
+            out = arranged(before, first)
+            out.names = _names(before, name, first, len(out.batch_size))
+            return out
+
+        return Step(name, expected, arguments, pick=0)
 
     return build
 
@@ -244,8 +267,10 @@ def pad(draw: st.DrawFn, plain: Plain) -> Step:
         return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - plain.n) + backwards, value=1.0)
 
     def expected(before: Plain, other: Plain) -> Plain:
+        if before.items:
+            raise TypeError("Python values cannot be padded")
         size = [pairs[2 * at] + length + pairs[2 * at + 1] for at, length in enumerate(before.batch_size)]
-        return Plain(tuple(size), valued(before, apply).tensors, before.tails, before.static)
+        return replace(carried(before, apply), batch_size=tuple(size))
 
     return Step("pad", expected, (pairs, 1.0))
 
@@ -255,51 +280,32 @@ def new(name: str) -> Builder:
     number = {"new_zeros": 0, "new_ones": 1, "new_full": 1}[name]
 
     def expected(before: Plain, other: Plain) -> Plain:
-        made = {
-            path: torch.full((2, *tensor.shape[before.n :]), number).to(tensor)
-            for path, tensor in before.tensors.items()
-        }
-        return Plain((2,), made, before.tails, before.static)
+        if before.items:
+            raise TypeError("Python values cannot be made anew")
+        out = carried(before, lambda tensor: torch.full((2, *tensor.shape[before.n :]), number).to(tensor))
+        return replace(out, batch_size=(2,), names={})
 
     return lambda draw, plain: Step(name, expected, ((2,), 1) if name == "new_full" else (2,))
 
 
-def joined(name: str) -> Builder:
+def put_together(name: str) -> Builder:
     """`stack` and `cat`, of the object and another."""
 
     def build(draw: st.DrawFn, plain: Plain) -> Step:
         at = draw(st.integers(0, plain.n)) if name == "stack" else dim(draw, plain) % max(plain.n, 1)
+        second = draw(st.sampled_from([OTHER, CLONE]))
 
         def expected(before: Plain, other: Plain) -> Plain:
             if name == "cat" and not before.n:
                 raise RuntimeError
-            function: Any = getattr(torch, name)
-            made = {path: function([tensor, other.tensors[path]], at) for path, tensor in before.tensors.items()}
-            size = function([torch.empty(before.batch_size)] * 2, at).shape
-            return Plain(tuple(size), made, before.tails, before.static)
+            out = joined([before, other], getattr(torch, name), at)
+            if before.names is not None:
+                out.names = {(): names_moved(before, lambda dims: dims.unsqueeze(at) if name == "stack" else dims)}
+            return out
 
-        return Step(name, expected, (OTHER, at), on_class=True)
+        return Step(name, expected, (second, at), on_class=True)
 
     return build
-
-
-# Items
-
-indexes = st.sampled_from(
-    [0, -1, slice(1, None), slice(None, None, 2), ..., None, (..., 0), (slice(None), None), (0, ...)]
-)
-
-
-def getitem(draw: st.DrawFn, plain: Plain) -> Step:
-    index = draw(indexes)
-    return Step("__getitem__", lambda before, other: arranged(before, lambda places: places[index]), (index,))
-
-
-def setitem(draw: st.DrawFn, plain: Plain) -> Step:
-    index = draw(indexes)
-    return Step(
-        "__setitem__", lambda before, other: written(before, lambda places: places[index], 1), (index, 1), writes=True
-    )
 
 
 BY_FORM: dict[str, Callable[[Operation], Builder]] = {
@@ -318,8 +324,6 @@ BY_NAME: dict[str, Builder] = {
     **{name: pieces(name) for name in PIECES},
     **{name: new(name) for name in ("new_zeros", "new_ones", "new_full")},
     "pad": pad,
-    "stack": joined("stack"),
-    "cat": joined("cat"),
-    "__getitem__": getitem,
-    "__setitem__": setitem,
+    "stack": put_together("stack"),
+    "cat": put_together("cat"),
 }

@@ -15,7 +15,9 @@ from .plain import Plain
 Result = Plain | Tensor | bool
 
 OTHER = "other"
-"""Stands among the arguments for a second object of the same class."""
+"""Stands among the arguments for a second object of the same class, with other numbers."""
+CLONE = "clone"
+"""The same, with the same numbers."""
 
 
 @dataclass
@@ -32,6 +34,15 @@ class Step:
     """Whether it changes the object instead of making another."""
     contiguous: bool = False
     """Whether it is asked of an object whose tensors are contiguous."""
+    run: Callable[[Any, Any], Any] | None = field(default=None, repr=False)
+    """What is done with the object and the second one, where that is no method called `name`."""
+    locked: bool | None = None
+    """Whether the result is locked; where it is None, it is so if it is the object itself and that is."""
+
+    @property
+    def tokens(self) -> list[str]:
+        """Which other objects it is about."""
+        return [one for one in self.arguments if isinstance(one, str)]
 
 
 NO_DIMENSION = 9
@@ -53,7 +64,12 @@ def several_dims(draw: st.DrawFn, plain: Plain) -> tuple[int, ...]:
 
 def over_batch(draw: st.DrawFn, plain: Plain, dtype: torch.dtype | None = None) -> Tensor:
     """A tensor that broadcasts over the batch size."""
-    size = plain.batch_size[draw(st.integers(0, plain.n)) :]
+    return over(draw, plain.batch_size, dtype)
+
+
+def over(draw: st.DrawFn, whole: tuple[int, ...], dtype: torch.dtype | None = None) -> Tensor:
+    """A tensor that broadcasts over a size."""
+    size = whole[draw(st.integers(0, len(whole))) :]
     shape = tuple(draw(st.sampled_from([1, length])) for length in size)
     made = torch.arange(max(1, torch.Size(shape).numel())) % 3
     made = made.reshape(shape) if torch.Size(shape).numel() else torch.zeros(shape, dtype=torch.int64)

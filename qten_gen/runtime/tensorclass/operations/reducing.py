@@ -83,7 +83,7 @@ def _reduce_along(tensor: Tensor, argument: tuple[Function, int | tuple[int], bo
     return result
 
 
-@items_become(lambda argument: "reduced" if argument.beyond is None else "kept")
+@items_become(lambda argument, batch_size: "kept" if argument.beyond == len(batch_size) else "reduced")
 def reduce_tensor(tensor: Tensor, argument: Reduction) -> Tensor:
     """One tensor reduced."""
     function, dims, beyond, keepdim, options = argument

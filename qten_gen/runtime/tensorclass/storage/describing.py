@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 import torch
 from torch import Size, Tensor, nn
 
+from ..array_checks import refuse_contents
 from ..checks import label
 from ..contents import contents, new_like, tensor_and_nested
 from .dtypes import PLAIN
@@ -35,8 +36,8 @@ def describe(self: TensorClass, folder: str, options: Options) -> tuple[Level, l
     """What is saved of an object in a folder, and where its tensors go. Everything that cannot be saved is refused here.
 
     Raises:
-        TypeError: a field holds what has no form on disk.
-        ValueError: a tensor is a file elsewhere, and `copy_existing` is off.
+        TypeError: a field holds what has no form on disk, or a tensor that its annotation would not let be loaded.
+        ValueError: a tensor is a file elsewhere, and `copy_existing` is off; or has a shape that its annotation does not say.
     """
     placed: list[Placed] = []
     return _object(self, folder, "", options, placed), placed
@@ -45,6 +46,8 @@ def describe(self: TensorClass, folder: str, options: Options) -> tuple[Level, l
 def _object(self: TensorClass, folder: str, name: str, options: Options, placed: list[Placed]) -> Level:
     files = FileNames()
     entries: dict[str, Entry] = {}
+    if self._shapes:
+        refuse_contents(self, self._batch_size, contents(self))
     for key, value in contents(self).items():
         if key in self._static:
             where = label(self, key)

@@ -1,0 +1,135 @@
+"""What an object of a declaration holds at first, and what it holds now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from qten_gen import PerItem
+
+from .declarations import (
+    FAMILIES,
+    Class,
+    Declaration,
+    Field,
+    ItemsField,
+    NestedField,
+    StaticField,
+    TensorField,
+    TensorsField,
+)
+from .plain import Path, Plain, Shape, positions
+
+
+def contents(declaration: Declaration, seed: int) -> Plain:
+    """Numbers for the tensors of a declaration."""
+    plain = Plain(declaration.batch_size, locked=declaration.lock or "frozen" in declaration.cls.flags)
+    if any(declaration.names):
+        plain.names = {(): declaration.names}
+    _fill(plain, declaration.cls, (), (), torch.Generator().manual_seed(seed))
+    return plain
+
+
+def _fill(plain: Plain, cls: Class, at: Path, tail: Shape, generator: torch.Generator) -> None:
+    size = (*plain.batch_size, *tail)
+
+    def numbers(found: TensorField | TensorsField) -> Tensor:
+        shape = found.shape if found.unbatched else (*size, *found.shape)
+        made = torch.randint(-4, 5, shape, generator=generator)
+        return made.to(found.dtype) if found.dtype is not torch.float64 else made.double() / 4
+
+    for name, found in cls.named:
+        path = (*at, name)
+        match found:
+            case Field(given=False):
+                pass
+            case TensorField():
+                (plain.unbatched if found.unbatched else plain.tensors)[path] = numbers(found)
+                if found.checked:
+                    plain.said[path] = (FAMILIES[found.dtype][1], found.shape)
+            case TensorsField():
+                keys = _keys(found)
+                plain.static[path] = keys
+                target = plain.unbatched if found.unbatched else plain.tensors
+                target |= {(*path, key): numbers(found) for key in keys}
+            case ItemsField():
+                plain.items[path] = positions(size)
+            case StaticField():
+                plain.static[path] = found.value
+            case NestedField():
+                plain.tails[path] = (*tail, *found.tail)
+                _fill(plain, found.cls, path, plain.tails[path], generator)
+
+
+def _keys(found: TensorsField) -> tuple[str | int, ...]:
+    return tuple(range(len(found.keys))) if found.is_list else found.keys
+
+
+def arguments(plain: Plain, cls: Class, made: dict[str, type], name: str, at: Path = ()) -> dict[str, Any]:
+    """What the constructor of a class is given to make an object that holds what the model holds.
+
+    Args:
+        made: The classes of the library, by name.
+        name: That of this one.
+        at: The path of the object.
+    """
+    size = (*plain.batch_size, *plain.tails.get(at, ()))
+    given: dict[str, Any] = {"batch_size": size}
+    for field_name, found in cls.named:
+        path = (*at, field_name)
+        match found:
+            case Field(given=False):
+                given[field_name] = None
+            case TensorField():
+                given[field_name] = (plain.unbatched if found.unbatched else plain.tensors)[path].clone()
+            case TensorsField():
+                tensors = plain.unbatched if found.unbatched else plain.tensors
+                held = {key: tensors[(*path, key)].clone() for key in _keys(found)}
+                given[field_name] = [*held.values()] if found.is_list else held
+            case ItemsField():
+                given[field_name] = PerItem([f"v{one}" for one in plain.items[path].reshape(-1).tolist()], size)
+            case StaticField():
+                given[field_name] = plain.static[path]
+            case NestedField():
+                inner = name + field_name
+                given[field_name] = made[inner](**arguments(plain, found.cls, made, inner, path))
+    return given
+
+
+def read(value: Any, declaration: Declaration) -> Plain:
+    """What an object holds now."""
+    plain = Plain(tuple(value.batch_size), locked=value.is_locked)
+    _read(plain, value, declaration.cls, (), plain.locked)
+    return plain
+
+
+def _read(plain: Plain, value: Any, cls: Class, at: Path, locked: bool) -> None:
+    locked = locked or "frozen" in cls.flags
+    assert value.is_locked == locked
+    if any(value.names) and plain.names is not None:
+        plain.names[at] = tuple(value.names)
+    for name, found in cls.named:
+        path = (*at, name)
+        held = getattr(value, name)
+        match found:
+            case StaticField():
+                plain.static[path] = held
+            case _ if held is None:
+                pass
+            case TensorField():
+                (plain.unbatched if found.unbatched else plain.tensors)[path] = held
+            case TensorsField():
+                pairs = dict(enumerate(held)) if found.is_list else held
+                plain.static[path] = tuple(pairs)
+                target = plain.unbatched if found.unbatched else plain.tensors
+                target |= {(*path, key): tensor for key, tensor in pairs.items()}
+            case ItemsField():
+                assert held.batch_size == value.batch_size
+                numbers = torch.tensor([int(one[1:]) for one in held.values()], dtype=torch.int64)
+                plain.items[path] = numbers.reshape(held.batch_size)
+            case NestedField():
+                plain.tails[path] = tuple(held.batch_size)[plain.n :]
+                assert tuple(held.batch_size)[: plain.n] == plain.batch_size
+                _read(plain, held, found.cls, path, locked)

@@ -1,0 +1,208 @@
+"""Steps that work on objects as a whole: locks, fields that are set, round trips through files, pickles, trees."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+from hypothesis import strategies as st
+from torch.utils import _pytree
+
+from qten_gen import TensorClass
+from qten_gen.runtime.tensorclass.lazy_stack import LazyStack
+
+from .index_steps import as_torch_takes_it, index
+from .plain import Plain, joined, names_moved, refuse_unfit, valued, written
+from .steps import CLONE, OTHER, Builder, Step, dim, float_or_as_it_is
+
+
+def same(plain: Plain, other: Plain) -> Plain:
+    """What an object holds that comes back from somewhere."""
+    return plain
+
+
+def as_annotated(plain: Plain, other: Plain) -> Plain:
+    """The same where what is read or constructed is checked."""
+    refuse_unfit(plain)
+    return plain
+
+
+# Copies and round trips
+
+
+def _pickled(draw: st.DrawFn, plain: Plain) -> Step:
+    protocol = draw(st.integers(2, 5))
+    return Step(
+        f"pickle {protocol}",
+        same,
+        run=lambda value, second: pickle.loads(pickle.dumps(value, protocol)),
+        locked=plain.locked,
+    )
+
+
+def _memmap(draw: st.DrawFn, plain: Plain) -> Step:
+    load = draw(st.booleans())
+
+    def run(value: Any, second: Any) -> Any:
+        with TemporaryDirectory() as folder:
+            saved = TensorClass.memmap(value, folder)
+            found = type(value).load_memmap(folder) if load else saved
+            # The folder goes away, and on some systems what is mapped with it.
+            return TensorClass.clone(found).lock_()
+
+    return Step("memmap", as_annotated, run=run, locked=True)
+
+
+def _state_dict(draw: st.DrawFn, plain: Plain) -> Step:
+    flatten, assign = draw(st.booleans()), draw(st.booleans())
+
+    def run(value: Any, second: Any) -> Any:
+        state = TensorClass.state_dict(value, flatten=True) if flatten else TensorClass.state_dict(value)
+        return TensorClass.load_state_dict(second, state, assign=assign)
+
+    return Step(
+        "state_dict", as_annotated if assign else same, (OTHER, flatten, assign), writes=True, run=run, locked=False
+    )
+
+
+def _tree(draw: st.DrawFn, plain: Plain) -> Step:
+    def run(value: Any, second: Any) -> Any:
+        leaves, spec = _pytree.tree_flatten(value)
+        assert len(leaves) == len(plain.tensors) + len(plain.unbatched)
+        return _pytree.tree_unflatten([leaf * 1 for leaf in leaves], spec)
+
+    return Step("tree", lambda before, other: valued(before, lambda tensor: tensor * 1), run=run)
+
+
+def _vmap(draw: st.DrawFn, plain: Plain) -> Step:
+    at = dim(draw, plain)
+
+    def run(value: Any, second: Any) -> Any:
+        dims: Any = TensorClass.vmap_dims(value, at)
+        return torch.vmap(TensorClass.clone, (dims,), dims)(value)
+
+    def expected(before: Plain, other: Plain) -> Plain:
+        if not before.n:
+            raise ValueError("there is no dimension to map over")
+        return replace(before, names={})
+
+    return Step("vmap", expected, (at,), run=run)
+
+
+def _lazy_stack(draw: st.DrawFn, plain: Plain) -> Step:
+    second = draw(st.sampled_from([OTHER, CLONE]))
+
+    def expected(before: Plain, other: Plain) -> Plain:
+        out = joined([before, other], torch.stack, 0)
+        out.names = before.names and {(): names_moved(before, lambda dims: dims[None])}
+        return out
+
+    return Step("lazy_stack", expected, (second,), run=lambda value, second: LazyStack([value, second]).dense())
+
+
+ROUND_TRIPS: dict[str, tuple[Callable[[Any], Any], Callable[[Plain, Plain], Plain]]] = {
+    "copy": (copy.copy, same),
+    # Of a copy: nested objects are passed on as they are, locked ones too.
+    "replace": (lambda value: TensorClass.replace(copy.copy(value)), as_annotated),
+    "deepcopy": (copy.deepcopy, same),
+    "to double": (lambda value: TensorClass.to(value, torch.float64), lambda plain, other: _cast(plain, torch.float64)),
+    "to float": (lambda value: TensorClass.to(value, torch.float32), lambda plain, other: _cast(plain, torch.float32)),
+    "maybe_dense_stack": (lambda value: type(value).maybe_dense_stack([value])[0], same),
+}
+
+
+def _cast(plain: Plain, dtype: torch.dtype) -> Plain:
+    return valued(plain, float_or_as_it_is(dtype))
+
+
+def _round_trip(name: str) -> Builder:
+    run, expected = ROUND_TRIPS[name]
+    return lambda draw, plain: Step(name, expected, run=lambda value, second: run(value))
+
+
+# Locks and fields
+
+
+def _lock(draw: st.DrawFn, plain: Plain) -> Step:
+    return Step("lock_", same, locked=True)
+
+
+def _set(draw: st.DrawFn, plain: Plain) -> Step:
+    """A field is set to what the second object has there."""
+    name = draw(st.sampled_from(sorted({path[0] for path in plain.tensors})))
+
+    def expected(before: Plain, other: Plain) -> Plain:
+        if before.locked:
+            raise RuntimeError("it is locked")
+        return taken(before, other, str(name))
+
+    def run(value: Any, second: Any) -> Any:
+        setattr(value, str(name), getattr(second, str(name)))
+        return value
+
+    return Step("set", expected, (OTHER, name), run=run)
+
+
+def taken(before: Plain, other: Plain, name: str) -> Plain:
+    """One field from another object, which has the same fields."""
+
+    def some(mine: dict[Any, Any], theirs: dict[Any, Any]) -> dict[Any, Any]:
+        return {path: theirs[path] if path[0] == name else value for path, value in mine.items()}
+
+    return replace(
+        before, tensors=some(before.tensors, other.tensors), unbatched=some(before.unbatched, other.unbatched)
+    )
+
+
+def _set_in_place(draw: st.DrawFn, plain: Plain) -> Step:
+    """A field is written over with what the second object has there."""
+    name = str(draw(st.sampled_from(sorted({path[0] for path in plain.tensors}))))
+
+    def run(value: Any, second: Any) -> Any:
+        return TensorClass.set_(value, name, getattr(second, name))
+
+    return Step("set_", lambda before, other: taken(before, other, name), (OTHER, name), writes=True, run=run)
+
+
+def _update_in_place(draw: st.DrawFn, plain: Plain) -> Step:
+    def run(value: Any, second: Any) -> Any:
+        return TensorClass.update_(value, second)
+
+    return Step("update_", lambda before, other: other, (OTHER,), writes=True, run=run)
+
+
+def _set_at(draw: st.DrawFn, plain: Plain) -> Step:
+    """A number goes into some items of a field."""
+    names = sorted({str(path[0]) for path in plain.tensors})
+    name, given = draw(st.sampled_from(names)), index(draw, plain.batch_size)
+    found = as_torch_takes_it(given)
+
+    def expected(before: Plain, other: Plain) -> Plain:
+        after = written(before, lambda places: places[found], 1)
+        return taken(before, after, name)
+
+    def run(value: Any, second: Any) -> Any:
+        return TensorClass.set_at_(value, name, 1, given)
+
+    return Step("set_at_", expected, (name, given), writes=True, run=run)
+
+
+BY_NAME: dict[str, Builder] = {
+    **{name: _round_trip(name) for name in ROUND_TRIPS},
+    "pickle": _pickled,
+    "memmap": _memmap,
+    "state_dict": _state_dict,
+    "tree": _tree,
+    "vmap": _vmap,
+    "lazy_stack": _lazy_stack,
+    "lock_": _lock,
+    "set": _set,
+    "set_": _set_in_place,
+    "set_at_": _set_at,
+    "update_": _update_in_place,
+}
