@@ -17,7 +17,7 @@ from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
 from ..declaring.fields import Virtual
-from .virtual import anchor, compute
+from .virtual import anchor, compute, virtual
 
 if TYPE_CHECKING:
     from .module import Module
@@ -62,8 +62,10 @@ def getter(owner: type[Module], name: str) -> Callable[[Module], Tensor]:
     """`cached_virtual` for one attribute: what the property of a declared class calls, with no call in between."""
 
     def read(module: Module) -> Tensor:
+        if is_dynamo_compiling():  # first of all: what is looked up on the way is a guard
+            return virtual(module, owner, name)
         state = module.__dict__
-        if CACHE in state and not is_dynamo_compiling():
+        if CACHE in state:
             kept = state[CACHE].get(name)
             if kept is not None:
                 declared_by, value, version, grad_mode, sources = kept

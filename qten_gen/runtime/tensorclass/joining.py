@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from torch import Size, Tensor, split_with_sizes
 from torch import cat as cat_tensors
@@ -269,11 +269,12 @@ def all_or_none(self: TensorClass, name: str, values: list[V | None]) -> list[V]
     Raises:
         TypeError: it is None in some of them.
     """
-    missing = sum(value is None for value in values)
-    if missing == 0:
-        return cast("list[V]", values)
-    if missing == len(values):
+    given = [value for value in values if value is not None]
+    if len(given) == len(values):
+        return given
+    if not given:
         return None
+    missing = len(values) - len(given)
     raise TypeError(
         f"{label(self, name)}: expected a value in every object or in none, {missing} of {len(values)} are None"
     )
