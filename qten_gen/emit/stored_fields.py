@@ -34,6 +34,8 @@ class Lines:
     leaf: str
     leaf_if: str
     """The statement that adds the leaves of a value that may be None."""
+    requires_grad: str
+    """Whether a tensor of it requires a gradient."""
     item: str
     match: str
     """The statement that refuses another object's value where both have to be alike."""
@@ -83,6 +85,10 @@ class _Spelling:
         """Guards an expression by `None if name is None` where the field may be None."""
         guard = f"None if {name} is None else " if self.field.optional else ""
         return lambda expression: f"{guard}{expression}"
+
+    def and_not_none(self, condition: str) -> str:
+        """A condition on what the field holds that is false where it holds None."""
+        return f"({self.mine} is not None and {condition})" if self.field.optional else condition
 
     def unless_none(self, condition: str, name: str = "") -> str:
         """A condition that holds for values that are not None only."""
@@ -155,10 +161,11 @@ def _tensor(at: _Spelling) -> Lines:
         rearrange=or_none(f"fn({mine}, argument)"),
         zip=at.call("zip_optional", f"fn, {mine}, other.{at.at}") if optional else f"fn({mine}, other.{at.at})",
         put=at.call("put_optional", f"{mine}, index, value.{at.at}") if optional else f"{mine}[index] = value.{at.at}",
-        join=at.call("join_optional", f"fn, {at.column}, dim") if optional else f"fn({at.column}, dim)",
+        join=at.call("join_optional", f"fn, {at.column}") if optional else f"fn({at.column})",
         pieces=f"_q.part_optional(fn, {mine}, argument, batch_sizes)" if optional else f"fn({mine}, argument)",
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
+        requires_grad=at.and_not_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
         match=at.call("match_optional", f"{mine}, other.{at.at}") if optional else "",
     )
@@ -184,6 +191,7 @@ def _unbatched(at: _Spelling) -> Lines:
         pieces="",
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
+        requires_grad=at.and_not_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
         match=at.call("same_tensor", f"[{mine}, other.{at.at}]"),
     )
@@ -213,10 +221,11 @@ def _tensors(at: _Spelling) -> Lines:
         zip=at.call("zip_tensors", f"fn, {mine}, other.{at.at}"),
         put="" if unbatched else at.call("put_tensors", f"{mine}, index, value.{at.at}"),
         match=at.call("same_tensors", both) if unbatched else at.call("match_tensors", f"{mine}, other.{at.at}"),
-        join=at.call("same_tensors", column) if unbatched else at.call("join_tensors", f"fn, {column}, dim"),
+        join=at.call("same_tensors", column) if unbatched else at.call("join_tensors", f"fn, {column}"),
         pieces="" if unbatched else f"_q.part_tensors(fn, {mine}, argument, batch_sizes)",
         leaf=f"*{every}",
         leaf_if=f"leaves.extend({every})" if optional else "",
+        requires_grad=at.and_not_none(f"any(tensor.requires_grad for tensor in {every})"),
         item=f'"{name}": {or_none(f"{{**{mine}}}" if is_dict else f"[*{mine}]")}',
     )
 
@@ -238,10 +247,11 @@ def _nested(at: _Spelling) -> Lines:
         rearrange=or_none(f"{mine}._rearrange(fn, argument, batch_size + {rest})"),
         zip=at.call("zip_nested", f"fn, {mine}, other.{at.at}"),
         put=at.call("put_nested", f"{mine}, index, value.{at.at}"),
-        join=at.call("join_nested", f"fn, {at.column}, dim, batch_size"),
+        join=at.call("join_nested", f"fn, {at.column}, batch_size"),
         pieces=f"_q.part_nested(self, fn, {mine}, argument, batch_sizes)",
         leaf=f"*{mine}._leaves()",
         leaf_if=f"leaves.extend({mine}._leaves())" if at.field.optional else "",
+        requires_grad=at.and_not_none(f"{mine}._requires_grad()"),
         item=f'"{name}": {or_none(f"{mine}._to_dict()")}',
         match=at.call("match_nested", f"{mine}, other.{at.at}"),
     )
@@ -264,6 +274,7 @@ def _static(at: _Spelling) -> Lines:
         pieces="",
         leaf="",
         leaf_if="",
+        requires_grad="",
         item=f'"{name}": {mine}',
         match=at.call("same", f"[{mine}, other.{at.at}]"),
     )
@@ -282,10 +293,11 @@ def _per_item(at: _Spelling) -> Lines:
         rearrange=or_none(at.call("rearrange_items", f"fn, {mine}, argument")),
         zip=mine,
         put=f"{mine} = {at.call('put_items', f'{mine}, index, value.{at.at}')}",
-        join=at.call("join_items", f"fn, {at.column}, dim"),
+        join=at.call("join_items", f"fn, {at.column}"),
         pieces=at.call("part_items", f"fn, {mine}, argument, batch_sizes"),
         leaf="",
         leaf_if="",
+        requires_grad="",
         item=f'"{name}": {mine}',
         match=at.call("match_optional", f"{mine}, other.{at.at}") if at.field.optional else "",
     )

@@ -40,6 +40,10 @@ class TensorClassView:
     matches: tuple[str, ...]
     leaves: str
     leaves_if: tuple[StoredField, ...]
+    requires_grad: str
+    pieces: str
+    """The pieces of all fields that are taken apart, side by side; empty where there are none."""
+    take_piece: str
     contents: str
     refill: tuple[str, ...]
     to_dict: str
@@ -59,6 +63,7 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
     )
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
     always = [f.lines.leaf for f in carried if not f.lines.leaf_if]
+    apart = [f for f in fields if f.lines.pieces]
     return TensorClassView(
         name=declaration.name,
         doc=layout.docstring(_class_doc(declaration, names), 4),
@@ -77,6 +82,9 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         matches=tuple(f.lines.match for f in fields if f.lines.match),
         leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
         leaves_if=tuple(f for f in carried if f.lines.leaf_if),
+        requires_grad=_any([f.lines.requires_grad for f in carried]),
+        pieces=layout.bracketed("pieces = zip(", [f.lines.pieces for f in apart], ")", 8) if apart else "",
+        take_piece=_unpack(apart, "values", "part", 12),
         contents=_contents([f.storage for f in carried], [f.storage for f in static]),
         refill=tuple(line for line in (_unpack(carried, "values"), _unpack(static, "static")) if line),
         to_dict=layout.bracketed("return {", [f.lines.item for f in fields], "}", 8),
@@ -98,13 +106,22 @@ def _tuple(names: list[str], indent: int) -> str:
     return layout.bracketed("(", items, ")", indent) if indent and len(items) > 1 else layout.in_parentheses(items)
 
 
-def _unpack(fields: list[StoredField], source: str) -> str:
+def _any(conditions: list[str]) -> str:
+    """`return a or b`."""
+    line = f"return {' or '.join(conditions) or 'False'}"
+    if len(line) + 8 <= layout.WIDTH:
+        return line
+    first, *others = conditions
+    return "\n".join(["return (", f"{' ' * 12}{first}", *(f"{' ' * 12}or {other}" for other in others), f"{' ' * 8})"])
+
+
+def _unpack(fields: list[StoredField], source: str, target: str = "self", indent: int = 8) -> str:
     """`self._a, self._b = values`."""
-    targets = [f"self.{field.storage}" for field in fields]
+    targets = [f"{target}.{field.storage}" for field in fields]
     if len(targets) < 2:
         return f"({targets[0]},) = {source}" if targets else ""
     line = f"{', '.join(targets)} = {source}"
-    return line if len(line) + 8 <= layout.WIDTH else layout.stacked("(", targets, f") = {source}", 8)
+    return line if len(line) + indent <= layout.WIDTH else layout.stacked("(", targets, f") = {source}", indent)
 
 
 def _parameters(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:

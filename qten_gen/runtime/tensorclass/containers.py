@@ -68,12 +68,12 @@ def zip_tensors(
     return None if given is None else _made(given[0], (fn(a, b) for a, b in _columns(given)))
 
 
-def join_tensors(self: TensorClass, name: str, fn: Join, values: list[C | None], dim: int) -> C | None:
+def join_tensors(self: TensorClass, name: str, fn: Join, values: list[C | None]) -> C | None:
     """Join the tensors of several objects, key by key; None in all objects or in none."""
     given = _alike(self, name, values)
     if given is None:
         return None
-    return _made(given[0], (fn([*column], dim) for column in _columns(given)))
+    return _made(given[0], (fn([*column]) for column in _columns(given)))
 
 
 def part_tensors(

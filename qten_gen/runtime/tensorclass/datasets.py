@@ -39,7 +39,7 @@ def _collate(items: list[T] | T, *, collate_fn_map: Mapping[object, object] | No
     return stack(items) if get_worker_info() is None else stack(items, fn=_stack_shared)
 
 
-def _stack_shared(tensors: list[Tensor], dim: int) -> Tensor:
+def _stack_shared(tensors: list[Tensor]) -> Tensor:
     """Stack the tensors of items in the memory that a worker shares with the main process, which saves copying them there."""
     stacked: Tensor = collate_tensor_fn(tensors)
     return stacked

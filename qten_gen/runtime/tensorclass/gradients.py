@@ -21,10 +21,7 @@ class Gradients(Primitives):
     @property
     def requires_grad(self) -> bool:
         """Whether any tensor requires a gradient."""
-        for leaf in self._leaves():  # noqa: SIM110 # any() takes twice as long
-            if leaf.requires_grad:
-                return True
-        return False
+        return self._requires_grad()
 
     @property
     def data(self) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from torch import Size, Tensor, split_with_sizes
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="TensorClass")
 A = TypeVar("A")
 
-Join = Callable[[list[Tensor], int], Tensor]
+Join = Callable[[list[Tensor]], Tensor]
+"""Joins along the first dimension. Along another one it is a function of torch that has been told so."""
 
 
-def stack(items: Iterable[T], dim: int = 0, fn: Join = stack_tensors) -> T:
+def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_tensors) -> T:
     """Objects of one class and batch size along a new batch dimension. `fn` stacks the tensors.
 
     Raises:
@@ -50,7 +52,7 @@ def stack(items: Iterable[T], dim: int = 0, fn: Join = stack_tensors) -> T:
     at = dim if dim >= 0 else dim + n + 1
     try:
         joined = Size((len(objects), *size)) if at == 0 else with_inserted(size, at, len(objects))
-        out = first._join(fn, objects, at, joined)
+        out = first._join(fn if at == 0 else partial(fn, dim=at), objects, joined)
     except RuntimeError as error:
         explain("stack", objects, error)
         raise
@@ -98,7 +100,8 @@ def cat(items: Iterable[T], dim: Dim = 0) -> T:
             )
         length += other[at]
     try:
-        out = first._join(cat_tensors, objects, at, with_length(size, at, length))
+        fn = cat_tensors if at == 0 else partial(cat_tensors, dim=at)
+        out = first._join(fn, objects, with_length(size, at, length))
     except RuntimeError as error:
         explain("cat", objects, error)
         raise
@@ -184,13 +187,13 @@ def _of_two_classes(action: str, first: object, other: object) -> TypeError:
 # What generated code calls
 
 
-def join_optional(self: TensorClass, name: str, fn: Join, values: list[Tensor | None], dim: int) -> Tensor | None:
+def join_optional(self: TensorClass, name: str, fn: Join, values: list[Tensor | None]) -> Tensor | None:
     """Join an optional tensor field, which is None in all objects or in none."""
     given = all_or_none(self, name, values)
-    return None if given is None else fn(given, dim)
+    return None if given is None else fn(given)
 
 
-def join_nested(self: TensorClass, name: str, fn: Join, values: list[T | None], dim: int, batch_size: Size) -> T | None:
+def join_nested(self: TensorClass, name: str, fn: Join, values: list[T | None], batch_size: Size) -> T | None:
     """Join a nested field, whose values are of one class; None in all objects or in none."""
     given = all_or_none(self, name, values)
     if given is None:
@@ -199,7 +202,7 @@ def join_nested(self: TensorClass, name: str, fn: Join, values: list[T | None], 
     for value in given:
         if type(value) is not type(first):
             raise _different(self, name, first, value)
-    return first._join(fn, given, dim, batch_size + first._batch_size[len(self._batch_size) :])
+    return first._join(fn, given, batch_size + first._batch_size[len(self._batch_size) :])
 
 
 def zip_optional(

@@ -266,21 +266,21 @@ def _on_cpu(argument: A) -> A:
     return argument
 
 
-def join_items(self: TensorClass, name: str, fn: Join, values: list[PerItem[T] | None], dim: int) -> PerItem[T] | None:
+def join_items(self: TensorClass, name: str, fn: Join, values: list[PerItem[T] | None]) -> PerItem[T] | None:
     """The values of several objects joined; None in all objects or in none."""
     given = all_or_none(self, name, values)
     if given is None:
         return None
     first = given[0]
     if all(value._pool is first._pool for value in given):
-        return of_pool(first._pool, fn([value._positions for value in given], dim))
+        return of_pool(first._pool, fn([value._positions for value in given]))
     pool: list[T] = []
     positions: list[Tensor] = []
     for value in given:
         one = _compact(value)
         positions.append(one._positions + len(pool))
         pool += one._pool
-    return of_pool(tuple(pool), fn(positions, dim))
+    return of_pool(tuple(pool), fn(positions))
 
 
 def part_items(

@@ -128,7 +128,8 @@ def squeeze(self: T, dim: Dim | None = None) -> T:
         if size[at] != 1:
             return self
         out = self._rearrange(torch.squeeze, at, without(size, at))
-        out._names = names.without(self._names, [at])
+        if self._names is not None:
+            out._names = names.without(self._names, [at])
         return out
     dims = tuple(at for at, length in enumerate(size) if length == 1)
     if not dims:

@@ -82,10 +82,11 @@ def _like(name: str, doc: str, function: Function) -> Operation:
     """`torch.zeros_like` and its kin, also as a method of the class, which is typed."""
 
     def handler(input: T, *fill: object, **options: Any) -> T:
-        given, found = _options(input, options)
-        if not fill and not given:
-            return input._map(function)
-        return input._map_with(_call, (function, fill, given), found)
+        if fill or options:
+            given, found = _options(input, options)
+            if fill or given:
+                return input._map_with(_call, (function, fill, given), found)
+        return input._map(function)
 
     def method(
         cls: type[T],
