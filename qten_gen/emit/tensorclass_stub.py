@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..classify import members_of
-from ..model import Declaration, FieldDecl, FieldKind, TensorClassDecl, TypeExpr, home
+from ..model import Declaration, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, home
 from . import layout
 from .stub_names import Meanings, StubNames
 from .type_parameters import arguments, bind, bracketed, meanings, type_parameters
@@ -116,8 +116,9 @@ def bases(declaration: Declaration, names: StubNames) -> str:
         if base.declared
     ]
     frozen = ["frozen=True"] if isinstance(declaration, TensorClassDecl) and declaration.frozen_by_keyword else []
+    init = ["init=False"] if isinstance(declaration, ModuleDecl) and declaration.keeps_init else []
     own = f"_decl.{declaration.name}{type_parameters(declaration, names).arguments}"
-    return ", ".join([own, *parents, *frozen])
+    return ", ".join([own, *parents, *frozen, *init])
 
 
 def _update(declaration: Declaration | None) -> str:

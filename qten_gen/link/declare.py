@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from ..classify import child_class, members_of
 from ..model import (
     FLAGS,
+    INIT,
     WORDS,
     BaseDecl,
     ClassSource,
@@ -123,6 +124,7 @@ def _module(
         own=tuple(name for name in fields if name not in inherited),
         custom_init=any(_has(source, "__init__") for _, source in lineage),
         custom_reset=_defines(qualified, "reset_parameters", names, ancestry),
+        keeps_init=any(name == INIT and value.literal == "False" for name, value in cls.keywords),
         inherited_reset=any(
             _defines(base, "reset_parameters", names, ancestry) for base in ancestry.mro(qualified)[1:]
         ),

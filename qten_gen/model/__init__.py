@@ -11,6 +11,7 @@ annotation, docstrings, places) is left out of the comparison.
 
 from . import language as language
 from .declarations import FLAGS as FLAGS
+from .declarations import INIT as INIT
 from .declarations import WORDS as WORDS
 from .declarations import BaseDecl as BaseDecl
 from .declarations import BufferDecl as BufferDecl

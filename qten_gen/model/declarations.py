@@ -23,6 +23,10 @@ WORDS = {"checks": ("on", "off")}
 """
 
 
+INIT = "init"
+"""The class keyword of a Module that keeps the `__init__` which a parent writes by hand: `init=False`, as PEP 681 has it."""
+
+
 class FieldKind(Enum):
     """What the annotation of a TensorClass field decides about its values."""
 
@@ -228,6 +232,8 @@ class ModuleDecl:
     """Whether the class or a parent defines `reset_parameters`."""
     inherited_reset: bool = False
     """Whether a parent does, so that the generated one has to call it."""
+    keeps_init: bool = field(default=False, compare=False)
+    """Whether the class says `init=False`, so that checkers give it the `__init__` of its parent."""
     module: str = field(default="", compare=False)
     qualname: str = field(default="", compare=False)
     """Name with the classes and functions around it, where there are any."""

@@ -13,6 +13,7 @@ from inspect import cleandoc
 
 from ..classify import classify
 from ..model import (
+    INIT,
     WORDS,
     BaseDecl,
     BufferDecl,
@@ -49,7 +50,7 @@ _NO_FIELDS = ("typing.ClassVar", "dataclasses.InitVar")
 def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
     """The declaration that a TensorClass statement makes."""
     parents = [(owner, parent) for owner, parent in statement.parents if isinstance(parent, TensorClassDecl)]
-    flags = statement.flags.union(*(parent.flags for _, parent in parents))
+    flags = statement.flags.union(*(parent.flags for _, parent in parents), statement.words.keys() & {INIT})
     fields = {f.name: f for owner, parent in reversed(parents) for f in parent.fields if f.owner == owner}
     inherited = frozenset(fields)
     for name, annotation in statement.annotations.items():
@@ -100,6 +101,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         custom_init="__init__" in statement.namespace or any(parent.custom_init for _, parent in parents),
         custom_reset=_defines(statement, "reset_parameters"),
         inherited_reset=_inherits(statement, "reset_parameters"),
+        keeps_init=statement.words.get(INIT) is False,
         module=statement.module,
         qualname=statement.qualname,
         bases=_bases(statement),

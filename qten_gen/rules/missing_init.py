@@ -1,7 +1,8 @@
 """A Module inherits a hand-written `__init__` and has none of its own.
 
 To a type checker every Module without `__init__` has the constructor that its fields make. A child of a class that writes its own
-would be called with other arguments than checked, so it repeats the constructor.
+would be called with other arguments than checked. So it says `init=False`, which checkers take for "the constructor is the
+parent's", or writes one too.
 """
 
 from __future__ import annotations
@@ -24,9 +25,14 @@ class Base(Module):
         self.size = dim
 
 
-class Child(Base):
-    def __init__(self, dim: int) -> None:
-        super().__init__(dim)
+class Child(Base, init=False):
+    def halved(self) -> float:
+        return self.size / 2
+
+
+class Other(Base):
+    def __init__(self, wide: bool) -> None:
+        super().__init__(8 if wide else 4)
 """
 
 BAD = """
@@ -47,12 +53,14 @@ class Child(Base):
 
 def check(subject: Subject) -> Iterator[Finding]:
     declaration = subject.declaration
-    if not isinstance(declaration, ModuleDecl) or _writes_init(declaration):
+    if not isinstance(declaration, ModuleDecl) or _writes_init(declaration) or declaration.keeps_init:
         return
     for parent in subject.project.ancestors(declaration):
         if isinstance(parent, ModuleDecl) and _writes_init(parent):
             message = f"{declaration.name} has no __init__, and its base {parent.name} writes one by hand"
-            yield Finding(message, subject.name_place, "write __init__ here too, and call super().__init__(...)")
+            bases = ", ".join(base.text for base in declaration.bases)
+            help = f"write class {declaration.name}({bases}, init=False) to keep it, or write __init__ here too"
+            yield Finding(message, subject.name_place, help)
             return
 
 

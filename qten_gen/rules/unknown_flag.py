@@ -1,7 +1,8 @@
 """A class flag that does not exist.
 
 Flags are given as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`); each is on or off.
-The keyword `checks` takes a word, `"on"` or `"off"`. A Module has none.
+The keyword `checks` takes a word, `"on"` or `"off"`. A Module has none but `init=False`, which keeps the `__init__` that a parent
+writes by hand; where no parent writes one, it would leave the class without a constructor.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..diagnostics import Finding, Kind
-from ..model import FLAGS, WORDS, Place, TensorClassDecl, language
+from ..model import FLAGS, INIT, WORDS, ModuleDecl, Place, TensorClassDecl, language
 from ..suggestions import did_you_mean
 from .subject import Subject
 
@@ -37,8 +38,8 @@ class Batch(TensorClass, frozn=True):
 
 def check(subject: Subject) -> Iterator[Finding]:
     for flag, value, place in _given(subject):
-        if not isinstance(subject.declaration, TensorClassDecl):
-            yield Finding(f"a Module has no flags, {flag!r} is none", place, "remove it")
+        if isinstance(subject.declaration, ModuleDecl):
+            yield from _of_module(subject.declaration, flag, value, place)
         elif flag in WORDS:
             words = [repr(word) for word in WORDS[flag]]
             if value not in words:
@@ -51,12 +52,26 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield Finding(f"the flag {flag!r} is neither True nor False", place, f"write {flag}=True, or leave it out")
 
 
+def _of_module(declaration: ModuleDecl, flag: str, value: str | None, place: Place) -> Iterator[Finding]:
+    if flag != INIT:
+        yield Finding(f"a Module has no flags, {flag!r} is none", place, "remove it")
+    elif value != "False":
+        yield Finding("init can only be False", place, "write init=False, or leave it out")
+    elif not declaration.custom_init:
+        message = (
+            f"no parent of {declaration.name} writes __init__ by hand, so there is none that init=False could keep"
+        )
+        yield Finding(message, place, "remove it; the constructor is generated")
+
+
 def _given(subject: Subject) -> Iterator[tuple[str, str | None, Place]]:
     """The flags as given: name, value, place."""
     if subject.source is None:
         if isinstance(subject.declaration, TensorClassDecl):
             yield from ((flag, "True", subject.name_place) for flag in sorted(subject.declaration.flags))
             yield "checks", repr(subject.declaration.checks), subject.name_place
+        elif subject.declaration.keeps_init:
+            yield INIT, "False", subject.name_place
         return
     for name, value in subject.source.keywords:
         if name != "metaclass":

@@ -108,7 +108,8 @@ def _statement(
     part: GeneratedPart | NoPart,
 ) -> ClassStatement:
     module, reflection = str(namespace["__module__"]), import_module("qten_gen.reflection")
-    words = import_module("qten_gen.model").WORDS
+    model = import_module("qten_gen.model")
+    words = {*model.WORDS, model.INIT}
     statement: ClassStatement = reflection.ClassStatement(
         name=name,
         module=module,

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 class ModuleMeta(DeclarationMeta):
     """Metaclass of Module."""
 
+    if TYPE_CHECKING:
+        # Checkers hold the keywords of a class statement against this.
+        def __new__(
+            mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], *, init: bool = True
+        ) -> ModuleMeta: ...
+
     @staticmethod
     def _read(statement: ClassStatement) -> Declaration:
         declaration: Declaration = import_module("qten_gen.reflection").read_module(statement)

@@ -150,6 +150,12 @@ class Written(Module):
         return torch.eye(self.width, dtype=dtype, device=device)
 
 
+class Kept(Written, init=False):
+    """Keeps the constructor of its parent."""
+
+    note: str
+
+
 @Sizes.register(Point)
 def project_point(module: Sizes, point: Point, *, scale: float = 1.0) -> Tensor:
     """Project the position of a point."""
