@@ -11,6 +11,7 @@ from torch import dtype as Dtype
 from torch.utils._pytree import tree_leaves
 
 from . import checks, containers, per_item
+from .checks import device as as_device
 from .checks import refuse_if_frozen, refuse_if_locked
 from .contents import copied, new_like, tensor_and_nested
 from .listing import items
@@ -147,7 +148,7 @@ def _target(
 
 def _moved(self: T, device: Device, non_blocking: bool) -> T:
     """The object on a device; itself where it is known to be there."""
-    found = checks.device(device)
+    found = as_device(device)
     if found == self._device:
         return self
     return self._map_with(_move_without_waiting if non_blocking else Tensor.to, found, found)
@@ -259,7 +260,7 @@ def apply(
     """
     out = self._map(fn)
     size = self._batch_size if batch_size is None else checks.batch_size(batch_size)
-    wanted = self._device if device is None else checks.device(device)
+    wanted = self._device if device is None else as_device(device)
     if size == self._batch_size and _fits(out, wanted):
         out._device = wanted
         return out
