@@ -1,4 +1,4 @@
-"""What a save finds in a folder: what is the same stays, what the older object had goes, and what others put there is kept."""
+"""What a save finds in a folder, and leaves: what is the same, what the older object had, what others put there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.storage import files
+from qten_gen.runtime.tensorclass.storage import files, metadata_files
+from qten_gen.runtime.tensorclass.storage.errors import StorageError
 
 from .declared import Inner, Noted, Outer, assert_equal, files_in, outer
 
@@ -103,6 +104,49 @@ def test_what_an_unfinished_save_left_is_removed_from_every_folder(tmp_path: Pat
     (tmp_path / folder / "x.memmap.~0123abcd").write_text("half")
     outer(4, full=False).memmap(tmp_path)
     assert not [name for name in files_in(tmp_path) if "~" in name]
+
+
+def test_metadata_that_was_put_aside_counts_while_there_is_no_other(tmp_path: Path) -> None:
+    outer(4, seed=1).memmap(tmp_path)
+    (tmp_path / "meta.json").rename(tmp_path / "meta.json.~old")
+    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))
+    with pytest.raises(FileExistsError, match=r"meta\.json\.~old exists already"):
+        outer(4, seed=2).memmap(tmp_path, existsok=False)
+    with pytest.raises(ValueError, match="inner belongs to the object in"):
+        outer(5).inner.memmap(tmp_path / "inner")
+    outer(4, seed=2).replace(mask=None).memmap(tmp_path)
+    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=2).replace(mask=None))
+    assert not {"meta.json.~old", "mask.memmap"} & files_in(tmp_path)
+
+
+def test_metadata_that_was_put_aside_does_not_count_beside_other(tmp_path: Path) -> None:
+    outer(4, seed=1).memmap(tmp_path)
+    (tmp_path / "meta.json.~old").write_text("{")
+    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))
+
+
+def test_metadata_that_was_put_aside_is_read_as_strictly(tmp_path: Path) -> None:
+    outer(4).memmap(tmp_path / "map")
+    (tmp_path / "map" / "meta.json").rename(tmp_path / "secret")
+    (tmp_path / "map" / "meta.json.~old").symlink_to(tmp_path / "secret")
+    with pytest.raises(StorageError, match="expected a file of metadata"):
+        Outer.load_memmap(tmp_path / "map")
+
+
+def test_what_was_put_aside_is_put_back_when_the_new_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outer(4, seed=1).memmap(tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(metadata_files, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        outer(4, seed=2).memmap(tmp_path)
+    monkeypatch.undo()
+    assert "meta.json" in files_in(tmp_path)
+    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))
 
 
 def test_an_object_that_is_replaced_twice_while_it_is_loaded_is_read_again(

@@ -12,6 +12,9 @@ from .errors import StorageError
 METADATA: Final = "meta.json"
 """The file that says what a folder holds."""
 
+ASIDE: Final = METADATA + ".~old"
+"""Where that file is while a save is about to put another in its place."""
+
 TENSOR_SUFFIX: Final = ".memmap"
 
 PENDING: Final = ".~"
@@ -43,7 +46,7 @@ class FileNames:
     """Gives the names within one folder, so that no two are the same where case or the form of accents does not count."""
 
     def __init__(self) -> None:
-        self._taken = {METADATA}
+        self._taken = {METADATA, ASIDE}
 
     def give(self, key: str, suffix: str = "") -> str:
         """The name for a key. One that is too long, or taken but for its case, ends in a digest of the key."""

@@ -1,22 +1,18 @@
-"""Files: tensors written and mapped, metadata replaced in one step, one writer at a time in a folder."""
+"""Files and folders: tensors written and mapped, names given and taken, one writer at a time in a folder."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
 import os
 import stat
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Size, Tensor
 
 from .errors import ReplacedError, StorageError
-
-if TYPE_CHECKING:
-    from .json_values import Json
 
 try:
     import fcntl
@@ -25,13 +21,6 @@ except ImportError:  # Windows
 
 _CHUNK = 64 * 2**20
 """Bytes that are made contiguous, or brought to the CPU, at a time."""
-
-_LARGEST_METADATA = 2**28
-
-_READ_METADATA = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-
-_parse = json.JSONDecoder().decode
-_render = json.JSONEncoder(separators=(",", ":")).encode
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -155,7 +144,7 @@ def forget_path(tensor: Tensor) -> None:
 
 def write_tensor(path: str, tensor: Tensor, durable: bool) -> None:
     """Write the elements of a tensor to a new file, by `write`, which is faster than copying them through a map."""
-    descriptor = _new_file(path)
+    descriptor = new_file(path)
     try:
         for piece in _pieces(tensor):
             _write(descriptor, piece)
@@ -167,15 +156,15 @@ def write_tensor(path: str, tensor: Tensor, durable: bool) -> None:
 
 def allocate(path: str, size: int) -> None:
     """Make a new file of zeros that takes no room on the disk until it is written to, where the file system can."""
-    descriptor = _new_file(path)
+    descriptor = new_file(path)
     try:
         os.ftruncate(descriptor, size)
     finally:
         os.close(descriptor)
 
 
-def _new_file(path: str) -> int:
-    """A new file at a path. One that a save left there before it was finished is taken away, not written to: it may be mapped."""
+def new_file(path: str) -> int:
+    """Open a new file. One that a save left there before it was finished is taken away, not written to: it may be mapped."""
     try:
         return os.open(path, _NEW_FILE, 0o666)
     except FileExistsError:
@@ -208,81 +197,6 @@ def _write(descriptor: int, tensor: Tensor) -> None:
     rest = memoryview((ctypes.c_char * size).from_address(tensor.data_ptr())).cast("B")
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def text_of(value: dict[str, Json]) -> bytes:
-    """Metadata as its file has it."""
-    return _render(value).encode()
-
-
-def write_metadata(path: str, text: bytes, token: str, durable: bool) -> None:
-    """Replace a file of metadata in one step: whoever opens it finds the old text or the new one."""
-    temporary = f"{path}.~{token}"
-    rest = memoryview(text)
-    descriptor = _new_file(temporary)
-    try:
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-        if durable:
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    os.replace(temporary, path)
-    if durable:
-        sync_folder(os.path.dirname(path))
-
-
-def holds(path: str, text: bytes) -> bool:
-    """Whether a file, and no link to one, is there and has just this in it."""
-    try:
-        descriptor = open_metadata(path)
-    except OSError:
-        return False
-    try:
-        return os.read(descriptor, len(text) + 1) == text
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-
-
-def open_metadata(path: str) -> int:
-    """A file of metadata, open to be read. A link is an OSError; a pipe is not waited for."""
-    return os.open(path, _READ_METADATA)
-
-
-def read_metadata(path: str) -> dict[str, Json]:
-    """The content of a file of metadata.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        StorageError: it is no JSON object, or too large to be one of ours.
-    """
-    descriptor = open_metadata(path)
-    try:
-        return read_open_metadata(descriptor, path)[0]
-    finally:
-        os.close(descriptor)
-
-
-def read_open_metadata(descriptor: int, path: str) -> tuple[dict[str, Json], tuple[int, int]]:
-    """The same of an open file, and what `version_of` says of its path until it is replaced."""
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_METADATA:
-        raise StorageError(f"{path}: expected a file of metadata, got {found.st_size} bytes or no ordinary file")
-    try:
-        value: object = _parse(os.read(descriptor, found.st_size).decode())
-    except (ValueError, RecursionError) as error:
-        raise StorageError(f"{path}: expected JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise StorageError(f"{path}: expected a JSON object, got {type(value).__name__}")
-    return value, (found.st_dev, found.st_ino)
-
-
-def version_of(path: str) -> tuple[int, int]:
-    """Tells a file from one that replaced it, as long as the old one is open."""
-    found = os.stat(path)
-    return found.st_dev, found.st_ino
 
 
 def make_folders(path: str) -> None:

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 import torch
 from torch import Size, Tensor
 from torch._guards import active_fake_mode
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from .. import checks
 from ..array_checks import refuse_contents
 from ..checks import default, suggestion
 from ..contents import contents, nested_class
 from ..per_item import PerItem, per_item, refuse_unfit
-from . import files, schema, tensordict_folders
+from . import files, metadata_files, schema, tensordict_folders
 from .errors import ReplacedError, StorageError
-from .file_names import METADATA, PENDING
+from .file_names import PENDING
 from .json_values import Json, as_annotated, decode, enum_of
 from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
 
@@ -73,7 +74,7 @@ class MappedFiles(NamedTuple):
 
     def metadata(self, folder: str) -> str:
         """The metadata of the folder itself."""
-        return f"{folder}{os.sep}{METADATA}"
+        return metadata_files.metadata_in(folder)
 
     def check_folder(self, folder: str, where: str) -> None:
         """Refuse what is no folder."""
@@ -98,7 +99,7 @@ class Shapes(NamedTuple):
 
     def metadata(self, folder: str) -> str:
         """The metadata of the folder itself."""
-        return f"{folder}{os.sep}{METADATA}"
+        return metadata_files.metadata_in(folder)
 
     def check_folder(self, folder: str, where: str) -> None:
         """Any folder will do."""
@@ -117,11 +118,10 @@ def load(
         FileNotFoundError: there is no saved object.
         StorageError: it is damaged, or does not fit the class.
     """
-    path = f"{folder}{os.sep}{METADATA}"
     for _ in range(_ATTEMPTS):
-        descriptor = _opened(path, cls)
+        descriptor = _opened(folder, cls)
         try:
-            made = _attempt(cls, folder, path, descriptor, device, allow_pickle)
+            made = _attempt(cls, folder, descriptor, device, allow_pickle)
         finally:
             os.close(descriptor)
         if made is not None:
@@ -129,41 +129,42 @@ def load(
     raise StorageError(f"{folder}: another process replaces what is saved there faster than it can be read")
 
 
-def _opened(path: str, cls: type[TensorClass]) -> int:
-    """The metadata at a path. It stays open while the rest is read: until then no other file can get its number."""
-    try:
-        return files.open_metadata(path)
-    except FileNotFoundError:
-        raise FileNotFoundError(f"no saved {cls.__name__}: expected {path}, which a finished save leaves") from None
-    except OSError as error:
-        raise StorageError(f"{path}: expected a file of metadata: {error.strerror}") from None
+def _opened(folder: str, cls: type[TensorClass]) -> int:
+    """The metadata of a folder. It stays open while the rest is read: until then no other file can get its number."""
+    path = metadata_files.metadata_in(folder)
+    for _ in range(2):
+        try:
+            return metadata_files.open_current(folder)
+        except FileNotFoundError:
+            continue  # a whole save may have passed since it looked first
+        except OSError as error:
+            raise StorageError(f"{path}: expected a file of metadata: {error.strerror}") from None
+    raise FileNotFoundError(f"no saved {cls.__name__}: expected {path}, which a finished save leaves")
 
 
 def _attempt(
     cls: type[TensorClass],
     folder: str,
-    path: str,
     descriptor: int,
     device: torch.device | None,
     allow_pickle: bool,
 ) -> TensorClass | None:
     """The object that open metadata describes, or None where something was replaced while it was read."""
-    found, version = files.read_open_metadata(descriptor, path)
+    found, version = metadata_files.read_open(descriptor, folder)
     try:
-        made = _object(cls, folder, path, found, device, allow_pickle)
+        made = _object(cls, folder, found, device, allow_pickle)
     except ReplacedError:
         return None
     except StorageError:
-        if files.version_of(path) != version:
+        if metadata_files.version_of(folder) != version:
             return None
         raise
-    return made if files.version_of(path) == version else None
+    return made if metadata_files.version_of(folder) == version else None
 
 
 def _object(
     cls: type[TensorClass],
     folder: str,
-    path: str,
     found: dict[str, Json],
     device: torch.device | None,
     allow_pickle: bool,
@@ -172,14 +173,19 @@ def _object(
     if foreign:
         metadata = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "", False)
     else:
-        metadata = schema.from_json(found[schema.SECTION], path)
+        metadata = schema.from_json(found[schema.SECTION], metadata_files.metadata_in(folder))
     source: Source
-    if active_fake_mode() is not None or (device is not None and device.type == "meta"):
+    if _is_fake() or (device is not None and device.type == "meta"):
         source = Shapes(device, foreign, allow_pickle)
     else:
         source = MappedFiles(device, PENDING + metadata.token if metadata.pending else "", foreign, allow_pickle)
     level = metadata.level
     return fill(cls, level, f"{folder}{os.sep}{level.folder}" if level.folder else folder, source)
+
+
+def _is_fake() -> bool:
+    """Whether new tensors are fake. Where there is no mode at all, torch need not import the one that makes them so."""
+    return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
 
 
 def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> TensorClass:

@@ -12,7 +12,7 @@ import pickle
 import stat
 from typing import Final, cast
 
-from . import files, schema
+from . import metadata_files, schema
 from .dtypes import dtype_name
 from .errors import StorageError
 from .file_names import METADATA, TENSOR_SUFFIX, encoded
@@ -100,7 +100,7 @@ def _tensorclass(
 ) -> Level:
     """A tensorclass: its values that are no tensors may stand in its own metadata, and the rest is one folder further down."""
     inner = os.path.join(folder, _INNER)
-    found = files.read_metadata(os.path.join(inner, METADATA))
+    found = metadata_files.read(inner)
     level = _read(inner, os.path.join(below, _INNER), found, name, depth + 1, allow_pickle=allow_pickle)
     given: dict[str, object] = {
         key: value for key, value in metadata.items() if key not in ("_type", "_class", "_format_version")
@@ -118,7 +118,7 @@ def _collection(folder: str, below: str, key: str, depth: int, allow_pickle: boo
     """What lies in a folder of its own: a value, or another level."""
     if not _is_folder(folder):
         raise StorageError(f"{key}: expected a folder at {folder}, got none, a file or a link")
-    metadata = files.read_metadata(os.path.join(folder, METADATA))
+    metadata = metadata_files.read(folder)
     kind = str(metadata.get("_type"))
     if "NonTensor" not in kind:
         return _read(folder, below, metadata, kind, depth + 1, allow_pickle=allow_pickle)

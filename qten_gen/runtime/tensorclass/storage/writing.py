@@ -4,8 +4,9 @@ A first save writes the files of the tensors, then the metadata of nested folder
 there is nothing to load. A later save
 
 1. writes every tensor to a new file beside the old one, `x.memmap.~<token>`;
-2. replaces the metadata of the folder in one step. From here on the new object is there: the metadata says `pending`, and who
-   reads it takes a file with the token in its name before the one without. Nested folders follow, each in one step;
+2. puts the metadata of the folder aside, where it still counts, and writes other metadata. From here on the new object is there:
+   the metadata says `pending`, and who reads it takes a file with the token in its name before the one without. Nested folders
+   follow, each in the same way;
 3. gives the new files their names, and replaces the metadata once more, which says now that nothing is pending.
 
 No file is written to after it has its name, so whoever maps the old ones keeps them, whole. tensordict reads the same folder;
@@ -22,10 +23,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from torch import Tensor
 
-from . import files, schema, tensordict_folders
+from . import files, metadata_files, schema, tensordict_folders
 from .describing import Placed, describe, rebuilt
 from .errors import StorageError
-from .file_names import METADATA, PENDING
+from .file_names import ASIDE, METADATA, PENDING
+from .metadata_files import aside_in, metadata_in
 from .options import Options
 from .schema import Level, Metadata, StaticEntry, TensorEntry
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="TensorClass")
 
-_LEFT_BEHIND = re.compile(r".*\.~[0-9a-f]{8}")
+_LEFT_BEHIND = re.compile(rf".*{re.escape(PENDING)}[0-9a-f]{{8}}|{re.escape(ASIDE)}")
 
 
 class _Work(NamedTuple):
@@ -102,10 +104,6 @@ def _levels(level: Level, folder: str) -> Iterator[tuple[str, Level]]:
             yield from _levels(entry, f"{folder}{os.sep}{entry.folder}")
 
 
-def _metadata_in(folder: str) -> str:
-    return f"{folder}{os.sep}{METADATA}"
-
-
 def _values(folder: str, level: Level) -> Iterator[tuple[str, StaticEntry]]:
     """The static values of a level that tensordict can read, and the folder in which it looks for each."""
     for entry in level.entries.values():
@@ -118,7 +116,7 @@ def _look(levels: list[tuple[str, Level]]) -> _Found:
     left: list[str] = []
     for folder, level in levels:
         names = files.names_in(folder)
-        pending = pending or METADATA in names
+        pending = pending or METADATA in names or ASIDE in names
         more = more or not names <= _names(level)
         left += _left_behind(folder, names)
         for inside, _ in _values(folder, level):
@@ -182,7 +180,8 @@ def _write_metadata(folder: str, level: Level, work: _Work, *, pending: bool) ->
     token = work.metadata.token
     value = tensordict_folders.render(level, readable=not pending)
     value[schema.SECTION] = schema.to_json(Metadata(level._replace(folder=""), token, pending))
-    files.write_metadata(_metadata_in(folder), files.text_of(value), token, work.options.durable)
+    write = metadata_files.write_for_now if pending else metadata_files.write
+    write(folder, metadata_files.text_of(value), token, work.options.durable)
 
 
 def _write_values(work: _Work) -> None:
@@ -190,10 +189,10 @@ def _write_values(work: _Work) -> None:
     for folder, level in work.levels:
         for inside, entry in _values(folder, level):
             new = files.make_folder(inside)
-            path, text = _metadata_in(inside), files.text_of(tensordict_folders.render_value(entry.shown))
+            text = metadata_files.text_of(tensordict_folders.render_value(entry.shown))
             # What an earlier save left may still be on its way to the disk.
-            if new or work.options.durable or not files.holds(path, text):
-                files.write_metadata(path, text, work.metadata.token, work.options.durable)
+            if new or work.options.durable or not metadata_files.holds(inside, text):
+                metadata_files.write(inside, text, work.metadata.token, work.options.durable)
 
 
 def _put_in_place(work: _Work) -> None:
@@ -206,6 +205,7 @@ def _put_in_place(work: _Work) -> None:
         if work.options.durable:
             files.sync_folder(folder)
         _write_metadata(folder, level, work, pending=False)
+        files.remove(aside_in(folder))
 
 
 def _mapped(item: Placed) -> Tensor:
@@ -215,7 +215,7 @@ def _mapped(item: Placed) -> Tensor:
 def _files_of_old(folder: str) -> set[str]:
     """The files of the object that the folder holds, as far as its metadata can be read and is ours."""
     try:
-        found = files.read_metadata(_metadata_in(folder))
+        found = metadata_files.read(folder)
         level = schema.from_json(found.get(schema.SECTION), folder).level
     except (OSError, StorageError):
         return set()
@@ -226,8 +226,8 @@ def _files(levels: Iterable[tuple[str, Level]]) -> set[str]:
     """The files of an object: the metadata of each folder, and the tensors."""
     found = set()
     for folder, level in levels:
-        found.add(_metadata_in(folder))
-        found.update(_metadata_in(inside) for inside, _ in _values(folder, level))
+        found.add(metadata_in(folder))
+        found.update(metadata_in(inside) for inside, _ in _values(folder, level))
         for entry in level.entries.values():
             if isinstance(entry, TensorEntry) and entry.size:
                 found.add(f"{folder}{os.sep}{entry.file}")
@@ -246,7 +246,9 @@ def _clean(levels: list[tuple[str, Level]], left: list[str], before: set[str]) -
 
 
 def _refuse_existing(levels: list[tuple[str, Level]], placed: list[Placed]) -> None:
-    paths = [_metadata_in(folder) for folder, _ in levels] + [item.path for item in placed if not item.stays]
+    paths = [path(folder) for folder, _ in levels for path in (metadata_in, aside_in)] + [
+        item.path for item in placed if not item.stays
+    ]
     for path in paths:
         if os.path.lexists(path):
             raise FileExistsError(f"{path} exists already; pass existsok=True to replace what is saved there")
@@ -256,7 +258,7 @@ def _refuse_part_of_larger(folder: str) -> None:
     """The metadata of the larger object says what its parts are, so a part cannot be replaced behind its back."""
     owner, name = os.path.split(folder)
     try:
-        found = files.read_metadata(_metadata_in(owner))
+        found = metadata_files.read(owner)
         level = schema.from_json(found.get(schema.SECTION), owner).level
     except (OSError, StorageError):
         return
