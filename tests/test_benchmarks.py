@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from benchmarks import chart, compiled, derived, module, storage
-from benchmarks.tensorclass.columns import SMALL, Column, columns
+from benchmarks.tensorclass.columns import SMALL, Column, build, columns
 from benchmarks.tensorclass.comparison import differing, mean_ratio
 from benchmarks.tensorclass.layouts import LAYOUTS, THREE, Layout
 from benchmarks.tensorclass.operations import OPERATIONS, Operation
@@ -21,6 +21,13 @@ from benchmarks.timing import Row, interleaved, spell, table
 @pytest.mark.parametrize("operation", [found for found in OPERATIONS if found.compared], ids=lambda found: found.name)
 def test_all_columns_give_what_the_class_written_by_hand_gives(operation: Operation, layout: Layout) -> None:
     assert differing(operation, columns(), layout, SMALL) == []
+
+
+@pytest.mark.parametrize("device", [None, "cpu"])
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
+def test_the_class_written_by_hand_is_shown_as_the_generated_one(layout: Layout, device: str | None) -> None:
+    generated, hand = [column for column in columns() if column.name in ("generated", "by hand")]
+    assert repr(build(generated, layout, [4], 3, device)) == repr(build(hand, layout, [4], 3, device))
 
 
 def test_an_operation_that_gives_something_else_is_noticed() -> None:

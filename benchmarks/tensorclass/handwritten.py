@@ -48,6 +48,17 @@ def _unlike(first: object, other: object) -> TypeError | ValueError:
     return ValueError(f"batch sizes differ: {sizes[0]} and {sizes[1]}")
 
 
+def _shown(tensor: Tensor) -> str:
+    """Dtype and shape of a tensor, and its device where that is not the usual one."""
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return f"{dtype}{[*tensor.shape]}{'' if tensor.is_cpu else f' {tensor.device}'}"
+
+
+def _indented(value: object) -> str:
+    """The text of a nested object, further in."""
+    return repr(value).replace("\n", "\n    ")
+
+
 def _new(cls: type[T]) -> T:
     return object.__new__(cls)
 

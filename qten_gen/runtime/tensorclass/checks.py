@@ -120,9 +120,10 @@ def tensor(self: TensorClass, name: str, value: object, batch_size: Size, device
     """
     if not isinstance(value, Tensor):
         value = _as_tensor(self, name, value, device)
-    if value.shape[: len(batch_size)] != batch_size:
+    shape = value.shape
+    if shape[: len(batch_size)] != batch_size:
         raise ValueError(
-            f"{type(self).__name__}.{name}: expected a shape that starts with {[*batch_size]}, got {[*value.shape]}"
+            f"{type(self).__name__}.{name}: expected a shape that starts with {[*batch_size]}, got {[*shape]}"
         )
     return _on(value, device)
 
