@@ -3,6 +3,7 @@
 #   make demo           generate, type-check and run the example
 #   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
 #   make test           everything that has to hold: tests, lint, types, freshness, documentation, wheel
+#   make test-model     many more random sequences of operations than the tests try, others each time
 #   make lint           ruff
 #   make types          mypy and pyright
 #   make bench          the benchmarks
@@ -25,7 +26,7 @@ INSTALLED := $(VENV)/.qten-gen-installed
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder test lint types bench bench-chart generate clean
+.PHONY: demo demo-decoder test test-model lint types bench bench-chart generate clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -43,6 +44,9 @@ demo-decoder: $(INSTALLED)
 # One thread for each of the workers: they share the cores.
 test: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+test-model: $(INSTALLED)
+	QTEN_GEN_EXAMPLES=3000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) tests/operations/test_model.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

@@ -18,7 +18,7 @@ from .names import Scope
 from .signatures import method
 from .values import specifier, value
 
-_NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar", "dataclasses.InitVar")
+_NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
 
 Statement = tuple[cst.CSTNode, Place]
 

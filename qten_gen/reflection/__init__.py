@@ -44,7 +44,7 @@ from .values import (
 )
 from .values import written_as as written_as
 
-_NO_FIELDS = ("typing.ClassVar", "dataclasses.InitVar")
+_NO_FIELDS = ("typing.ClassVar",)
 
 
 def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:

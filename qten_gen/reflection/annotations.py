@@ -6,7 +6,7 @@ import ast
 import sys
 import types
 import typing
-from dataclasses import replace
+from dataclasses import InitVar, replace
 from inspect import formatannotation
 
 from ..model import TypeExpr, language, union
@@ -47,6 +47,8 @@ class AnnotationWalk:
             alias is not _MISSING and type(annotation).__name__ == "TypeAliasType"
         ):
             return self._from_object(alias)
+        if isinstance(annotation, InitVar):
+            return TypeExpr("dataclasses.InitVar", (self.expr(annotation.type),))
         origin = typing.get_origin(annotation)
         if origin is typing.Annotated:
             inner, *metadata = typing.get_args(annotation)

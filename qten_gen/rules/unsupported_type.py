@@ -66,6 +66,8 @@ def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
         return "is one of several classes", "give each class a field of its own, with None as default"
     if any(member.name == language.TENSORCLASS for member in present):
         return "is any TensorClass", "name the class that is stored"
+    if any(member.name == "dataclasses.InitVar" for member in present):
+        return "is InitVar, which only dataclasses have", "write a class method that computes the fields and constructs"
     if any(member.name == "typing.Self" for member in present):
         return "is Self, which is another class in each child", f"write {subject.declaration.name}"
     if any(not member.name for member in present):

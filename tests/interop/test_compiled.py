@@ -184,6 +184,23 @@ def test_transforms_are_compiled_too() -> None:
     assert_alike(torch.compile(step, fullgraph=True, backend="eager")(value), step(value))
 
 
+class Loaded(TensorClass):
+    """Holds tensors that the batch does not carry, one and several."""
+
+    x: Tensor
+    table: Unbatched[Tensor]
+    tables: Unbatched[dict[str, Tensor]]
+
+
+def test_vmap_is_compiled_over_what_the_batch_carries() -> None:
+    def step(value: Loaded) -> Any:
+        dims: Any = value.vmap_dims()
+        return torch.vmap(lambda item: (item.x * item.table).sum(), (dims,))(value)
+
+    value = Loaded(torch.rand(4, 3), torch.rand(3), {}, batch_size=4)
+    assert_alike(torch.compile(step, fullgraph=True, backend="eager")(value), step(value))
+
+
 def graphs_of(step: Callable[[Batch], Any], *values: Batch) -> int:
     """How many graphs the calls take."""
     graphs: list[object] = []

@@ -1,5 +1,7 @@
 """A class statement that breaks a rule is refused in memory with the words of the command."""
 
+from dataclasses import InitVar
+
 import pytest
 from torch import Tensor, nn
 
@@ -61,6 +63,14 @@ def test_a_name_that_nothing_defines_is_refused() -> None:
 
         class Batch(TensorClass):
             point: "Piont"  # type: ignore[name-defined]  # noqa: F821  # the mistake under test
+
+
+def test_an_argument_of_post_init_alone_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"QG208(.|\n)*the type of scale is InitVar"):
+
+        class Batch(TensorClass):
+            x: Tensor
+            scale: InitVar[int] = 3
 
 
 def test_what_is_not_there_yet_is_an_attribute_error() -> None:

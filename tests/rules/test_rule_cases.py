@@ -67,10 +67,12 @@ def field(declaration: str, flags: str = "", before: str = "") -> list[str]:
         "PerItem[str] | str",
         "PerItem[Tensor]",
         "PerItem[list[Inner]]",
+        "InitVar[int]",
     ],
 )
 def test_a_type_that_says_several_kinds_is_refused(annotation: str) -> None:
     before = """
+    from dataclasses import InitVar
     from jaxtyping import Float
     Free = TypeVar("Free")
     class Inner(TensorClass): ...

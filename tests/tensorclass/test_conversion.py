@@ -130,6 +130,16 @@ def test_copy_shares_tensors_and_static_values() -> None:
     assert copied.tags is value.tags
 
 
+def test_clone_copies_every_tensor_and_copy_none() -> None:
+    value = flat(4)
+    assert value.copy().x is value.x
+    assert value.clone().x.data_ptr() != value.x.data_ptr()
+
+
+def test_the_batch_size_of_a_dict_is_found_afterwards() -> None:
+    assert Flat.from_dict(flat(4).to_dict()).auto_batch_size_().batch_size == (4,)
+
+
 def test_a_field_of_a_copy_can_be_set_at_any_depth() -> None:
     value = batch(4).lock_()
     copied = copy.copy(value)

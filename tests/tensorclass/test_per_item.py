@@ -13,6 +13,7 @@ import pytest
 import torch
 import torch.utils._pytree as pytree
 from torch import Tensor
+from torch._subclasses import FakeTensorMode
 
 from qten_gen import PerItem, TensorClass
 
@@ -345,3 +346,16 @@ def test_a_frozen_object_refuses_writes_to_its_values() -> None:
     with pytest.raises(FrozenInstanceError, match="frozen"):
         value.update_(value.clone())
     assert value.title.tolist() == ["a", "b"]
+
+
+def test_values_are_there_under_fake_tensors(tmp_path: Path) -> None:
+    saved = photo(2, 3)
+    saved.memmap(tmp_path)
+    with FakeTensorMode():
+        made = Photo(torch.empty(2), ["a", "b"], batch_size=2)
+        assert made.title[1:].tolist() == ["b"]
+        assert [one.item() for one in made.title] == ["a", "b"]
+        assert Photo.stack([made, made.flip(0)]).title.tolist() == [["a", "b"], ["b", "a"]]
+        made[0] = made[1]
+        assert made.unbind()[0].title.item() == "b"
+        assert Photo.load_memmap(tmp_path).permute(1, 0)[0].title.tolist() == ["0", "3"]

@@ -18,6 +18,7 @@ from torch.compiler import is_compiling
 from .checks import BatchSize, label, named
 from .checks import batch_size as as_batch_size
 from .joining import Join, all_or_none
+from .real_tensors import with_real_tensors
 from .shapes import reshape_tensor, view_tensor
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class PerItem(PerItemField[T]):
         if len(pool) != prod(size):
             raise ValueError(f"PerItem: expected {prod(size)} values for batch size {list(size)}, got {len(pool)}")
         self._pool = pool
-        self._positions = torch.arange(len(pool), device="cpu").reshape(size)
+        self._positions = _count(size)
 
     @property
     def batch_size(self) -> Size:
@@ -85,7 +86,7 @@ class PerItem(PerItemField[T]):
 
     def values(self) -> tuple[T, ...]:
         """All values, row by row where there are several batch dimensions."""
-        return tuple([self._pool[i] for i in _numbers(self._positions.reshape(-1))])
+        return tuple([self._pool[i] for i in _numbers(_row(self._positions))])
 
     def tolist(self) -> T | list[Any]:  # a list of lists, as deep as there are batch dimensions
         """The values in lists, one in the other for each batch dimension; without batch dimensions the value itself."""
@@ -100,12 +101,12 @@ class PerItem(PerItemField[T]):
         return self.batch_size[0]
 
     def __getitem__(self, index: Index) -> PerItem[T]:
-        return of_pool(self._pool, self._positions[index])
+        return of_pool(self._pool, _chosen(self._positions, index))
 
     def __iter__(self) -> Iterator[PerItem[T]]:
         if not self.batch_size:
             raise TypeError("a PerItem without batch dimensions cannot be iterated over; its value is .item()")
-        return (of_pool(self._pool, one) for one in self._positions.unbind())
+        return (self[at] for at in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PerItem):
@@ -120,13 +121,30 @@ class PerItem(PerItemField[T]):
             return "PerItem(...)"
         if self._positions.numel() <= 8:
             return f"PerItem({self.tolist()!r})"
-        few = ", ".join(repr(value) for value in of_pool(self._pool, self._positions.reshape(-1)[:3]).values())
+        few = ", ".join(repr(value) for value in of_pool(self._pool, _chosen(_row(self._positions), slice(3))).values())
         return f"PerItem({few}, ..., batch_size={list(self.batch_size)})"
 
     def __reduce__(self) -> tuple[type[PerItem[T]], tuple[tuple[T, ...], tuple[int, ...]]]:
         return PerItem, (self.values(), tuple(self.batch_size))
 
 
+@with_real_tensors
+def _count(size: Size) -> Tensor:
+    """A position for each item."""
+    return torch.arange(prod(size), device="cpu").reshape(size)
+
+
+@with_real_tensors
+def _row(positions: Tensor) -> Tensor:
+    return positions.reshape(-1)
+
+
+@with_real_tensors
+def _chosen(positions: Tensor, index: Index) -> Tensor:
+    return positions[index]
+
+
+@with_real_tensors
 def _numbers(positions: Tensor) -> Any:
     """Positions as integers, in lists as deep as there are dimensions.
 
@@ -237,6 +255,7 @@ def _flat(self: TensorClass, name: str, value: object, batch_size: Size) -> list
     return [one for part in value for one in _flat(self, name, part, batch_size[1:])]
 
 
+@with_real_tensors
 def rearrange_items(
     self: TensorClass, name: str, fn: Callable[[Tensor, A], Tensor], value: PerItem[T], argument: A
 ) -> PerItem[T]:
@@ -266,6 +285,7 @@ def _on_cpu(argument: A) -> A:
     return argument
 
 
+@with_real_tensors
 def join_items(self: TensorClass, name: str, fn: Join, values: list[PerItem[T] | None]) -> PerItem[T] | None:
     """The values of several objects joined; None in all objects or in none."""
     given = all_or_none(self, name, values)
@@ -283,6 +303,7 @@ def join_items(self: TensorClass, name: str, fn: Join, values: list[PerItem[T] |
     return of_pool(tuple(pool), fn(positions))
 
 
+@with_real_tensors
 def part_items(
     self: TensorClass,
     name: str,
@@ -304,6 +325,7 @@ def part_items(
     return [of_pool(value._pool, part) for part in fn(value._positions, argument)]
 
 
+@with_real_tensors
 def put_items(
     self: TensorClass, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
 ) -> PerItem[T] | None:
@@ -317,6 +339,7 @@ def put_items(
     return of_pool(mine._pool + theirs._pool, positions)
 
 
+@with_real_tensors
 def with_items(self: TensorClass, name: str, target: object, index: object, value: object) -> PerItem[Any]:
     """The values of a field with those of some items written over: by one value for each, as the field itself takes them.
 

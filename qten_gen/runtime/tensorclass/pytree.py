@@ -239,7 +239,8 @@ def _alone_in(batch_size: Size, n: int, child: TensorClass) -> TensorClass:
 
 def _fewest(value: object) -> int:
     """The smallest number of dimensions among the tensors of a field."""
-    return min((len(_shape(one)) for one in tensors_of(value)), default=0)
+    dims = [len(_shape(one)) for one in tensors_of(value)]
+    return min(dims) if dims else 0  # dynamo knows no `default=`
 
 
 def _is_taken_apart(child: object, dimensions: int) -> bool:
@@ -247,7 +248,11 @@ def _is_taken_apart(child: object, dimensions: int) -> bool:
     return isinstance(child, Tensor) and child.dim() < dimensions and is_batchedtensor(child)
 
 
-_NO_DIM = object()
+class _NoDim:
+    """Type of `_NO_DIM`. A bare object would do, but dynamo does not look at the attributes of one."""
+
+
+_NO_DIM = _NoDim()
 """In place of an Unbatched tensor, which vmap shall not take apart. A None would be an optional field without a value."""
 
 
