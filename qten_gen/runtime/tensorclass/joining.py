@@ -70,9 +70,9 @@ def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0) -> T:
     """
     # With every argument given, dynamo does not look at the defaults, and installs no guards for them.
     stacked = stack(items, dim, stack_tensors)
-    if not isinstance(stacked, cls):
-        raise of_another_class(cls, stacked)
-    return stacked
+    if type(stacked) is cls or isinstance(stacked, cls):
+        return stacked
+    raise of_another_class(cls, stacked)
 
 
 def cat(items: Iterable[T], dim: Dim = 0) -> T:
@@ -117,9 +117,9 @@ def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0) -> T:
         ValueError: there are none, or other batch dimensions or static fields differ.
     """
     joined = cat(items, dim)
-    if not isinstance(joined, cls):
-        raise of_another_class(cls, joined)
-    return joined
+    if type(joined) is cls or isinstance(joined, cls):
+        return joined
+    raise of_another_class(cls, joined)
 
 
 def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ...]:
