@@ -257,6 +257,8 @@ def _refuse_existing(levels: list[tuple[str, Level]], placed: list[Placed]) -> N
 def _refuse_part_of_larger(folder: str) -> None:
     """The metadata of the larger object says what its parts are, so a part cannot be replaced behind its back."""
     owner, name = os.path.split(folder)
+    if not os.access(metadata_in(owner), os.F_OK) and not os.access(aside_in(owner), os.F_OK):
+        return  # as nearly always, and told without an exception
     try:
         found = metadata_files.read(owner)
         level = schema.from_json(found.get(schema.SECTION), owner).level
