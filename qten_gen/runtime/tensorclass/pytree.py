@@ -155,8 +155,11 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
     def unflatten(children: Iterable[Any], layout: Layout) -> T:
         found = children if type(children) is list else [*children]
         _, static, events, before, has_device, _, _, dimension_names = layout
-        first = found[0] if len(found) == count else None
-        if not isinstance(first, Tensor) or dimension_names is not None:
+        first = found[0] if len(found) == count and dimension_names is None else None
+        if not isinstance(first, Tensor):
+            if isinstance(first, int):  # of `in_dims` and `out_dims`, which `vmap` puts in place of the tensors
+                marked: T = object.__new__(cls)
+                return marked._refill(found, static, Size(), None)
             return _unflatten(cls, names, found, layout)
         shape = first.shape
         n = len(shape) - events
