@@ -165,12 +165,15 @@ def _cast(self: T, dtype: torch.dtype) -> T:
             f"{type(self).__name__}.to: expected a floating point or complex dtype, got {dtype}; "
             f"to convert every tensor use .apply(lambda tensor: tensor.to({dtype})), to convert some cast_filter="
         )
-    found = {leaf.dtype for leaf in self._leaves()}
-    cast = {old for old in found if old.is_floating_point or (dtype.is_complex and old.is_complex)}
-    if cast <= {dtype}:
-        return self
+    all_cast, changes = True, False
+    for leaf in self._leaves():
+        old = leaf.dtype
+        if old.is_floating_point or (dtype.is_complex and old.is_complex):
+            changes = changes or old != dtype
+        else:
+            all_cast = False
     # `Tensor.type` is `Tensor.to` with nothing but a dtype, which torch need not tell from a device first.
-    return self._map_with(Tensor.type if cast == found else _with_dtype, dtype, self._device)
+    return self._map_with(Tensor.type if all_cast else _with_dtype, dtype, self._device) if changes else self
 
 
 def _with_dtype(tensor: Tensor, dtype: torch.dtype) -> Tensor:
