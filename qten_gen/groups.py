@@ -72,12 +72,12 @@ class _Import(NamedTuple):
 
 def scan(data: bytes, origin: Origin) -> Scan:
     """Look through the bytes of a file."""
-    code = _COMMENT.sub("", data.decode("utf-8", "replace"))
+    code = _COMMENT.sub("", data.decode(_encoding(data), "replace"))
     found = [*_from_imports(code, origin), *_plain_imports(code)]
     lists = _CLASS.findall(code)
     heads = {name for bases in lists for name in _HEAD.findall(bases)}
     return Scan(
-        mentions=b"qten_gen" in data,
+        mentions="qten_gen" in code or b"qten_gen" in data,
         derives=bool(lists),
         registers=_REGISTER.search(code) is not None,
         aliases=_ALIAS.search(code) is not None,
@@ -86,6 +86,11 @@ def scan(data: bytes, origin: Origin) -> Scan:
         binds=tuple(sorted({item.bound for item in found})),
         relative=any(module.startswith(".") for module, _ in _FROM.findall(code)),
     )
+
+
+def _encoding(data: bytes) -> str:
+    """What a file is looked through as. Python reads no UTF-16, and whoever saved a declaration so has to be told."""
+    return "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
 
 
 def _modules(imports: Iterable[_Import]) -> tuple[str, ...]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from . import manifest
 from .files import Source, Stat, Tree, outputs_of, shown, source_of
-from .groups import groups, imports, scan
+from .groups import Origin, groups, imports, scan
 from .manifest import Fresh, Manifest, Seen, Signature
-from .marker import is_ours
+from .marker import is_ours, read_marker
 from .misnamed import Misnamed, misnamed
 
 _COARSE_CLOCK = 2_000_000_000
@@ -79,6 +79,7 @@ def survey(tree: Tree, cache: str) -> Survey:
             if outputs is not None:
                 fresh[path] = entry._replace(outputs=outputs)
     stale = [path for path in keys if tree.sources[path].target and path not in fresh]
+    failures.extend(_hidden(tree))
     orphans = _orphans(tree, {*stale, *(failure.path for failure in failures)}, fresh)
     return Survey(tree, cache, names, known, seen, keys, reached, elsewhere, fresh, stale, orphans, tuple(failures))
 
@@ -121,6 +122,16 @@ def _orphans(tree: Tree, kept: set[str], fresh: Mapping[str, Fresh]) -> dict[str
             if is_ours(path, data):
                 orphans[path] = data
     return orphans
+
+
+def _hidden(tree: Tree) -> Iterator[Failure]:
+    """Files that declare under the name of an output, which belongs to no source: nothing is generated for them."""
+    for path in tree.outputs:
+        if path.endswith(".py") and source_of(path) not in tree.sources:
+            data = content(path)
+            found = scan(data, Origin("", ""))
+            if found.mentions and found.derives and read_marker(data) is None:
+                yield Failure(path, "it declares under a name of generated files; rename it")
 
 
 def _look(path: str, source: Source, before: Seen | None, now: int) -> Seen:

@@ -84,12 +84,28 @@ class Ancestry:
                 cls.place / "name",
                 help="name a class before its own bases, and no class among its own ancestors",
             ).of(INCONSISTENT_BASES)
+        if roots and (other := self._other_kind(qualified)):
+            yield Finding(
+                f"{cls.name} derives from {other}, and cannot be made both ways",
+                cls.place / "name",
+                help=f"take {other.rpartition(' ')[2]} out of its bases, or give it a field of that type",
+            ).of(INCONSISTENT_BASES)
         if len(roots) > 1:
             yield Finding(
                 f"{cls.name} derives from both TensorClass and Module",
                 cls.place / "name",
                 help="keep the data in a TensorClass and give the Module a field or an argument of that type",
             ).of(INCONSISTENT_BASES)
+
+    def _other_kind(self, qualified: str) -> str | None:
+        """The ancestor that makes its subclasses in a way of its own, in words; None where there is none."""
+        for name in self.mro(qualified)[1:]:
+            found = self._names.class_of(name)
+            if name in language.OTHER_KINDS:
+                return name
+            if found is not None and any(decorator in language.CLASS_MAKERS for decorator, _ in found[1].decorators):
+                return f"the dataclass {name.rpartition('.')[2]}"
+        return None
 
     def _unresolved(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Finding | None:
         """The finding for a base that nothing defines. A base outside the run is no fault: it is a plain class to us."""

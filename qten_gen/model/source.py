@@ -114,6 +114,10 @@ class ClassSource:
     conditional: ConditionalSource = ConditionalSource()
     for_checkers: ConditionalSource = ConditionalSource()
     """What stands under `if TYPE_CHECKING:`."""
+    unpacked: tuple[Place, ...] = ()
+    """Bases and keywords that are unpacked, `*bases` and `**flags`, of which the text does not tell what they are."""
+    decorators: tuple[tuple[str, Place], ...] = ()
+    """Qualified names of what decorates the class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +180,8 @@ class SourceFile:
     is_package: bool = False
     star_imports: tuple[str, ...] = ()
     """The modules, as written, of `from module import *`."""
+    repeated: tuple[ClassSource, ...] = ()
+    """Class statements whose name an earlier one has; of several, `classes` holds the last."""
     has_star_import: bool = False
     """Whether a star import may bring names that are not known here, so that an unknown name is no mistake."""
     exported: tuple[str, ...] | None = None

@@ -43,6 +43,16 @@ def class_source(node: cst.ClassDef, place: Place, scope: Scope) -> ClassSource:
             for index, arg in enumerate(node.keywords)
             if arg.keyword is not None
         ),
+        unpacked=tuple(
+            place / part / index / "value"
+            for part, arguments in (("bases", node.bases), ("keywords", node.keywords))
+            for index, arg in enumerate(arguments)
+            if arg.star
+        ),
+        decorators=tuple(
+            (scope.resolve(dotted(_called(item.decorator)) or ""), place / "decorators" / index / "decorator")
+            for index, item in enumerate(node.decorators)
+        ),
         fields=tuple(fields.values()),
         methods=methods,
         attributes=tuple(name for name in dict.fromkeys(_attributes(body, scope)) if name not in fields),
@@ -104,16 +114,19 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
             name = normalize("NFKC", node.target.value)  # as Python does with identifiers
             annotated[name] = FieldSource(name, annotation, given, call, doc, place)
             yield name, annotated[name]
-        elif isinstance(node, cst.Assign) and len(node.targets) == 1:
-            target = node.targets[0].target
+        elif isinstance(node, cst.Assign):
             call = specifier(node.value, place / "value", scope)
-            if not isinstance(target, cst.Name):
-                continue
-            if target.value in annotated:
-                given = None if call else value(node.value, place / "value", scope)
-                yield target.value, replace(annotated[target.value], value=given, specifier=call)
-            elif call is not None:
-                yield target.value, FieldSource(target.value, None, None, call, doc, place)
+            for name in (name for target in node.targets for name in bound_names(target.target)):
+                if name in annotated:
+                    given = None if call else value(node.value, place / "value", scope)
+                    yield name, replace(annotated[name], value=given, specifier=call)
+                elif call is not None:
+                    yield name, FieldSource(name, None, None, call, doc, place)
+
+
+def _called(decorator: cst.BaseExpression) -> cst.BaseExpression:
+    """The function of a decorator, whether it is called or not."""
+    return decorator.func if isinstance(decorator, cst.Call) else decorator
 
 
 def _conditional(body: list[Statement], scope: Scope) -> ConditionalSource:

@@ -91,12 +91,16 @@ def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, aro
     )
     stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
     classes: dict[str, ClassSource] = {}
+    repeated: list[ClassSource] = []
     type_variables: dict[str, TypeVariable] = {}
     aliases: dict[str, TypeExpr] = {}
     registrations: list[RegistrationSource] = []
     for node, place, type_checking in statements:
         if isinstance(node, cst.ClassDef) and not type_checking:
-            classes[node.name.value] = class_source(node, place, scope)
+            found = class_source(node, place, scope)
+            if found.name in classes:
+                repeated.append(found)
+            classes[found.name] = found
             type_variables.update(class_type_variables(node, place, scope))
         elif isinstance(node, cst.FunctionDef):
             registrations.extend(_registrations(node, place, scope))
@@ -115,6 +119,7 @@ def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, aro
         future_annotations=names.imports.get("annotations") == ImportedName("__future__", "annotations"),
         is_package=is_package,
         star_imports=stars,
+        repeated=tuple(repeated),
         has_star_import=bool(stars) and not around.complete,
         exported=exported(node for node, _, _ in statements),
     )

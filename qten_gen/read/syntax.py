@@ -15,6 +15,9 @@ from ..diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic
 _DEEPEST = 500
 """Brackets inside brackets that libcst is trusted with: its parser ends the process at some three thousand."""
 
+_CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
+"""The first line that a merge leaves in a file with conflicts."""
+
 _BRACKET = re.compile(r"[()\[\]{}]")
 
 
@@ -82,12 +85,21 @@ def _syntax_error(text: str, path: str) -> Diagnostic | None:
             return diagnostic(
                 SYNTAX_ERROR, path, error.msg, line=before.count("\n") + 1, column=len(before.rpartition("\n")[2]) + 1
             )
+        conflict = _CONFLICT.search(text)
+        if conflict is not None:
+            return _unresolved_conflict(text[: conflict.start()], path)
         return diagnostic(SYNTAX_ERROR, path, error.msg, line=error.lineno or 1, column=max(1, error.offset or 1))
     except ValueError as error:
         return diagnostic(SYNTAX_ERROR, path, str(error), line=1, column=1)
     except (RecursionError, MemoryError):
         return diagnostic(SYNTAX_ERROR, path, "the file is nested too deeply to be read", line=1, column=1)
     return None
+
+
+def _unresolved_conflict(before: str, path: str) -> Diagnostic:
+    help = "resolve it, and run again: what is generated is made anew from the source"
+    line = before.count("\n") + 1
+    return diagnostic(SYNTAX_ERROR, path, "a merge conflict is not resolved", line=line, column=1, help=help)
 
 
 def _depth(text: str) -> int:

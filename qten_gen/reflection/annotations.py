@@ -131,7 +131,10 @@ class AnnotationWalk:
             found = self._statement.resolve(first)
         except NameError:
             return self._from_unresolved(".".join([self._qualified(first), *rest]))
-        for part in rest:
+        for index, part in enumerate(rest):
+            if not hasattr(found, part) and isinstance(found, types.ModuleType):
+                # Modules that import each other: this one has the class once it goes on.
+                return self._from_unresolved(".".join([found.__name__, *rest[index:]]))
             if not hasattr(found, part):
                 return TypeExpr(dotted, text=dotted)
             found = getattr(found, part)

@@ -16,8 +16,10 @@ from . import (
     broken_tie,
     colliding_name,
     conditional_field,
+    duplicate_class,
     duplicate_registration,
     field_after_default,
+    foreign_decorator,
     foreign_output,
     frozen_mismatch,
     generated_base,
@@ -86,6 +88,7 @@ class FileRule(Rule, Protocol):
 
 
 DECLARATION_RULES: tuple[DeclarationRule, ...] = (
+    foreign_decorator,
     conditional_field,
     unknown_flag,
     incompatible_flags,
@@ -118,6 +121,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
 )
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,
+    duplicate_class,
     duplicate_registration,
     handler_signature,
     unimported_handler,

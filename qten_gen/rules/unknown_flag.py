@@ -37,6 +37,10 @@ class Batch(TensorClass, frozn=True):
 
 
 def check(subject: Subject) -> Iterator[Finding]:
+    for place in subject.source.unpacked if subject.source is not None else ():
+        yield Finding(
+            "bases and flags cannot be unpacked here, the text does not say what they are", place, "write them out"
+        )
     for flag, value, place in _given(subject):
         if isinstance(subject.declaration, ModuleDecl):
             yield from _of_module(subject.declaration, flag, value, place)

@@ -1,6 +1,7 @@
 """The annotation of a field names something that nothing defines.
 
-The annotation decides how a field is stored. A name that cannot be followed would be taken for an ordinary Python value.
+The annotation decides how a field is stored. A name that cannot be followed would be taken for an ordinary Python value. A type
+alias that stands below the class cannot be followed either when the class is made, also where the annotation is in quotes.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..diagnostics import Finding, Kind
-from ..model import TypeExpr
+from ..model import ClassSource, Place, SourceFile, TypeExpr
 from ..suggestions import did_you_mean
 from .subject import Subject
 
@@ -50,6 +51,22 @@ def check(subject: Subject) -> Iterator[Finding]:
             else:
                 help = did_you_mean(name, sorted(subject.file.names), "import it, or define it in this file")
             yield Finding(f"nothing in this file defines {name}", type.place, help)
+        for name in _bound_below(field.annotation, subject.source, subject.file):
+            message = f"{name} is defined below the class, and means nothing yet when the class is made"
+            yield Finding(message, field.annotation.place, f"define {name} above the class")
+
+
+def _bound_below(type: TypeExpr, cls: ClassSource, file: SourceFile) -> Iterator[str]:
+    """The type aliases in an annotation, in quotes perhaps, that stand below the class."""
+    for name in dict.fromkeys(name.partition(".")[0] for name in type.names):
+        alias = file.aliases.get(name)
+        if alias is not None and _line(alias.place) > _line(cls.place):
+            yield name
+
+
+def _line(place: Place) -> int:
+    """Which of the top-level statements a place is in."""
+    return next((step for step in place.path if isinstance(step, int)), 0)
 
 
 def _unknown(type: TypeExpr) -> Iterator[tuple[str, TypeExpr]]:

@@ -151,8 +151,8 @@ def test_names_of_libraries_may_be_passed_on(project: Any, line: str, prefix: st
 
 def test_a_name_may_be_passed_on_under_another(project: Any) -> None:
     project.write(
-        kinds="from torch import Tensor as T\n",
-        model="from kinds import T\nfrom qten_gen import TensorClass\n\nclass Batch(TensorClass):\n    x: T\n",
+        spelled="from torch import Tensor as T\n",
+        model="from spelled import T\nfrom qten_gen import TensorClass\n\nclass Batch(TensorClass):\n    x: T\n",
     )
     project.generate()
     assert kinds(project.load("model").Batch) == {"x": "tensor"}

@@ -37,7 +37,7 @@ def build(
         NotGeneratedError: building in memory is switched off.
         DeclarationError: the declaration breaks a rule.
     """
-    _allow(declaration.name, missing, scope)
+    _allow(declaration, missing, scope)
     text: str = import_module("qten_gen.in_memory").render(declaration, dict(parents))
     module = loading.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     filename = f"<qten-gen {declaration.module}.{declaration.name} {module.__name__.rpartition('#')[2]}>"
@@ -54,15 +54,17 @@ def nested_in_source(name: str) -> bool:
     return bool(import_module("qten_gen.in_memory").is_tensorclass(name))
 
 
-def _allow(name: str, missing: NoPart, scope: Scope) -> None:
+def _allow(declaration: Declaration, missing: NoPart, scope: Scope) -> None:
     """Refuse to build in memory with `QTEN_GEN_JIT=off`; warn once a file where what was generated is stale."""
     command = f"qten-gen {_shown(scope.filename)}"
     policy = os.environ.get(JIT_VARIABLE, "on")
     if policy == "off":
-        what = missing.reason or f"nothing was generated for {name}"
-        raise NotGeneratedError(
-            f"{_shown(scope.filename)}:{scope.line}: {what}, and {JIT_VARIABLE}=off. Run: {command}"
-        )
+        what = missing.reason or f"nothing was generated for {declaration.name}"
+        remedy = f"Run: {command}"
+        if declaration.qualname not in ("", declaration.name):
+            what = f"nothing is generated for {declaration.qualname}, which stands in a class or a function"
+            remedy = "Move it to the top level"
+        raise NotGeneratedError(f"{_shown(scope.filename)}:{scope.line}: {what}, and {JIT_VARIABLE}=off. {remedy}")
     if policy != "on":
         raise ValueError(f"{JIT_VARIABLE}={policy!r} is not known; it can be 'on' or 'off'")
     if missing.reason and not any(vars(module).get("_warned") for module in missing.modules):

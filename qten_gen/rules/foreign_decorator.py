@@ -1,0 +1,45 @@
+"""A class is decorated with what makes classes of its own kind: `dataclass`, or its like in attrs, pydantic and tensordict.
+
+A declaration has its constructor and its methods already. Such a decorator would replace the constructor by one that knows
+neither batch size nor device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..diagnostics import Finding, Kind
+from ..model import language
+from .subject import Subject
+
+KIND = Kind("QG109", "foreign-decorator")
+
+GOOD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+"""
+
+BAD = """
+from dataclasses import dataclass
+
+from qten_gen import TensorClass
+from torch import Tensor
+
+
+@dataclass
+ ^^^^^^^^^
+class Batch(TensorClass):
+    tokens: Tensor
+"""
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    name = subject.declaration.name
+    for decorator, place in subject.source.decorators if subject.source is not None else ():
+        if decorator in language.CLASS_MAKERS:
+            short = decorator.rpartition(".")[2]
+            yield Finding(f"{short} would replace the constructor of {name}", place, f"remove @{short}")
