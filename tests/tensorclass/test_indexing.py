@@ -247,6 +247,28 @@ def test_assignment_asks_for_the_same_class() -> None:
             value[:] = wrong
 
 
+def test_indices_and_masks_convert_a_tensor_as_slices_do() -> None:
+    value = flat(3)
+    for index in (slice(0, 1), torch.tensor([1]), torch.tensor([False, False, True])):
+        value[index] = torch.tensor([7])
+    assert (value.x == 7).all() and (value.y == 7).all()
+
+
+def test_an_object_of_another_dtype_is_refused_by_field_where_torch_refuses_it() -> None:
+    value = flat(3)
+    value[:1] = flat(1).double()
+    with pytest.raises(
+        ValueError, match=r"^Flat\[Tensor\[1\]\]: Flat\.x: expected one dtype in both objects, got torch\.float32 and"
+    ):
+        value[torch.tensor([0])] = flat(1).double()
+
+
+def test_an_object_is_no_index() -> None:
+    value: Any = flat(3)
+    with pytest.raises(TypeError, match=r"or a tuple of those, got a Flat$"):
+        value[value > 0]
+
+
 def test_assignment_asks_for_the_same_static_values_and_writes_nothing_otherwise() -> None:
     value = batch(4)
     before, other = value.clone(), batch(1).replace(source="other")

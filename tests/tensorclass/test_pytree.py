@@ -93,6 +93,13 @@ def test_an_object_without_tensors_follows_the_batch_size_of_its_holder(size: tu
     assert pytree.tree_map(lambda tensor: tensor[:2], value).mask.batch_size == (2, *size[1:], 7)
 
 
+def test_an_object_without_tensors_keeps_its_names_with_its_dimensions() -> None:
+    value = Masked(torch.rand(4, 2), Mask(batch_size=4, names=["time"]), batch_size=4)
+    assert pytree.tree_map(torch.neg, value).mask.names == ("time",)
+    assert pytree.tree_map(lambda tensor: tensor[:2], value).mask.names == ("time",)
+    assert pytree.tree_map(lambda tensor: tensor[0], value).mask.names == ()
+
+
 def test_objects_without_tensors_have_one_structure_whatever_their_batch_sizes() -> None:
     assert pytree.tree_structure(Mask(batch_size=3)) == pytree.tree_structure(Mask(batch_size=4))
 

@@ -17,7 +17,7 @@ from torch import Size, Tensor
 from torch.compiler import is_compiling
 
 from . import joining, names
-from .checks import named, refuse_if_frozen
+from .checks import is_nested, named, refuse_if_frozen
 from .contents import batched_leaves
 from .mismatch import explain
 from .shapes import with_length
@@ -94,7 +94,7 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
     try:
         self._index_put(plain, value)
     except RuntimeError as error:
-        explain(f"{type(self).__name__}[{_shown(index)}]", [self[index], value], error)
+        explain(f"{type(self).__name__}[{_shown(index)}]", [self[index], value], error, dtypes=True)
         raise
 
 
@@ -280,7 +280,8 @@ def _item(self: TensorClass, item: IndexItem) -> _Plain | EllipsisType:
     """One part of an index, with a sequence or an array made a tensor."""
     if item is None or isinstance(item, (slice, EllipsisType)):
         return item
-    if not isinstance(item, Tensor) and (isinstance(item, (list, range)) or getattr(item, "ndim", 0) > 0):
+    is_array = getattr(item, "ndim", 0) > 0 and not isinstance(item, Tensor) and not is_nested(item)
+    if is_array or isinstance(item, (list, range)):
         item = _index_tensor(self, item)
     if isinstance(item, Tensor):
         if item.dtype in _INDEX_DTYPES or (item.dtype is torch.bool and item.dim() > 0):

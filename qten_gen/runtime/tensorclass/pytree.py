@@ -233,11 +233,15 @@ def _is_alone(child: Any) -> bool:
 
 def _alone_in(batch_size: Size, n: int, child: TensorClass) -> TensorClass:
     """Such an object, fitted to its holder, which had `n` batch dimensions before."""
-    values, static = child._contents()
     size = batch_size + child._batch_size[n:]
+    if size == child._batch_size:
+        return child
+    values, static = child._contents()
     held = [_alone_in(batch_size, n, value) if is_nested(value) else value for value in values]
     items = tuple([fitted(original(value), size) for value in static])
-    return new_like(child)._refill(held, items, size, child._device)
+    out = new_like(child)._refill(held, items, size, child._device)
+    out._names = child._names if len(size) == len(child._batch_size) else None
+    return out
 
 
 def _fewest(value: object) -> int:

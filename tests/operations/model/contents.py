@@ -16,6 +16,7 @@ from .declarations import (
     Field,
     ItemsField,
     NestedField,
+    NumberField,
     StaticField,
     TensorField,
     TensorsField,
@@ -56,10 +57,14 @@ def _fill(plain: Plain, cls: Class, at: Path, tail: Shape, generator: torch.Gene
                 target |= {(*path, key): numbers(found) for key in keys}
             case ItemsField():
                 plain.items[path] = positions(size)
-            case StaticField():
+            case NumberField() if not cls.keeps_numbers:
+                plain.tensors[path] = torch.full(size, found.value)
+            case StaticField() | NumberField():
                 plain.static[path] = found.value
             case NestedField():
                 plain.tails[path] = (*tail, *found.tail)
+                if plain.names:
+                    plain.names[path] = tuple(f"n{at}" for at in range(plain.n + len(plain.tails[path])))
                 _fill(plain, found.cls, path, plain.tails[path], generator)
 
 
@@ -77,6 +82,8 @@ def arguments(plain: Plain, cls: Class, made: dict[str, type], name: str, at: Pa
     """
     size = (*plain.batch_size, *plain.tails.get(at, ()))
     given: dict[str, Any] = {"batch_size": size}
+    if plain.names and at in plain.names:
+        given["names"] = plain.names[at]
     for field_name, found in cls.named:
         path = (*at, field_name)
         match found:
@@ -90,8 +97,8 @@ def arguments(plain: Plain, cls: Class, made: dict[str, type], name: str, at: Pa
                 given[field_name] = [*held.values()] if found.is_list else held
             case ItemsField():
                 given[field_name] = PerItem([f"v{one}" for one in plain.items[path].reshape(-1).tolist()], size)
-            case StaticField():
-                given[field_name] = plain.static[path]
+            case StaticField() | NumberField():
+                given[field_name] = found.value
             case NestedField():
                 inner = name + field_name
                 given[field_name] = made[inner](**arguments(plain, found.cls, made, inner, path))
@@ -114,7 +121,9 @@ def _read(plain: Plain, value: Any, cls: Class, at: Path, locked: bool) -> None:
         path = (*at, name)
         held = getattr(value, name)
         match found:
-            case StaticField():
+            case NumberField() if not cls.keeps_numbers:
+                plain.tensors[path] = held
+            case StaticField() | NumberField():
                 plain.static[path] = held
             case _ if held is None:
                 pass

@@ -80,6 +80,16 @@ class StaticField(Field):
 
 
 @dataclass(frozen=True)
+class NumberField(Field):
+    """A number, which becomes a tensor unless a flag of the class says that it stays."""
+
+    value: float
+
+    def annotation(self, nested: str) -> str:
+        return type(self.value).__name__
+
+
+@dataclass(frozen=True)
 class NestedField(Field):
     """An object of a class of its own, whose batch size is longer by `tail`."""
 
@@ -114,6 +124,11 @@ class Class:
             optional = " | None = None" if found.optional else ""
             lines.append(f"    {field_name}: {found.annotation(nested)}{optional}")
         yield "\n".join([*lines, ""])
+
+    @property
+    def keeps_numbers(self) -> bool:
+        """Whether a number stays one."""
+        return "nocast" in self.flags or "autocast" in self.flags
 
     def classes(self) -> Iterator[Class]:
         """This class, and those of the objects that an object of it holds."""
@@ -175,7 +190,7 @@ static_values = st.sampled_from(["train", ("a", "b"), None, {"rate": 0.5}])
 def fields(draw: st.DrawFn, depth: int, tensor_only: bool) -> Field:
     """A field of any kind; nested objects hold fewer others the deeper they stand."""
     kinds = ["tensor", "tensor", "unbatched", "tensors"]
-    kinds += [] if tensor_only else ["items", "static"]
+    kinds += [] if tensor_only else ["items", "static", "number"]
     kinds += ["nested", "nested"] if depth else []
     kind = draw(st.sampled_from(kinds))
     may_be_none, given = draw(optional)
@@ -191,6 +206,8 @@ def fields(draw: st.DrawFn, depth: int, tensor_only: bool) -> Field:
         return ItemsField(may_be_none, given)
     if kind == "static":
         return StaticField(False, True, draw(static_values))
+    if kind == "number":
+        return NumberField(False, True, draw(st.sampled_from([3, 0.5])))
     return NestedField(may_be_none, given, draw(classes_of(depth - 1)), draw(st.sampled_from([(), (), (2,)])))
 
 

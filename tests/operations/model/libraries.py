@@ -38,7 +38,7 @@ class Library:
         # Pickles find a class by its module and name.
         vars(sys.modules[declarations.__name__]).update(made)
         given = arguments(plain, declaration.cls, made, "Made")
-        return made["Made"](**given, names=declaration.names if self.flags else None, lock=declaration.lock)
+        return made["Made"](**given, lock=declaration.lock)
 
     def refuses(self, declaration: Declaration) -> bool:
         """Whether the tensors of an object cannot be written to."""
@@ -75,6 +75,18 @@ def _with_option(step: Step, plain: Plain) -> bool:
     return bool(step.options)
 
 
+def _unusual_index(step: Step, plain: Plain) -> bool:
+    """An index that is no position, slice, None or mask, or is beyond the batch dimensions, or is none at all."""
+    index = step.arguments[0]
+    parts = index if isinstance(index, tuple) else (index,)
+    used = sum(part.dim() if isinstance(part, Tensor) else part is not None and part is not ... for part in parts)
+    return (
+        used > plain.n
+        or parts == ()
+        or any(isinstance(part, (list, range)) or (isinstance(part, Tensor) and not part.dim()) for part in parts)
+    )
+
+
 def _differences() -> Iterator[tuple[str, str, Condition]]:
     """The names of operations, what tensordict does, and when."""
     yield "__floordiv__ __rfloordiv__ __ifloordiv__ __mod__ __rmod__ __imod__ __pos__", "has no such operator", _always
@@ -103,7 +115,8 @@ def _differences() -> Iterator[tuple[str, str, Condition]]:
         "lets a mask cover the first dimensions, instead of broadcasting",
         _smaller_mask,
     )
-    yield "__setitem__", "writes no items where there are none", _always
+    yield "__getitem__", "indexes fields' own dimensions, and knows fewer forms", _unusual_index
+    yield "__setitem__", "writes no items where there are none, and broadcasts otherwise", _always
 
 
 DIFFERENCES = {name: (text, when) for names, text, when in _differences() for name in names.split()}
@@ -121,7 +134,7 @@ class Tensordict(Library):
         self.base = tensordict.TensorClass
 
     def has(self, name: str) -> bool:
-        return name not in object_steps.BY_NAME
+        return name not in object_steps.BY_NAME or name in ("pickle", "copy", "deepcopy", "set", "tree")
 
     def differs(self, step: Step, plain: Plain) -> bool:
         return step.name in DIFFERENCES and DIFFERENCES[step.name][1](step, plain)

@@ -32,6 +32,26 @@ def as_annotated(plain: Plain, other: Plain) -> Plain:
     return plain
 
 
+def constructed(plain: Plain, other: Plain) -> Plain:
+    """The same where an object is constructed around those that it holds."""
+    refuse_unfit(plain, nested=False)
+    return plain
+
+
+def constructed_anew(plain: Plain, other: Plain) -> Plain:
+    """An object whose nested objects are constructed too, with its batch size."""
+    out = replace(plain, tails=dict.fromkeys(plain.tails, ()), names={})
+    if any(plain.tails.get(path[:-1]) for path in plain.items):
+        raise ValueError("values are for another batch size")
+    refuse_unfit(out)
+    return out
+
+
+def of_stack(plain: Plain, other: Plain) -> Plain:
+    """The one object of a stack: those that it holds have lost their names."""
+    return replace(plain, names=plain.names and {at: names for at, names in plain.names.items() if not at})
+
+
 # Copies and round trips
 
 
@@ -107,12 +127,15 @@ def _lazy_stack(draw: st.DrawFn, plain: Plain) -> Step:
 
 ROUND_TRIPS: dict[str, tuple[Callable[[Any], Any], Callable[[Plain, Plain], Plain]]] = {
     "copy": (copy.copy, same),
-    # Of a copy: nested objects are passed on as they are, locked ones too.
-    "replace": (lambda value: TensorClass.replace(copy.copy(value)), as_annotated),
+    "replace": (lambda value: TensorClass.replace(value), constructed),
     "deepcopy": (copy.deepcopy, same),
     "to double": (lambda value: TensorClass.to(value, torch.float64), lambda plain, other: _cast(plain, torch.float64)),
     "to float": (lambda value: TensorClass.to(value, torch.float32), lambda plain, other: _cast(plain, torch.float32)),
-    "maybe_dense_stack": (lambda value: type(value).maybe_dense_stack([value])[0], same),
+    "maybe_dense_stack": (lambda value: type(value).maybe_dense_stack([value])[0], of_stack),
+    "dict": (
+        lambda value: type(value).from_dict(TensorClass.to_dict(value), batch_size=value.batch_size),
+        constructed_anew,
+    ),
 }
 
 

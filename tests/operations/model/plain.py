@@ -120,9 +120,11 @@ def refuse_unequal(plain: Plain, other: Plain) -> None:
         raise ValueError("objects that are put together have the same static values and unbatched tensors")
 
 
-def refuse_unfit(plain: Plain) -> None:
+def refuse_unfit(plain: Plain, nested: bool = True) -> None:
     """What is checked where a tensor is set: that it is what its annotation says, which operations may have changed."""
     for path, (dtypes, shape) in plain.said.items():
+        if len(path) > 1 and not nested:
+            continue
         tensor = (plain.tensors | plain.unbatched)[path]
         n = 0 if path in plain.unbatched else plain.n + len(plain.tails.get(path[:-1], ()))
         if tensor.dtype not in dtypes or tensor.shape[n:] != shape:
