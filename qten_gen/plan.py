@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from ast import PyCF_ONLY_AST
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from keyword import iskeyword
@@ -326,7 +327,7 @@ def _rendered(file: FileDecl) -> dict[str, str]:
 
 def _prove(path: str, text: str) -> None:
     try:
-        compile(text, path, "exec", dont_inherit=True)
+        compile(text, path, "exec", flags=PyCF_ONLY_AST, dont_inherit=True)
     except SyntaxError:
         # A declaration may use syntax newer than this interpreter; libcst's parser knows it.
         from libcst import ParserSyntaxError, parse_module
@@ -338,3 +339,4 @@ def _prove(path: str, text: str) -> None:
         else:
             return
         raise
+    compile(text, path, "exec", dont_inherit=True)  # what the grammar allows and Python does not, such as a name twice

@@ -140,9 +140,10 @@ def _statements(
                 yield from _statements([node.orelse], where / "orelse", type_checking)
             elif node.orelse is not None:
                 yield from _statements(node.orelse.body.body, where / "orelse" / "body" / "body", type_checking)
-        elif isinstance(node, cst.Try):
+        elif isinstance(node, cst.Try | cst.TryStar):
             yield from _statements(node.body.body, where / "body" / "body", type_checking)
-            for position, handler in enumerate(node.handlers):
+            handlers: Sequence[cst.ExceptHandler | cst.ExceptStarHandler] = node.handlers
+            for position, handler in enumerate(handlers):
                 inner = where / "handlers" / position / "body" / "body"
                 yield from _statements(handler.body.body, inner, type_checking)
             for name, block in (("orelse", node.orelse), ("finalbody", node.finalbody)):

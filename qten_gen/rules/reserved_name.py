@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..diagnostics import Finding, Kind
 from ..model import TensorClassDecl, VirtualDecl
-from .reserved import ALWAYS, MODULE, TENSORCLASS
+from .reserved import ALIASES, ALWAYS, MODULE, TENSORCLASS
 from .subject import Subject
 
 KIND = Kind("QG203", "reserved-name")
@@ -43,9 +43,15 @@ def check(subject: Subject) -> Iterator[Finding]:
         kind, reserved = "TensorClass", ALWAYS if "shadow" in declaration.flags else TENSORCLASS
     else:
         kind, reserved = "Module", MODULE
+    if declaration.name in ALIASES:
+        message = f"generated code has {declaration.name!r} for a module, so no class can be called that"
+        yield Finding(message, subject.name_place, "choose another name")
     for field in subject.fields:
+        place = field.place / ("name" if isinstance(field, VirtualDecl) else "target")
+        if field.name == "self":
+            message = "'self' is the object itself in the constructor, so no field can be called that"
+            yield Finding(message, place, "choose another name")
         if field.name in reserved:
-            place = field.place / ("name" if isinstance(field, VirtualDecl) else "target")
             help = (
                 "choose another name"
                 if field.name in ALWAYS or kind == "Module"

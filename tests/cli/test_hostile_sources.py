@@ -107,6 +107,16 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
             "bases and flags cannot be unpacked here, the text does not say what they are",
         ),
         (
+            "class Batch(TensorClass):\n    self: Tensor",
+            "QG203",
+            "'self' is the object itself in the constructor, so no field can be called that",
+        ),
+        (
+            "class _q(TensorClass):\n    x: Tensor",
+            "QG203",
+            "generated code has '_q' for a module, so no class can be called that",
+        ),
+        (
             "class Net(Module):\n    a = b = param(2)",
             "QG201",
             "the field a has no annotation",

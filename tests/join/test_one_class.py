@@ -158,6 +158,30 @@ def test_reloading_a_module_gives_a_new_class_and_leaves_old_objects_alone(proje
     assert sys.modules["model_qten"].Batch is model.Batch
 
 
+@pytest.mark.parametrize("generates", [True, False])
+def test_reloading_binds_classes_that_stand_further_down_anew(project: Any, generates: bool) -> None:
+    project.write(
+        model="""
+        from torch import Tensor
+        from qten_gen import TensorClass
+
+        class First(TensorClass):
+            second: "Second | None" = None
+
+        class Second(TensorClass):
+            first: First | None = None
+        """
+    )
+    if generates:
+        project.generate()
+    for _ in range(3):
+        model = importlib.reload(project.load("model"))
+        inner = model.Second(model.First(batch_size=[2]), batch_size=[2])
+        assert model.First(inner, batch_size=[2]).second is inner
+        if generates:
+            assert project.load("model_qten").First is model.First
+
+
 def test_two_threads_may_import_at_once(project: Any) -> None:
     project.write(model=BATCH)
     project.generate()

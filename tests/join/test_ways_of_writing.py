@@ -60,6 +60,8 @@ WAYS: dict[str, str | bytes] = {
     "a template in a docstring": (
         'class Batch(TensorClass):\n    """A \\"\\"\\" {{ x }} {% raw %} \\\\ and \\\\"""\n    x: Tensor\n'
     ),
+    "half a character": 'class Batch(TensorClass):\n    """A \\x00"""\n    x: Tensor\n    """B \\ud800"""\n',
+    "an except group": "try:\n    class Batch(TensorClass):\n        x: Tensor\nexcept* ValueError:\n    pass\n",
     "a literal with quotes": (
         "from typing import Literal\nclass Batch(TensorClass):\n    x: Tensor\n"
         "    k: Literal['a\"b', \"c'd\"] = 'a\"b'\n"

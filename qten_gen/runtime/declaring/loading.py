@@ -16,6 +16,9 @@ from pathlib import Path
 from threading import RLock
 from types import ModuleType
 
+_MADE = "_made"
+"""Global of a generated module: the names of the classes whose statements joined it."""
+
 _lock = RLock()
 _copies = count(1)
 _declared: dict[str, type] = {}
@@ -94,7 +97,7 @@ def module_for(generated: ModuleType, cls_name: str, module: str) -> ModuleType:
     with _lock:
         if module == "__main__":
             return _main_copy(generated)
-        owner = vars(generated).get(cls_name)
+        owner = vars(generated).get(cls_name) if cls_name in vars(generated).get(_MADE, ()) else None
         if owner is None or getattr(owner, "__module__", None) != module:
             return generated
         return copy_of(generated, official=True)
@@ -118,26 +121,36 @@ def new_module(name: str) -> ModuleType:
     return module
 
 
-def publish(cls: type, *modules: ModuleType) -> None:
-    """Make a complete class known: as a global of its generated modules, and to those that wait for it."""
+def publish(cls: type, *modules: ModuleType) -> bool:
+    """Make a complete class known: as a global of its generated modules, and to those that wait for it.
+
+    Returns whether a class of that name was known before, as it is when a module is executed again.
+    """
     key = f"{real_name(cls.__module__)}.{cls.__qualname__}"
     with _lock:
         for module in modules:
             vars(module)[cls.__name__] = cls
+            vars(module).setdefault(_MADE, set()).add(cls.__name__)
+        again = key in _declared
         _declared[key] = cls
         for namespace, name in _waiting.pop(key, []):
             namespace[name] = cls
+    return again
 
 
-def bind(namespace: dict[str, object], name: str, target: type | None, qualified: str) -> None:
-    """Give generated code the class `name`: now where it exists, or as soon as `qualified` is declared."""
+def bind(namespace: dict[str, object], name: str, target: type | None, qualified: str, *, again: bool = False) -> None:
+    """Give generated code the class `name`: now where it exists, or as soon as `qualified` is declared.
+
+    With `again` the class that exists may be that of an earlier execution, and the next one that is declared takes its place.
+    """
     with _lock:
         target = target or _declared.get(qualified)
         if target is not None:
             namespace[name] = target
-            return
-        namespace.setdefault(name, Undeclared)
-        _waiting.setdefault(qualified, []).append((namespace, name))
+        else:
+            namespace.setdefault(name, Undeclared)
+        if target is None or again:
+            _waiting.setdefault(qualified, []).append((namespace, name))
 
 
 class Undeclared:

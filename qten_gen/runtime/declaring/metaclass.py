@@ -201,12 +201,13 @@ def _with_inherited(values: Values, bases: tuple[type, ...]) -> Values:
 
 def _publish(cls: DeclarationMeta, part: GeneratedPart, statement: ClassStatement) -> None:
     """Make the class a global of its generated modules, and give it the classes that its nested fields hold."""
-    loading.publish(cls, *part.modules)
+    again = loading.publish(cls, *part.modules)
     references: Mapping[str, str] = getattr(part.cls, "_nested", {})
     for reference in references.values():
         qualified = loading.resolve_reference(reference, loading.real_name(statement.module))
         met = next((found for found in statement.classes.values() if _is_named(found, qualified)), None)
-        loading.bind(vars(part.modules[0]), loading.bound_name(reference), met, qualified)
+        same_file = ":" not in reference
+        loading.bind(vars(part.modules[0]), loading.bound_name(reference), met, qualified, again=again and same_file)
 
 
 def _is_named(cls: type, qualified: str) -> bool:
