@@ -168,3 +168,31 @@ def test_an_object_that_is_replaced_twice_while_it_is_loaded_is_read_again(
     loaded = Outer.load_memmap(tmp_path)
     assert calls == 2
     assert_equal(loaded, outer(4, seed=3))
+
+
+def test_a_file_that_gets_its_name_while_it_is_mapped_leaves_none_under_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`torch.from_file` makes a file where there is none, and a second reader would take it for what has moved."""
+    Noted(torch.rand(4)).memmap(tmp_path)
+    text = json.loads((tmp_path / "meta.json").read_text())
+    text["_qten"]["pending"] = True
+    (tmp_path / "meta.json").write_text(json.dumps(text))
+    current, moving = tmp_path / "x.memmap", tmp_path / f"x.memmap.~{text['_qten']['token']}"
+    expected = torch.frombuffer(bytearray(current.read_bytes()), dtype=torch.float32)
+    current.rename(moving)
+    from_file, left = torch.from_file, []
+
+    def renamed_first(*args: Any, **options: Any) -> Tensor:
+        if moving.exists():
+            moving.rename(current)
+        try:
+            return from_file(*args, **options)
+        finally:
+            left.append(moving.exists())
+
+    monkeypatch.setattr(torch, "from_file", renamed_first)
+    loaded = Noted.load_memmap(tmp_path)
+    assert left == [False, False]
+    assert torch.equal(loaded.x, expected)
+    assert loaded.saved_path == str(tmp_path)

@@ -22,6 +22,9 @@ except ImportError:  # Windows
 _CHUNK = 64 * 2**20
 """Bytes that are made contiguous, or brought to the CPU, at a time."""
 
+AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""How to open what somebody may have put there: a link is an error, and a pipe is not waited for."""
+
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -77,7 +80,7 @@ def map_tensor(
 
     Args:
         longer: Whether the file may have more bytes than the tensor.
-        settled: Whether the file keeps its name as long as the metadata stays the same. It is known to exist otherwise.
+        settled: Whether the file keeps its name as long as the metadata stays the same; otherwise it may get another any moment.
 
     Raises:
         StorageError: there is no such file, or it has another size, or is a link or a folder.
@@ -89,37 +92,60 @@ def map_tensor(
         empty = torch.empty(size, dtype=dtype, device="cpu")
         _remember(empty, MappedFile(path, 0, 0, True))
         return empty
-    expected = count * dtype.itemsize
+    if not settled:
+        return _map_moving(path, dtype, size, where)
     try:
         found = os.lstat(path)
     except OSError as error:
-        if not settled:
-            raise ReplacedError from None
         raise StorageError(
-            f"{where}: expected a file of {expected} bytes ({dtype}, {list(shape)}) at {path}: {error.strerror}"
+            f"{where}: expected a file of {count * dtype.itemsize} bytes ({dtype}, {list(shape)}) at {path}: {error.strerror}"
         ) from None
+    _refuse_unfit(found, path, dtype, size, where, longer=longer)
+    return _mapped(path, path, found, dtype, size)
+
+
+def _map_moving(path: str, dtype: torch.dtype, size: Size, where: str) -> Tensor:
+    """Map a file that a save is about to give another name.
+
+    The function that maps makes a file where there is none, which another process would take for the one that has moved. So it
+    is told the open file, which no name leads away from.
+    """
+    try:
+        try:
+            descriptor = os.open(path, os.O_RDWR | AS_IT_IS)
+        except OSError:  # it may not be written to
+            descriptor = os.open(path, os.O_RDONLY | AS_IT_IS)
+    except FileNotFoundError:
+        raise ReplacedError from None
+    except OSError as error:
+        raise StorageError(f"{where}: expected an ordinary file at {path}: {error.strerror}") from None
+    try:
+        found = os.fstat(descriptor)
+        _refuse_unfit(found, path, dtype, size, where)
+        opened = f"/dev/fd/{descriptor}"
+        tensor = _mapped(opened if os.path.exists(opened) else path, path, found, dtype, size)
+    finally:
+        os.close(descriptor)
+    if not is_current(MappedFile(path, found.st_dev, found.st_ino, True)):
+        raise ReplacedError
+    return tensor
+
+
+def _refuse_unfit(
+    found: os.stat_result, path: str, dtype: torch.dtype, size: Size, where: str, *, longer: bool = False
+) -> None:
+    """Refuse what is no file, or one of another size."""
     if not stat.S_ISREG(found.st_mode):
         raise StorageError(f"{where}: expected an ordinary file at {path}, got a link, folder or device")
+    expected = size.numel() * dtype.itemsize
     if found.st_size != expected and not (longer and found.st_size > expected):
-        raise StorageError(
-            f"{where}: expected {expected} bytes ({dtype}, {list(shape)}) in {path}, got {found.st_size}"
-        )
-    tensor, shared = _from_file(path, count, dtype)
-    if not settled:
-        _refuse_moved(path, found)
+        raise StorageError(f"{where}: expected {expected} bytes ({dtype}, {list(size)}) in {path}, got {found.st_size}")
+
+
+def _mapped(opened: str, path: str, found: os.stat_result, dtype: torch.dtype, size: Size) -> Tensor:
+    tensor, shared = _from_file(opened, size.numel(), dtype)
     _remember(tensor, MappedFile(path, found.st_dev, found.st_ino, shared))
     return torch.reshape(tensor, size)  # takes a size in less time than view does
-
-
-def _refuse_moved(path: str, before: os.stat_result) -> None:
-    """Notice a file that got another name while it was mapped; the function that maps makes an empty one in its place."""
-    try:
-        now = os.lstat(path)
-    except OSError:
-        raise ReplacedError from None
-    if (now.st_ino, now.st_dev) != (before.st_ino, before.st_dev):
-        os.unlink(path)
-        raise ReplacedError
 
 
 def _from_file(path: str, count: int, dtype: torch.dtype) -> tuple[Tensor, bool]:

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 _LARGEST = 2**28
 
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""A link is an error, and a pipe is not waited for."""
-
 _parse = json.JSONDecoder().decode
 _render = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -54,12 +51,12 @@ def open_current(folder: str) -> int:
     """
     path = metadata_in(folder)
     try:
-        return os.open(path, _READ)
+        return os.open(path, os.O_RDONLY | files.AS_IT_IS)
     except FileNotFoundError:
         pass
     with contextlib.suppress(FileNotFoundError):
-        return os.open(aside_in(folder), _READ)
-    return os.open(path, _READ)  # put there since, or there is none
+        return os.open(aside_in(folder), os.O_RDONLY | files.AS_IT_IS)
+    return os.open(path, os.O_RDONLY | files.AS_IT_IS)  # put there since, or there is none
 
 
 def version_of(folder: str) -> Version:
@@ -115,7 +112,7 @@ def text_of(value: dict[str, Json]) -> bytes:
 def holds(folder: str, text: bytes) -> bool:
     """Whether a folder has metadata, and no link to it, with just this text."""
     try:
-        descriptor = os.open(metadata_in(folder), _READ)
+        descriptor = os.open(metadata_in(folder), os.O_RDONLY | files.AS_IT_IS)
     except OSError:
         return False
     try:

@@ -184,7 +184,7 @@ def _object(
 
 
 def _is_fake() -> bool:
-    """Whether new tensors are fake. Where there is no mode at all, torch need not import the one that makes them so."""
+    """Whether new tensors are fake. That there is no mode of any kind is told in a small part of the time."""
     return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
 
 
