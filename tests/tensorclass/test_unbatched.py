@@ -10,6 +10,7 @@ import pytest
 import torch
 import torch.utils._pytree as pytree
 from torch import Tensor
+from torch._subclasses import FakeTensorMode
 
 from qten_gen import TensorClass, Unbatched
 
@@ -274,3 +275,20 @@ class Tables(TensorClass):
 def test_a_tensor_over_the_batch_applies_where_no_table_is_held() -> None:
     value = Tables(torch.ones(2, 3), {}, batch_size=2) * torch.tensor([1, 2])
     assert value.x.tolist() == [[1, 1, 1], [2, 2, 2]]
+
+
+def test_apply_keeps_the_names_of_nested_objects() -> None:
+    value = lookup(4)
+    assert value.inner is not None
+    value.inner.names = ["time"]
+    applied = value.apply(torch.neg).inner
+    assert applied is not None
+    assert applied.names == ("time",)
+
+
+def test_tables_without_values_are_put_together_where_all_else_is_alike() -> None:
+    with FakeTensorMode():
+        first, second, other = (Only(torch.empty(size), batch_size=1) for size in (3, 3, 4))
+        assert Only.stack([first, second]).table is first.table
+        with pytest.raises(ValueError, match=r"^Only\.table is not carried by the batch, but differs"):
+            Only.stack([first, other])

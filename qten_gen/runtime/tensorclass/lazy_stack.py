@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -73,6 +73,14 @@ class LazyStack(Generic[B]):
     def keys(self) -> tuple[str, ...]:
         """The names of the fields."""
         return self.objects[0]._fields
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            # A stack that is being unpickled has no objects yet.
+            known = name != "objects" and name in self.keys()
+            advice = f"; read the field with .get({name!r}), or from one of the objects" if known else ""
+            raise AttributeError(f"'LazyStack' object has no attribute {name!r}{advice}")
 
     @overload
     def get(

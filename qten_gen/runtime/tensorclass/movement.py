@@ -268,10 +268,7 @@ def apply(
     if size == self._batch_size and _fits(out, wanted):
         out._device = wanted
         return out
-    out = _checked(self, out, size, wanted)
-    if size == self._batch_size:
-        out._names = self._names
-    return out
+    return _checked(self, out, size, wanted)
 
 
 def named_apply(
@@ -340,4 +337,7 @@ def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | Non
             fitted.append(before if before is None else checks.tensor(self, name, value, batch_size, device))
     if self._per_item:
         per_item.refuse_unfit(self, batch_size, static)
-    return new_like(self)._refill(fitted, static, batch_size, device)
+    made = new_like(self)._refill(fitted, static, batch_size, device)
+    if batch_size == self._batch_size:
+        made._names = self._names
+    return made

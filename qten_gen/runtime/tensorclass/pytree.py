@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -187,10 +187,13 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         batch_size, device = layout.alone
     else:
         carried = _carried(cls, found, layout) if layout.unbatched else _apart(found)
-        carried = [child for child in carried if not _is_alone(child)]
+        some_alone = any(_is_alone(child) for child in found)
+        if some_alone:
+            carried = [child for child in carried if not _is_alone(child)]
         batch_size = _common(carried, len(_shape(carried[0])) - layout.events)
         device = _device(carried[0]) if layout.has_device else None
-        found = [_alone_in(batch_size, layout.n, child) if _is_alone(child) else child for child in found]
+        if some_alone:
+            found = [_alone_in(batch_size, layout.n, child) if _is_alone(child) else child for child in found]
     if len(found) < len(names):
         given = dict(zip(layout.names, found, strict=True))
         found = [given.get(name) for name in names]
@@ -225,10 +228,12 @@ def _apart(children: Iterable[Any]) -> list[Any]:
     return [one for child in children for one in tensors_of(child)]
 
 
-def _is_alone(child: Any) -> bool:
+def _is_alone(child: Any) -> TypeGuard[TensorClass]:
     """Whether a child is an object without tensors that could say what has become of its batch size."""
     # Not `is_nested`: the markers of a tracer have every attribute that they are asked for.
-    return isinstance(getattr(child, "_batch_size", None), Size) and not batched_leaves(child)
+    if isinstance(child, Tensor) or not isinstance(getattr(child, "_batch_size", None), Size):
+        return False
+    return not batched_leaves(child)
 
 
 def _alone_in(batch_size: Size, n: int, child: TensorClass) -> TensorClass:
