@@ -50,6 +50,13 @@ class StubNames:
         known = self._file.sources[module].type_variables
         return [word for word in _WORD.findall(text) if word in known]
 
+    def inside(self, module: str, cls: str, mentioned: Iterable[str]) -> Meanings:
+        """How the stub writes those of the names that the body of a class binds: `_decl.Batch.Mode`."""
+        source = self._file.sources[module]
+        bound = next((found.attributes for found in source.classes if found.name == cls), ())
+        inner = sorted(set(bound).intersection(mentioned))
+        return {name: f"{self._written(cls, source)}.{name}" for name in inner}
+
     def rewritten(self, text: str, names: Iterable[str], module: str = "", variables: Meanings = _NOTHING) -> str:
         """A text with its names as the stub has them; imports that it needs are noted."""
         source = self._file.sources[module or self._file.source.module]

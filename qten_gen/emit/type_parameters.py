@@ -63,14 +63,24 @@ def bind(declaration: Declaration, given: list[str], names: StubNames) -> Meanin
 def meanings(
     declaration: Declaration, names: StubNames, related: Mapping[str, Declaration], own: Meanings = _NOTHING
 ) -> dict[str, Meanings]:
-    """What type variables stand for in a class, by the name of the class that they stand in; `own` are those of the class."""
-    found = {f"{declaration.module}.{declaration.name}": own}
+    """What names stand for that mean something in a class only, by the name of the class that they stand in.
+
+    These are type variables, of which `own` are those of the class itself, and classes in its body.
+    """
+    found: dict[str, Meanings] = {f"{declaration.module}.{declaration.name}": {**own, **_inner(declaration, names)}}
     for base in declaration.bases:
         ancestor = related.get(base.name)
         if base.declared and ancestor is not None:
             bound = bind(ancestor, arguments(base.text, names, declaration.module, own), names)
             found = {**meanings(ancestor, names, related, bound), **found}
     return found
+
+
+def _inner(declaration: Declaration, names: StubNames) -> Meanings:
+    """The classes in the body of a class that annotations of its fields mention."""
+    own = f"{declaration.module}.{declaration.name}"
+    mentioned = {name.partition(".")[0] for f in declaration.fields if f.owner == own for name in f.type.names}
+    return names.inside(declaration.module, declaration.name, mentioned)
 
 
 def _split(text: str) -> Iterator[str]:

@@ -3,8 +3,8 @@
 Kept by hand, because rules do not import the runtime; a test compares the tables with it.
 """
 
-ALIASES = frozenset({"_builtins", "_nn", "_q", "_torch"})
-"""What generated modules import their modules as."""
+ALIASES = frozenset({"_builtins", "_decl", "_nn", "_q", "_t", "_torch"})
+"""What generated modules and stubs import modules as."""
 
 ALWAYS = frozenset({"batch_size", "device", "lock", "names"})
 """Reserved in a TensorClass even with the flag `shadow`: constructor arguments of every class."""

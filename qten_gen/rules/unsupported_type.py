@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..classify import is_tensor, members_of
 from ..diagnostics import Finding, Kind
-from ..model import FieldDecl, FieldKind, TensorClassDecl, TypeExpr, language
+from ..model import FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, language
 from .subject import Subject
 
 KIND = Kind("QG208", "unsupported-type")
@@ -42,6 +42,12 @@ class Batch(TensorClass):
 
 
 def check(subject: Subject) -> Iterator[Finding]:
+    for declared in subject.fields:
+        if declared.type.name == "typing.Final" and not _constructs_itself(subject):
+            help = "leave Final out; with frozen=True nothing can be set in the objects of a TensorClass"
+            yield Finding(
+                f"{declared.name} is Final, which no argument of a constructor can be", declared.type.place, help
+            )
     for field in subject.tensorclass_fields:
         problem = _problem(field, subject)
         if problem is not None:
@@ -80,6 +86,10 @@ def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
             "write dict[str, Tensor] or list[Tensor], or declare a TensorClass with a field for each",
         )
     return None
+
+
+def _constructs_itself(subject: Subject) -> bool:
+    return isinstance(subject.declaration, ModuleDecl) and subject.declaration.custom_init
 
 
 def _is_tensorclass(type: TypeExpr, subject: Subject) -> bool:

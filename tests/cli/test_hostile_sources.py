@@ -112,6 +112,16 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
             "'self' is the object itself in the constructor, so no field can be called that",
         ),
         (
+            "class Batch(TensorClass):\n    x: Final[Tensor]",
+            "QG208",
+            "x is Final, which no argument of a constructor can be",
+        ),
+        (
+            "class Net(Module):\n    dim: Final[int] = 3",
+            "QG208",
+            "dim is Final, which no argument of a constructor can be",
+        ),
+        (
             "class _q(TensorClass):\n    x: Tensor",
             "QG203",
             "generated code has '_q' for a module, so no class can be called that",
@@ -130,7 +140,7 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
 )
 def test_what_cannot_be_is_said_in_one_line(qten_gen: Command, text: str, code: str, message: str) -> None:
     head = (
-        "from dataclasses import dataclass\nfrom enum import Enum\nfrom typing import Protocol\n"
+        "from dataclasses import dataclass\nfrom enum import Enum\nfrom typing import Final, Protocol\n"
         "from torch import Tensor\nfrom qten_gen import Module, TensorClass, param\n"
     )
     qten_gen.write("model.py", head).write_text(f"{head}{text}\n", encoding="utf-8")
