@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from typing import Any
 
 import torch
@@ -171,14 +172,17 @@ SHADOWS = "clone data to keys items values get apply update".split()
 
 
 @cache
-def classes(base: type, source: str) -> dict[str, Any]:
-    """The classes of a declaration, for one of the libraries."""
+def classes(base: type, source: str) -> tuple[str, dict[str, type]]:
+    """For one of the libraries: the name of the class that is called `Made` in a source, and by their names all that are."""
+    name = f"Made{next(_NUMBERS)}_"
     namespace: dict[str, Any] = {"TensorClass": base, "Tensor": Tensor, "PerItem": PerItem, "Unbatched": Unbatched}
     namespace |= {"Float": Float, "Int": Int, "Bool": Bool, "__name__": __name__}
-    known = set(namespace)
-    exec(source, namespace)
-    return {name: found for name, found in namespace.items() if name not in known and isinstance(found, type)}
+    exec(source.replace("Made", name), namespace)
+    return name, {known: found for known, found in namespace.items() if known.startswith(name)}
 
+
+_NUMBERS = count()
+"""Every class has a name of its own: one that is declared again would take the place of the other."""
 
 shapes = st.sampled_from([(), (2,), (3, 1)])
 dtypes = st.sampled_from([torch.float64, torch.float64, torch.int64, torch.bool])

@@ -34,11 +34,11 @@ class Library:
 
     def construct(self, declaration: Declaration, plain: Plain) -> Any:
         """An object that holds what the model holds."""
-        made = classes(self.base, "\n".join(declaration.cls.statements("Made", self.flags)))
+        name, made = classes(self.base, "\n".join(declaration.cls.statements("Made", self.flags)))
         # Pickles find a class by its module and name.
         vars(sys.modules[declarations.__name__]).update(made)
-        given = arguments(plain, declaration.cls, made, "Made")
-        return made["Made"](**given, lock=declaration.lock)
+        made_of = arguments(plain, declaration.cls, made, name)
+        return made[name](**made_of, lock=declaration.lock)
 
     def refuses(self, declaration: Declaration) -> bool:
         """Whether the tensors of an object cannot be written to."""
