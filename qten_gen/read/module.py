@@ -1,7 +1,7 @@
 """Python text → `SourceFile`, with libcst and without its metadata.
 
-Only top-level classes are read, those inside top-level `if`, `try` and `with` included: nested classes and classes in functions
-are found when their class statement runs.
+Only top-level classes are read, those inside top-level blocks such as `if` and `try` included: nested classes and classes in
+functions are found when their class statement runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..model import (
     TypeVariable,
 )
 from .annotations import type_expr
-from .blocks import is_type_checking
+from .blocks import inside, is_type_checking
 from .classes import class_source, class_type_variables, type_variable
 from .exported import exported
 from .imports import bound_names, dotted, imported_names, star_import
@@ -154,6 +154,9 @@ def _statements(
             yield from _statements(node.body.body, where / "body" / "body", type_checking)
         elif isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
             yield node, where, type_checking
+            if isinstance(node, cst.For | cst.While | cst.Match):
+                found = inside(node, where, type_checking)
+                yield from ((inner, place, only) for inner, place, only in found if isinstance(inner, cst.ClassDef))
 
 
 def _names(statements: Sequence[tuple[Statement, Place, bool]]) -> _Names:

@@ -147,6 +147,34 @@ def test_a_script_uses_what_was_generated_for_it(project: Any, arguments: list[s
     assert (done.stdout.split("\n")[:3], done.stderr) == (["model_qten.py", "True True", "False True"], "")
 
 
+def test_a_package_that_is_run_uses_what_was_generated_for_its_main_file(project: Any) -> None:
+    project.write(
+        pkg__="",
+        pkg__base="""
+        from torch import Tensor
+        from qten_gen import TensorClass
+
+        class Point(TensorClass):
+            at: Tensor
+        """,
+    )
+    (project.root / "pkg/__main__.py").write_text(
+        "from torch import ones\nfrom qten_gen import TensorClass\nfrom .base import Point\n\n"
+        "class Batch(TensorClass):\n    point: Point\n\n"
+        "print(Batch(Point(ones(2), batch_size=[2]), batch_size=[2]).point.at.shape)\n",
+        encoding="utf-8",
+    )
+    project.generate()
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "pkg"],
+        cwd=project.root,
+        env={**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parent.parent), "QTEN_GEN_JIT": "off"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("torch.Size([2])\n", "")
+
+
 def test_reloading_a_module_gives_a_new_class_and_leaves_old_objects_alone(project: Any) -> None:
     project.write(model=BATCH)
     project.generate()

@@ -62,6 +62,8 @@ WAYS: dict[str, str | bytes] = {
     ),
     "half a character": 'class Batch(TensorClass):\n    """A \\x00"""\n    x: Tensor\n    """B \\ud800"""\n',
     "an except group": "try:\n    class Batch(TensorClass):\n        x: Tensor\nexcept* ValueError:\n    pass\n",
+    "a loop": "for _ in range(2):\n    class Batch(TensorClass):\n        x: Tensor\n",
+    "a case": "match 1:\n    case 1:\n        class Batch(TensorClass):\n            x: Tensor\n",
     "a literal with quotes": (
         "from typing import Literal\nclass Batch(TensorClass):\n    x: Tensor\n"
         "    k: Literal['a\"b', \"c'd\"] = 'a\"b'\n"

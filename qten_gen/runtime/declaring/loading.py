@@ -36,7 +36,7 @@ def real_name(module: str) -> str:
     main = sys.modules["__main__"]
     spec: ModuleSpec | None = getattr(main, "__spec__", None)
     if spec is not None:
-        return spec.name.removesuffix(".__main__")
+        return spec.name
     script: str | None = getattr(main, "__file__", None)
     return module if script is None else Path(script).stem
 
