@@ -118,3 +118,26 @@ def test_locked_and_frozen_objects_keep_batch_size_and_device(name: str) -> None
         getattr(flat(4).lock_(), name)()
     with pytest.raises(FrozenInstanceError, match="a Fixed: the class is frozen"):
         getattr(Fixed(point(4)), name)()
+
+
+class Seen(TensorClass, shadow=True):
+    """Fields with names of methods."""
+
+    depth: Tensor  # type: ignore[assignment] # this is what `shadow` is for
+    to: Tensor  # type: ignore[assignment] # the same
+    is_locked: Tensor | None = None  # type: ignore[assignment] # the same
+
+
+class Frame(TensorClass):
+    seen: Seen
+
+
+def test_objects_may_have_fields_called_like_methods() -> None:
+    frame = Frame(Seen(torch.rand(3, 2), torch.rand(3, 2)), batch_size=())
+    assert frame.depth == 1
+    assert frame.auto_batch_size_().seen.batch_size == (3, 2)
+    assert frame.auto_device_().seen.device == torch.device("cpu")
+    assert frame.clear_device_().seen.device is None
+    lazy = Seen.lazy_stack([frame.seen, frame.seen])
+    assert lazy.to(torch.float64)[0].to.dtype is torch.float64
+    assert lazy.apply(torch.neg)[1].depth.max() <= 0

@@ -15,7 +15,7 @@ from . import joining
 from .checks import is_nested, named
 from .indexing import Index, IndexItem
 from .lookup import Key, get, owner_of
-from .movement import Device
+from .movement import Device, apply, pin_memory, to
 from .shapes import common_leading
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class LazyStack(Generic[B]):
 
     def apply(self, fn: Callable[[Tensor], Tensor]) -> LazyStack[B]:
         """The stack with `fn` applied to every tensor of every object."""
-        return LazyStack([one.apply(fn) for one in self.objects])
+        return LazyStack([apply(one, fn) for one in self.objects])
 
     def to(
         self,
@@ -212,14 +212,14 @@ class LazyStack(Generic[B]):
             TypeError: a dtype is neither floating point nor complex.
         """
         if isinstance(target, (str, int, torch.device)):
-            return LazyStack([one.to(target, dtype, non_blocking) for one in self.objects])
+            return LazyStack([to(one, target, dtype, non_blocking) for one in self.objects])
         if isinstance(target, torch.dtype):
-            return LazyStack([one.to(target, non_blocking) for one in self.objects])
-        return LazyStack([one.to(target, non_blocking) for one in self.objects])
+            return LazyStack([to(one, target, non_blocking) for one in self.objects])
+        return LazyStack([to(one, target, non_blocking) for one in self.objects])
 
     def pin_memory(self) -> LazyStack[B]:
         """The stack with every tensor in page-locked memory. A DataLoader calls it."""
-        return LazyStack([one.pin_memory() for one in self.objects])
+        return LazyStack([pin_memory(one) for one in self.objects])
 
     def dense(self) -> B:
         """One object with a copy of all tensors, as by `torch.stack`.

@@ -63,7 +63,7 @@ class Metadata(Primitives):
     @property
     def depth(self) -> int:
         """How many objects stand in one another: 0 where no field holds an object."""
-        return max((1 + inner.depth for inner in _inner(self)), default=0)
+        return _depth(self)
 
     @property
     def dtype(self) -> torch.dtype | None:
@@ -119,8 +119,8 @@ class Metadata(Primitives):
         this = cast("TensorClass", self)
         refuse_if_locked(this, "change the batch size of")
         for inner in _inner(self):
-            if not inner.is_locked:
-                inner.auto_batch_size_(batch_dims)
+            if inner._lock is None:
+                Metadata.auto_batch_size_(inner, batch_dims)
         sizes = list(_shapes(this))
         if sizes:
             set_batch_size(this, common_leading(sizes)[:batch_dims])
@@ -135,8 +135,8 @@ class Metadata(Primitives):
         """
         refuse_if_locked(cast("TensorClass", self), "change the device of")
         for inner in _inner(self):
-            if not inner.is_locked:
-                inner.auto_device_()
+            if inner._lock is None:
+                Metadata.auto_device_(inner)
         found = {leaf.device for leaf in self._leaves()}
         self._device = found.pop() if len(found) == 1 else None
         return self
@@ -150,10 +150,17 @@ class Metadata(Primitives):
         """
         refuse_if_locked(cast("TensorClass", self), "change the device of")
         for inner in _inner(self):
-            if not inner.is_locked:
-                inner.clear_device_()
+            if inner._lock is None:
+                Metadata.clear_device_(inner)
         self._device = None
         return self
+
+
+# Objects that are held are not asked by name: a class with the flag `shadow` may have a field called so.
+
+
+def _depth(self: Primitives) -> int:
+    return max((1 + _depth(inner) for inner in _inner(self)), default=0)
 
 
 def _inner(self: Primitives) -> list[TensorClass]:
