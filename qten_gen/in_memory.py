@@ -5,15 +5,17 @@ The runtime reaches it by name, only when such a class is declared; it shares te
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from .diagnostics import DeclarationError
 from .link import link
-from .model import Declaration, TensorClassDecl
-from .read.module import read
+from .link.surroundings import surroundings
+from .model import Declaration, SourceFile, Surroundings, TensorClassDecl
+from .module_names import absolute
+from .read.module import ALONE, read
 from .render import render_class
 from .rules import check_declaration
 from .rules.subject import Project
@@ -39,12 +41,38 @@ def is_tensorclass(name: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _tensorclasses(module: str) -> frozenset[str]:
+    files = tuple(_with_bases(module))
+    told = surroundings(files, {file.path: Path(file.path).read_bytes() for file in files})
+    linked, _ = link([_read(file.module, told[file.path]) or file if file.path in told else file for file in files])
+    own = [d for file in linked if file.source.module == module for d in file.declarations]
+    return frozenset(d.name for d in own if isinstance(d, TensorClassDecl))
+
+
+def _with_bases(module: str) -> Iterator[SourceFile]:
+    """The source of a module, and of those of its package that bases of its classes may come from, over any number of steps."""
+    waiting, seen = [module], {module}
+    while waiting:
+        source = _read(waiting.pop())
+        if source is not None:
+            yield source
+            found = {name for name in _modules_of_bases(source) if name.partition(".")[0] == module.partition(".")[0]}
+            waiting.extend(found - seen)
+            seen |= found
+
+
+def _modules_of_bases(source: SourceFile) -> Iterator[str]:
+    heads = {name.partition(".")[0] for cls in source.classes for base in cls.bases for name in base.names}
+    written = [imported.module for name, imported in source.imports.items() if name in heads or not source.classes]
+    for module in (*written, *source.star_imports):
+        yield absolute(module, source.module, source.is_package)
+
+
+def _read(module: str, around: Surroundings = ALONE) -> SourceFile | None:
     try:
         spec = find_spec(module)
     except (ImportError, ValueError):
-        return frozenset()
+        return None
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
-        return frozenset()
-    source, _ = read(Path(spec.origin).read_bytes(), spec.origin, module, spec.submodule_search_locations is not None)
-    files, _ = link([source])
-    return frozenset(d.name for file in files for d in file.declarations if isinstance(d, TensorClassDecl))
+        return None
+    is_package = spec.submodule_search_locations is not None
+    return read(Path(spec.origin).read_bytes(), spec.origin, module, is_package, around)[0]

@@ -114,6 +114,39 @@ def test_modules_may_import_each_other_and_name_what_is_not_there_yet(
     assert right.Right(left.Left(batch_size=[2]), batch_size=[2]).other.batch_size == (2,)
 
 
+@pytest.mark.parametrize(
+    ("package", "line"),
+    [
+        ("straight", "from .base import Base"),
+        ("passed", "from .passing import Base"),
+        ("star", "from .passing import *"),
+    ],
+)
+def test_a_class_for_checkers_only_is_known_through_the_files_of_its_bases(
+    project: Any, package: str, line: str
+) -> None:
+    project.write(
+        **{
+            f"{package}__": "",
+            f"{package}__base": "from qten_gen import TensorClass\nclass Base(TensorClass): ...\n",
+            f"{package}__passing": "from .base import Base\n",
+            f"{package}__point": f"{line}\nclass Point(Base): ...\n",
+            f"{package}__model": """
+            from typing import TYPE_CHECKING
+            from qten_gen import TensorClass
+            if TYPE_CHECKING:
+                from .point import Point
+
+            class Batch(TensorClass):
+                point: "Point"
+            """,
+        }
+    )
+    model, point = project.load(f"{package}.model"), project.load(f"{package}.point")
+    assert model.Batch._declaration.fields[0].kind.value == "nested"
+    assert model.Batch(point.Point(batch_size=[2]), batch_size=[2]).point.batch_size == (2,)
+
+
 def test_jit_off_says_that_a_class_in_a_class_has_to_move(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write(model=f"{HEAD}class Outer:\n    class Batch(TensorClass):\n        x: Tensor\n")
     monkeypatch.setenv("QTEN_GEN_JIT", "off")
