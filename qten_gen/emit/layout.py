@@ -72,8 +72,12 @@ def in_parentheses(items: Sequence[str]) -> str:
 
 
 def docstring(text: str, indent: int) -> str:
-    """A docstring: any text between triple quotes, so that it reads back as it was."""
-    safe = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    """A docstring: any text between triple quotes, so that it reads back as it was.
+
+    Half a character is spelled out, since Python 3.13 compiles no docstring that has one.
+    """
+    whole = text.encode(errors="backslashreplace").decode()
+    safe = whole.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     if safe.endswith('"'):
         safe = f'{safe[:-1]}\\"'
     lines = safe.strip().splitlines() or [""]
