@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -196,3 +197,25 @@ def test_keyword_only_fields_are_keyword_only() -> None:
 def test_the_base_class_itself_cannot_be_made() -> None:
     with pytest.raises(TypeError, match="TensorClass has no fields"):
         TensorClass()
+
+
+def test_a_class_that_was_declared_again_is_another_one_which_the_message_says() -> None:
+    space: dict[str, Any] = {"__name__": __name__, "TensorClass": TensorClass, "Tensor": Tensor}
+    exec("class Held(TensorClass):\n    x: Tensor\nclass Holder(TensorClass):\n    held: Held", space)
+    before = space["Held"](torch.ones(2), batch_size=2)
+    exec("class Held(TensorClass):\n    x: Tensor", space)
+    after = space["Held"](torch.ones(2), batch_size=2)
+    reason = re.escape(" of another class of that name; one of them was declared again")
+    with pytest.raises(TypeError, match=rf"^Holder\.held: expected Held, got a Held{reason}$"):
+        space["Holder"](after, batch_size=2)
+    with pytest.raises(TypeError, match=rf"^expected Held, got Held{reason}$"):
+        space["Held"].stack([before, before])
+
+
+def test_a_class_of_the_same_name_is_told_by_its_module() -> None:
+    space: dict[str, Any] = {"__name__": "elsewhere", "TensorClass": TensorClass, "Tensor": Tensor}
+    exec("class Flat(TensorClass):\n    x: Tensor", space)
+    other = space["Flat"](torch.ones(2), batch_size=2)
+    reason = re.escape(f" of elsewhere, which is not the one of {Flat.__module__}")
+    with pytest.raises(TypeError, match=rf"^expected Flat, got Flat{reason}$"):
+        Flat.stack([other, other])
