@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 import torch
 from torch import Tensor
 from torch._C._functorch import is_batchedtensor, maybe_get_level
-from torch._functorch.predispatch import _add_batch_dim, _remove_batch_dim, lazy_load_decompositions
-from torch._functorch.vmap import vmap_increment_nesting
+from torch._functorch.vmap import _add_batch_dim, _remove_batch_dim, lazy_load_decompositions, vmap_increment_nesting  # type: ignore[attr-defined] # where torch 2.6 defines them
 from torch.utils import _pytree
 
 from . import names
