@@ -146,6 +146,9 @@ def test_apply_checks_the_results() -> None:
         batch(4).apply(wrong)
     with pytest.raises(ValueError, match=r"Batch\.tokens: expected a shape that starts with \[4\], got \[2, 3\]"):
         batch(4).apply(lambda tensor: tensor[:2])
+    nothing: Any = lambda tensor: None if tensor.dtype is torch.bool else tensor  # noqa: E731
+    with pytest.raises(TypeError, match=r"Batch\.mask: expected a Tensor, got None"):
+        batch(4).apply(nothing)
 
     def spoil(tensor: Tensor) -> Tensor:
         return tensor[:2] if tensor.shape == (4, 2) and tensor.is_floating_point() else tensor

@@ -35,6 +35,11 @@ def test_objects_of_different_batch_sizes_have_one_structure() -> None:
     assert pytree.tree_structure(batch(4)) != pytree.tree_structure(batch(4, full=False))
 
 
+def test_a_tree_of_nothing_has_no_batch_size() -> None:
+    mapped = pytree.tree_map(lambda tensor: None, flat(4).to("cpu"))
+    assert (mapped.batch_size, mapped.device, mapped.x, mapped.y) == ((), None, None, None)
+
+
 def test_a_mapped_tree_has_the_batch_size_of_its_tensors() -> None:
     value = batch(4, 5)
     assert_applied(pytree.tree_map(lambda tensor: tensor[0], value), value, lambda tensor: tensor[0], (5,))

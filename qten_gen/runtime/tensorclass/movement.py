@@ -265,7 +265,7 @@ def apply(
     out = self._map(fn)
     size = self._batch_size if batch_size is None else checks.batch_size(batch_size)
     wanted = self._device if device is None else as_device(device)
-    if size == self._batch_size and _fits(out, wanted):
+    if size == self._batch_size and _fits(out, wanted) and _none_lost(self, out):
         out._device = wanted
         return out
     return _checked(self, out, size, wanted)
@@ -317,6 +317,11 @@ def _fits(out: TensorClass, device: torch.device | None) -> bool:
     return not out._nested or all(
         (inner._batch_size == size and not inner._nested) or _fits(inner, device) for inner in nested_objects(out)
     )
+
+
+def _none_lost(self: TensorClass, out: TensorClass) -> bool:
+    """Whether no function has returned None for a tensor, which a field that may be None would hold without a leaf."""
+    return len(self._leaves()) == len(out._leaves())
 
 
 def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | None) -> T:

@@ -190,8 +190,8 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         some_alone = any(_is_alone(child) for child in found)
         if some_alone:
             carried = [child for child in carried if not _is_alone(child)]
-        batch_size = _common(carried, len(_shape(carried[0])) - layout.events)
-        device = _device(carried[0]) if layout.has_device else None
+        batch_size = _common(carried, layout.events)
+        device = _device(carried[0]) if carried and layout.has_device else None
         if some_alone:
             found = [_alone_in(batch_size, layout.n, child) if _is_alone(child) else child for child in found]
     if len(found) < len(names):
@@ -302,9 +302,12 @@ def _dims(child: Any) -> int:
     return child.dim() if isinstance(child, Tensor) else len(_shape(child))
 
 
-def _common(children: list[Any], dimensions: int) -> Size:
-    """The batch size of the first child's leading dimensions, as far as all children share it."""
-    size = _shape(children[0])[: max(dimensions, 0)]
+def _common(children: list[Any], events: int) -> Size:
+    """The first child's dimensions without its last `events`, as far as all children share them; none without children."""
+    if not children:
+        return Size()
+    first = _shape(children[0])
+    size = first[: max(len(first) - events, 0)]
     for child in children[1:]:
         shape = _shape(child)
         while shape[: len(size)] != size:
