@@ -85,10 +85,11 @@ class Ancestry:
                 help="name a class before its own bases, and no class among its own ancestors",
             ).of(INCONSISTENT_BASES)
         if roots and (other := self._other_kind(qualified)):
+            kind, name = ("", other) if other in language.OTHER_KINDS else ("the dataclass ", other.rpartition(".")[2])
             yield Finding(
-                f"{cls.name} derives from {other}, and cannot be made both ways",
+                f"{cls.name} derives from {kind}{name}, and cannot be made both ways",
                 cls.place / "name",
-                help=f"take {other.rpartition(' ')[2]} out of its bases, or give it a field of that type",
+                help=f"take {name} out of its bases, or give it a field of that type",
             ).of(INCONSISTENT_BASES)
         if len(roots) > 1:
             yield Finding(
@@ -98,13 +99,13 @@ class Ancestry:
             ).of(INCONSISTENT_BASES)
 
     def _other_kind(self, qualified: str) -> str | None:
-        """The ancestor that makes its subclasses in a way of its own, in words; None where there is none."""
+        """The qualified name of an ancestor that is made in a way of its own, None where there is none."""
         for name in self.mro(qualified)[1:]:
             found = self._names.class_of(name)
             if name in language.OTHER_KINDS:
                 return name
             if found is not None and any(decorator in language.CLASS_MAKERS for decorator, _ in found[1].decorators):
-                return f"the dataclass {name.rpartition('.')[2]}"
+                return name
         return None
 
     def _unresolved(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Finding | None:

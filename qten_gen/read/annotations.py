@@ -12,7 +12,6 @@ from ..model import Place, TypeExpr, union
 from .imports import dotted
 from .names import Scope
 
-_TYPING = ("typing.", "typing_extensions.")
 _LITERAL = "typing.Literal"
 
 

@@ -10,6 +10,8 @@ import libcst as cst
 from .annotations import text_of
 from .imports import dotted
 
+_METHODS = ("__all__.append", "__all__.extend")
+
 
 def exported(statements: Iterable[cst.CSTNode]) -> tuple[str, ...] | None:
     """What the top level of a file lists in `__all__`; None where there is none, or one that has to be computed."""
@@ -42,9 +44,6 @@ def _change(node: cst.CSTNode) -> tuple[bool, cst.BaseExpression | None] | None:
     return None
 
 
-_METHODS = ("__all__.append", "__all__.extend")
-
-
 def _names(value: cst.BaseExpression | None) -> list[str] | None:
     """The strings of a list or a tuple, or of a sum of them."""
     if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Add):
@@ -53,8 +52,8 @@ def _names(value: cst.BaseExpression | None) -> list[str] | None:
     if not isinstance(value, cst.List | cst.Tuple):
         return None
     try:
-        found: object = literal_eval(text_of(value))
+        found: list[object] = [*literal_eval(text_of(value))]
     except (ValueError, SyntaxError):
         return None
-    whole = isinstance(found, list | tuple) and all(isinstance(name, str) for name in found)
-    return [str(name) for name in found] if isinstance(found, list | tuple) and whole else None
+    names = [name for name in found if isinstance(name, str)]
+    return names if len(names) == len(found) else None

@@ -60,13 +60,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         if method.name in _PARTS or language.VIRTUAL in method.decorators:
             help = "define it without a condition, and decide inside"
             yield Finding(f"{method.name} is defined under a condition", method.place / "name", help)
-    if not _constructs_itself(subject):
+    if not subject.constructs_itself:  # there, one for checkers alone tells them of an attribute
         for field in subject.source.for_checkers.fields:
             help = "take it out of the block; only imports need to stay there, and annotations may be in quotes"
             message = f"the field {field.name} is there for type checkers alone, and not when the program runs"
             yield Finding(message, name_of(field), help)
-
-
-def _constructs_itself(subject: Subject) -> bool:
-    """Whether annotations are no arguments, so that one for checkers alone tells them of an attribute."""
-    return isinstance(subject.declaration, ModuleDecl) and subject.declaration.custom_init

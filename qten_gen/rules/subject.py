@@ -86,6 +86,11 @@ class Subject:
         """The fields that this very class declares."""
         return (*self.tensorclass_fields, *self.module_fields)
 
+    @property
+    def constructs_itself(self) -> bool:
+        """Whether it is a Module with an `__init__` written by hand, so that its annotations are no arguments."""
+        return isinstance(self.declaration, ModuleDecl) and self.declaration.custom_init
+
     def field_source(self, name: str) -> FieldSource | None:
         """The statement of a field."""
         return next((f for f in self.source.fields if f.name == name), None) if self.source else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..classify import is_tensor, members_of
 from ..diagnostics import Finding, Kind
-from ..model import FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, language
+from ..model import FieldDecl, FieldKind, TensorClassDecl, TypeExpr, language
 from .subject import Subject
 
 KIND = Kind("QG208", "unsupported-type")
@@ -43,7 +43,7 @@ class Batch(TensorClass):
 
 def check(subject: Subject) -> Iterator[Finding]:
     for declared in subject.fields:
-        if declared.type.name == "typing.Final" and not _constructs_itself(subject):
+        if declared.type.name == "typing.Final" and not subject.constructs_itself:
             help = "leave Final out; with frozen=True nothing can be set in the objects of a TensorClass"
             yield Finding(
                 f"{declared.name} is Final, which no argument of a constructor can be", declared.type.place, help
@@ -86,10 +86,6 @@ def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
             "write dict[str, Tensor] or list[Tensor], or declare a TensorClass with a field for each",
         )
     return None
-
-
-def _constructs_itself(subject: Subject) -> bool:
-    return isinstance(subject.declaration, ModuleDecl) and subject.declaration.custom_init
 
 
 def _is_tensorclass(type: TypeExpr, subject: Subject) -> bool:

@@ -206,11 +206,10 @@ def refuse_unfit(self: TensorClass, batch_size: Size, static: Sequence[object]) 
 
 
 def items_become(what: str | Callable[[Any, Size], str]) -> Callable[[F], F]:
-    """Say of a function for `_rearrange` that it does not rearrange: what it does to items, or what tells that.
+    """Say of a function for `_rearrange` that it does not rearrange, but what it does to items.
 
-    That is called with the argument of the function and the batch size of the items.
-
-    `"kept"` leaves the values as they are; anything else ends the message that they cannot be `"summed up"`.
+    `"kept"` leaves the values as they are; anything else ends the message that they cannot be `"summed up"`. A function that
+    tells it is given the argument of the other, and the batch size of the items.
     """
 
     def decorate(fn: F) -> F:
