@@ -105,9 +105,7 @@ def _class(declaration: Declaration, names: NestedNames) -> str:
 
 
 def _fill(template: str, **values: object) -> str:
-    text = _environment().get_template(template).render(values)
-    # Half a character, as in a docstring with "\\ud800", can be in a string but in no file: it is written as an escape again.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return _environment().get_template(template).render(values)
 
 
 @lru_cache(maxsize=1)

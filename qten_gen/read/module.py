@@ -128,7 +128,10 @@ def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, aro
 def _statements(
     body: Sequence[cst.BaseStatement | cst.BaseSmallStatement], place: Place, type_checking: bool
 ) -> Iterator[tuple[Statement, Place, bool]]:
-    """The statements of a block and of its `if`, `try` and `with` blocks; the flag says "only for type checkers"."""
+    """The statements of a block and of its `if`, `try` and `with` blocks, and the classes of its loops and `match`.
+
+    The flag says "only for type checkers".
+    """
     for index, node in enumerate(body):
         where = place / index
         if isinstance(node, cst.SimpleStatementLine):
