@@ -255,6 +255,13 @@ def test_under_fake_tensor_mode_no_file_is_read(tmp_path: Path) -> None:
     assert not loaded.is_memmap()
 
 
+def test_under_fake_tensor_mode_a_device_need_not_be_there(tmp_path: Path) -> None:
+    outer(4).memmap(tmp_path)
+    with FakeTensorMode():
+        loaded = Outer.load_memmap(tmp_path, device="cuda")
+    assert {tensor.device.type for tensor in tensors(loaded).values()} == {"cuda"}
+
+
 def test_loading_into_an_object_changes_all_of_it(tmp_path: Path) -> None:
     outer(4).memmap(tmp_path)
     target = outer(2, full=False, seed=3)

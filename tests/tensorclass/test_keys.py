@@ -101,6 +101,14 @@ def test_get_at_indexes_along_the_batch_dimensions_only() -> None:
         value.get_at("y", 0)
 
 
+def test_a_key_is_a_name_or_a_tuple_of_names() -> None:
+    value: Any = tagged()
+    with pytest.raises(TypeError, match="^expected the name of a field or a tuple of names as the key, got int 0$"):
+        value.get(0)
+    with pytest.raises(TypeError, match="^expected the name of a field or a tuple of names as the key, got None$"):
+        value.set(None, torch.zeros(4))
+
+
 def test_set_can_write_into_the_tensor_that_is_there() -> None:
     value = batch(4, full=False).lock_()
     weight = value.point.weight

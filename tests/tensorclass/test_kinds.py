@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
+import numpy
 import pytest
 import torch
 from torch import Tensor
@@ -39,6 +40,12 @@ class Cast(TensorClass, autocast=True):
     number: int = 0
     rate: float = 1.0
     name: str | None = None
+
+
+class Dense(TensorClass, tensor_only=True):
+    x: Tensor
+    number: int = 0
+    table: dict[str, Tensor] | None = None
 
 
 class Pair(TensorClass, Generic[T]):
@@ -150,6 +157,33 @@ def test_with_autocast_what_cannot_be_converted_is_refused() -> None:
         maker(torch.zeros(2), point(2), "ten", batch_size=2)
     with pytest.raises(TypeError, match=r"^Cast\.x: cannot make a Tensor of a dict"):
         maker({}, point(2), batch_size=2)
+
+
+def test_with_tensor_only_numbers_and_lists_become_tensors() -> None:
+    given: Any = {"x": [1.0, 2.0], "table": {"row": (3, 4)}}
+    value = Dense(**given, number=5, batch_size=2)
+    assert value.x.tolist() == [1.0, 2.0]
+    assert torch.equal(cast("Tensor", value.number), torch.tensor([5, 5]))
+    assert value.table is not None
+    assert value.table["row"].tolist() == [3, 4]
+    written: Any = value
+    written.x = numpy.ones(2)
+    assert value.x.dtype == torch.float64
+
+
+def test_with_tensor_only_what_is_no_tensor_is_refused() -> None:
+    maker: Any = Dense
+    with pytest.raises(TypeError, match=r"^Dense\.x: cannot make a Tensor of str 'text'"):
+        maker("text")
+    with pytest.raises(TypeError, match=r"^Dense\.x: expected a Tensor, got None$"):
+        maker(None)
+
+
+def test_a_flag_is_true_or_false() -> None:
+    with pytest.raises(TypeError, match="^the flag 'frozen' is neither True nor False, but 'yes'$"):
+
+        class Sometimes(TensorClass, frozen="yes"):  # type: ignore[literal-required] # what the test is about
+            x: Tensor
 
 
 def test_flags_in_brackets_are_those_of_keywords() -> None:

@@ -1,12 +1,15 @@
-"""The programs about the types of operations hold a row for every method of the table. `test_programs` checks them."""
+"""The programs about the types of operations hold a row for every method of the table, and all programs one for every
+public member. `test_programs` checks them."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from qten_gen.runtime.tensorclass.operations.table import methods
+from tests.tensorclass.declared import Point
 from tests.typing.operation_rows import program
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -18,6 +21,12 @@ def test_a_program_is_that_of_the_rows(kind: str) -> None:
     assert path.read_text(encoding="utf-8") == program(kind), (
         f"run: python -m tests.typing.operation_rows {kind} > {path}"
     )
+
+
+def test_every_public_member_is_in_a_program() -> None:
+    members = {name for name in dir(Point) if not name.startswith("_")} - set(Point._fields)
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PROGRAMS.glob("*.py"))
+    assert members - set(re.findall(r"\.(\w+)", text)) == set()
 
 
 def test_every_method_has_a_row() -> None:

@@ -133,7 +133,14 @@ def _statement(
 
 
 def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> frozenset[str]:
-    """The class flags that are on, from `TensorClass["frozen"]` and `frozen=True`; unknown ones are kept for the rules."""
+    """The class flags that are on, from `TensorClass["frozen"]` and `frozen=True`; unknown ones are kept for the rules.
+
+    Raises:
+        TypeError: a flag is neither True nor False.
+    """
+    for name, on in keywords.items():
+        if not isinstance(on, bool):
+            raise TypeError(f"the flag {name!r} is neither True nor False, but {on!r}")
     given = dict(keywords)
     for base in cast("tuple[object, ...]", namespace.get("__orig_bases__", ())):
         given.update(dict.fromkeys(getattr(base, "flags", ()), True))

@@ -158,11 +158,15 @@ def _on(value: Tensor, device: torch.device | None) -> Tensor:
     return value if device is None or value.device == device else value.to(device)
 
 
+_CONVERTING: Final = ("autocast", "tensor_only")
+"""The flags with which numbers, arrays and lists are made tensors."""
+
+
 def _as_tensor(self: TensorClass, name: str, value: object, device: torch.device | None) -> Tensor:
-    """A tensor as it is; of another value the tensor that an `autocast` class makes of it."""
+    """A tensor as it is; of another value the tensor that a class with a flag of `_CONVERTING` makes of it."""
     if isinstance(value, Tensor):
         return value
-    if value is None or "autocast" not in self._flags:
+    if value is None or self._flags.isdisjoint(_CONVERTING):
         raise TypeError(f"{label(self, name)}: expected a Tensor, got {named(value)}")
     try:
         return torch.as_tensor(value, device=device)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, cast
 
-from .checks import suggestion
+from .checks import named, suggestion
 from .contents import contents
 
 if TYPE_CHECKING:
@@ -30,9 +30,10 @@ def get(self: TensorClass, key: Key, default: object = NO_DEFAULT) -> object:
 
     Raises:
         KeyError: there is no such field and no default.
+        TypeError: `key` is neither a name nor a tuple of names.
     """
     owner, name = self, ""
-    steps = (key,) if isinstance(key, str) else key
+    steps = (key,) if isinstance(key, str) else _names(key)
     for position, name in enumerate(steps):
         if name not in getattr(owner, "_fields", ()):
             if default is not NO_DEFAULT:
@@ -47,10 +48,11 @@ def owner_of(self: TensorClass, key: Key) -> tuple[TensorClass, str]:
 
     Raises:
         KeyError: there is no such field.
+        TypeError: `key` is neither a name nor a tuple of names.
     """
     if key in self._fields:
         return self, key
-    steps = (key,) if isinstance(key, str) else key
+    steps = (key,) if isinstance(key, str) else _names(key)
     owner = get(self, steps[:-1])
     if not steps or steps[-1] not in getattr(owner, "_fields", ()):
         raise _unknown(owner, steps[-1] if steps else "", steps[:-1])
@@ -69,6 +71,12 @@ def pairs(self: TensorClass, values: Values | TensorClass) -> Iterator[tuple[Key
         yield from values.items()
     else:
         raise TypeError(f"expected a mapping or a {type(self).__name__}, got {type(values).__name__}")
+
+
+def _names(key: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(key, (tuple, list)):
+        return tuple(key)
+    raise TypeError(f"expected the name of a field or a tuple of names as the key, got {named(key)}")
 
 
 def _unknown(owner: object, name: str, before: tuple[str, ...]) -> KeyError:

@@ -10,6 +10,8 @@ from tensorclass_declared import Batch, Point
 from tensordict import TensorDict
 from torch import Tensor
 
+from qten_gen.runtime.tensorclass.interop.arrays import Rows
+
 x = torch.ones(2)
 batch = Batch(x, Point(x))
 made = TensorDict({}, [2])
@@ -36,6 +38,8 @@ assert_type(batch.numpy(force=True), dict[str, object])
 assert_type(Batch.from_numpy({"x": np.zeros(3)}, batch_size=3), Batch)
 assert_type(Point.from_numpy(np.zeros(3, dtype=[("x", "f4")])), Point)
 batch.numpy(True)  # E
+assert_type(batch.tolist(), Rows)
+batch.tolist(True)  # E
 Batch.from_numpy(3)  # E
 
 assert_type(Batch.from_dataclass(Record(x), auto_batch_size=True), Batch)

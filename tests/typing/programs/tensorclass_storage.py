@@ -30,6 +30,7 @@ assert_type(Batch.load_memmap("folder"), Batch)
 assert_type(Batch.load("folder", "cuda", True), Batch)
 assert_type(Batch.load_memmap("folder", out=batch, allow_pickle=True), Batch)
 assert_type(batch.load_memmap_("folder"), Batch)
+assert_type(batch.load_("folder", allow_pickle=True), Batch)
 assert_type(Point.load_memmap("folder/point"), Point)
 Batch.load_memmap("folder", out=batch.point)  # E
 Batch.load_memmap()  # E

@@ -266,7 +266,7 @@ def load_memmap(
         FileNotFoundError: the folder holds no object.
         StorageError: files are damaged, missing, or were tampered with, or do not fit the class; a ValueError.
     """
-    from .reading import load
+    from .reading import is_fake, load
 
     if out is not None and not isinstance(out, cls):
         raise TypeError(f"{cls.__name__}.load_memmap: expected a {cls.__name__} as out, got {checks.named(out)}")
@@ -274,7 +274,7 @@ def load_memmap(
         _refuse_unless_mapped(out, "load into")
     found = None if device is None else checks.device(device)
     made = cast(T, load(cls, os.path.abspath(os.fspath(prefix)), found, allow_pickle=allow_pickle))
-    if found is not None and found.type not in ("cpu", "meta") and not non_blocking:
+    if found is not None and found.type not in ("cpu", "meta") and not non_blocking and not is_fake():
         torch.accelerator.synchronize(found)
     if out is not None:
         made = _become(out, made)

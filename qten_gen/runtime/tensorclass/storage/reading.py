@@ -175,7 +175,7 @@ def _object(
     else:
         metadata = schema.from_json(found[schema.SECTION], metadata_files.metadata_in(folder))
     source: Source
-    if _is_fake() or (device is not None and device.type == "meta"):
+    if is_fake() or (device is not None and device.type == "meta"):
         source = Shapes(device, foreign, allow_pickle)
     else:
         source = MappedFiles(device, PENDING + metadata.token if metadata.pending else "", foreign, allow_pickle)
@@ -183,7 +183,7 @@ def _object(
     return fill(cls, level, f"{folder}{os.sep}{level.folder}" if level.folder else folder, source)
 
 
-def _is_fake() -> bool:
+def is_fake() -> bool:
     """Whether new tensors are fake. That there is no mode of any kind is told in a small part of the time."""
     return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
 
