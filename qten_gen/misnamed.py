@@ -18,7 +18,7 @@ class Misnamed(NamedTuple):
     root: str = ""
 
 
-def misnamed(
+def find_misnamed(
     origins: Mapping[str, Origin], scans: Mapping[str, Scan], mattering: Collection[str]
 ) -> dict[str, Misnamed]:
     """Those of the files that matter whose names do not fit; both mappings have the same keys."""
@@ -36,7 +36,7 @@ def misnamed(
             for path in modules.get(rest, ()):
                 root = _above(origins[path].root, leading.split("."))
                 if root is not None:
-                    importer = min(path for path, scan in scans.items() if name in scan.imports)
+                    importer = min(other for other, scan in scans.items() if name in scan.imports)
                     found[path] = Misnamed(f"{importer} imports this file as {spelled}", root)
             further, _, rest = rest.partition(".")
             leading = f"{leading}.{further}"

@@ -16,7 +16,7 @@ from .files import Source, Stat, Tree, outputs_of, shown, source_of
 from .groups import Origin, groups, imports, scan
 from .manifest import Fresh, Manifest, Seen, Signature
 from .marker import is_ours, read_marker
-from .misnamed import Misnamed, misnamed
+from .misnamed import Misnamed, find_misnamed
 
 _COARSE_CLOCK = 2_000_000_000
 """Nanoseconds within which two changes of a file may leave the same time."""
@@ -69,8 +69,8 @@ def survey(tree: Tree, cache: str) -> Survey:
     origins = {path: tree.sources[path].origin for path in seen}
     scans = {path: entry.scan for path, entry in seen.items()}
     together = groups(origins, scans, {source_of(path) for path in tree.outputs})
-    elsewhere = misnamed(origins, scans, [path for group in together for path in group])
-    keys = _keys(together, seen, names, reached, elsewhere)
+    misnamed = find_misnamed(origins, scans, [path for group in together for path in group])
+    keys = _keys(together, seen, names, reached, misnamed)
     fresh: dict[str, Fresh] = {}
     for path, key in keys.items():
         entry = known.fresh.get(names[path])
@@ -81,7 +81,7 @@ def survey(tree: Tree, cache: str) -> Survey:
     stale = [path for path in keys if tree.sources[path].target and path not in fresh]
     failures.extend(_hidden(tree))
     orphans = _orphans(tree, {*stale, *(failure.path for failure in failures)}, fresh)
-    return Survey(tree, cache, names, known, seen, keys, reached, elsewhere, fresh, stale, orphans, tuple(failures))
+    return Survey(tree, cache, names, known, seen, keys, reached, misnamed, fresh, stale, orphans, tuple(failures))
 
 
 def _reached(tree: Tree, seen: Mapping[str, Seen]) -> frozenset[str]:
@@ -98,13 +98,13 @@ def _keys(
     seen: Mapping[str, Seen],
     names: Mapping[str, str],
     reached: Collection[str],
-    elsewhere: Mapping[str, Misnamed],
+    misnamed: Mapping[str, Misnamed],
 ) -> dict[str, str]:
     """For each source that matters, the digest of its group, and of what rules ask about the rest: how its files are imported."""
     keys: dict[str, str] = {}
     for group in together:
         parts = sorted(
-            f"{names[path]} {seen[path].module} {seen[path].signature[2]} {path in reached} {elsewhere.get(path)}"
+            f"{names[path]} {seen[path].module} {seen[path].signature[2]} {path in reached} {misnamed.get(path)}"
             for path in group
         )
         keys.update(dict.fromkeys(group, manifest.digest("\n".join(parts).encode("utf-8", "surrogateescape"))))

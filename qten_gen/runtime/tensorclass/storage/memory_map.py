@@ -91,7 +91,7 @@ def memmap(
         ValueError: a tensor is saved elsewhere already.
         FileExistsError: the folder holds an object, and `existsok` is off.
     """
-    options = Options(copy_existing, False, allow_pickle, durable, existsok, num_threads)
+    options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
     return _soon(lambda: _locked(_mapped(self, prefix, options)), return_early)
 
 
@@ -139,7 +139,7 @@ def memmap_(
         FrozenInstanceError: the object is frozen; use `memmap`.
     """
     refuse_if_frozen(self, "map the tensors of")
-    options = Options(copy_existing, False, allow_pickle, durable, existsok, num_threads)
+    options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
 
     def work() -> T:
         return _locked(_become(self, _mapped(self, prefix, options)))
@@ -192,7 +192,7 @@ def memmap_like(
 
     The arguments are those of `memmap`; nothing is copied, so `copy_existing` changes nothing.
     """
-    options = Options(True, True, allow_pickle, False, existsok, num_threads)
+    options = Options(copy_existing=True, like=True, allow_pickle=allow_pickle, existsok=existsok, threads=num_threads)
     return _soon(lambda: _locked(_mapped(self, prefix, options)), return_early)
 
 
@@ -217,16 +217,12 @@ def _in_temporary_files(self: T, options: Options) -> T:
     """Mapped tensors in files that have no name any more, so that the system frees them with the tensors."""
     folder = tempfile.mkdtemp(prefix="qten-gen-")
     try:
-        made = _saved(self, folder, _copying(options))
+        made = _saved(self, folder, options._replace(copy_existing=True, allow_pickle=True, durable=False))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for leaf in made._leaves():
         forget_path(leaf)
     return made
-
-
-def _copying(options: Options) -> Options:
-    return Options(True, options.like, True, False, True, options.threads)
 
 
 def _soon(work: Callable[[], T], return_early: bool) -> T | Future[T]:
