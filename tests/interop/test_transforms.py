@@ -175,6 +175,21 @@ class TestFunc:
         value = flat(4)
         assert_close(graph(value), tensors(value * 2 + value.y))
 
+    @pytest.mark.parametrize(
+        "step",
+        [
+            lambda item: item[1:-1],
+            lambda item: item.split(4)[1],
+            lambda item: item.chunk(4)[-1],
+            lambda item: Flat.stack([item, item]).reshape(-1),
+        ],
+        ids=["slice", "split", "chunk", "reshape"],
+    )
+    def test_batch_sizes_may_be_symbols(self, step: Callable[[Flat], Flat]) -> None:
+        graph = make_fx(step, tracing_mode="symbolic")(flat(6))
+        value = flat(6)
+        assert_close(graph(value), tensors(step(value)))
+
 
 class TestAutograd:
     def test_the_gradient_of_an_object_is_an_object(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from torch import Size, Tensor, split_with_sizes
+from torch import Size, SymInt, Tensor, split_with_sizes
 from torch import cat as cat_tensors
 from torch import stack as stack_tensors
 from torch import unbind as unbind_tensors
@@ -130,10 +130,10 @@ def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ..
     """
     at = dimension(self, dim)
     length = self._batch_size[at]
-    if isinstance(split_size, int):
+    if isinstance(split_size, (int, SymInt)):
         if split_size <= 0:
             raise ValueError(f"split: expected a positive size, got {split_size}")
-        whole, rest = divmod(length, split_size)
+        whole, rest = length // split_size, length % split_size  # not divmod, which takes no symbols
         sizes = [split_size] * whole
         batch_sizes = [with_length(self._batch_size, at, split_size)] * whole
         if rest or not whole:
