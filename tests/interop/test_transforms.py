@@ -182,8 +182,9 @@ class TestFunc:
             lambda item: item.split(4)[1],
             lambda item: item.chunk(4)[-1],
             lambda item: Flat.stack([item, item]).reshape(-1),
+            lambda item: item.clone().auto_batch_size_(1),
         ],
-        ids=["slice", "split", "chunk", "reshape"],
+        ids=["slice", "split", "chunk", "reshape", "auto_batch_size_"],
     )
     def test_batch_sizes_may_be_symbols(self, step: Callable[[Flat], Flat]) -> None:
         graph = make_fx(step, tracing_mode="symbolic")(flat(6))

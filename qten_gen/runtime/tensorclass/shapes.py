@@ -218,9 +218,9 @@ def common_leading(sizes: Sequence[Size]) -> Size:
     >>> common_leading([Size((4, 3, 2)), Size((4, 3)), Size((4, 3, 5))])
     torch.Size([4, 3])
     """
-    shortest = min(len(size) for size in sizes)
-    shared = next((at for at in range(shortest) if len({size[at] for size in sizes}) > 1), shortest)
-    return sizes[0][:shared]
+    first, shortest = sizes[0], min(len(size) for size in sizes)
+    shared = next((at for at in range(shortest) if any(size[at] != first[at] for size in sizes)), shortest)
+    return first[:shared]
 
 
 def _resolved(self: TensorClass, shape: tuple[int, ...], old: Size) -> Size:
