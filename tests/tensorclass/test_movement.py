@@ -133,6 +133,30 @@ def test_apply_calls_a_function_on_every_tensor() -> None:
     assert value.apply(torch.clone).source == "test"
 
 
+def test_apply_takes_the_tensors_of_other_objects_too() -> None:
+    value, other, third = batch(4), batch(4), batch(4)
+    one, two, three = tensors(value), tensors(other), tensors(third)
+    for path, tensor in tensors(value.apply(torch.maximum, other)).items():
+        assert torch.equal(tensor, torch.maximum(one[path], two[path]))
+    for path, tensor in tensors(value.apply(lambda *given: torch.stack(given, -1), other, third)).items():
+        assert torch.equal(tensor, torch.stack([one[path], two[path], three[path]], -1))
+    assert value.apply(lambda one, two: (one + two)[0], other, batch_size=()).batch_size == ()
+
+
+def test_apply_refuses_other_objects_that_do_not_fit() -> None:
+    wrong: Any = flat(4)
+    with pytest.raises(TypeError, match="^Batch.apply: expected Batch, got a Flat$"):
+        batch(4).apply(torch.add, wrong)
+    with pytest.raises(ValueError, match=r"^expected two Batch of one batch size, got \[4\] and \[5\]$"):
+        batch(4).apply(torch.add, batch(5))
+
+
+def test_named_apply_takes_the_tensors_of_other_objects_too() -> None:
+    value, other = flat(4), flat(4) * 3
+    told = value.named_apply(lambda name, one, two: two if name == "x" else one, other)
+    assert torch.equal(told.x, other.x)
+
+
 def test_apply_can_change_the_batch_size_and_the_device() -> None:
     value = batch(4, 5)
     assert_applied(value.apply(lambda tensor: tensor[0], batch_size=5), value, lambda tensor: tensor[0], (5,))

@@ -12,10 +12,11 @@ from torch import Size, Tensor
 from torch.utils import _pytree
 
 from . import joining
+from .applying import apply
 from .checks import is_nested, named
 from .indexing import Index, IndexItem
 from .lookup import Key, get, owner_of
-from .movement import Device, apply, pin_memory, to
+from .movement import Device, pin_memory, to
 from .shapes import common_leading
 
 if TYPE_CHECKING:

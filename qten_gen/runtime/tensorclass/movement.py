@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 import torch
 from torch import Tensor
 from torch import dtype as Dtype
-from torch.utils._pytree import tree_leaves
 
-from . import checks, containers, per_item
+from . import checks
 from .checks import device as as_device
 from .checks import refuse_if_frozen, refuse_if_locked
-from .contents import copied, new_like, tensor_and_nested
-from .listing import items
-from .locks import FROZEN, nested_objects
-from .lookup import Key
+from .contents import copied
+from .locks import FROZEN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -239,110 +236,3 @@ def requires_grad_(self: T, requires_grad: bool = True) -> T:
             if leaf.is_floating_point() or leaf.is_complex():
                 leaf.requires_grad_(requires_grad)
     return self
-
-
-def apply(
-    self: T,
-    fn: Callable[[Tensor], Tensor],
-    *,
-    batch_size: int | Sequence[int] | None = None,
-    device: Device | None = None,
-) -> T:
-    """The object with `fn` applied to every tensor.
-
-        batch.apply(torch.square)
-        batch.apply(lambda tensor: tensor.sum(0), batch_size=())
-
-    Args:
-        fn: Has to return tensors whose shape starts with the batch size.
-        batch_size: Batch size of the result, where `fn` changes it.
-        device: Device of the result, where `fn` changes it.
-
-    Raises:
-        TypeError: `fn` returned no tensor.
-        ValueError: a result's shape does not start with the batch size.
-    """
-    out = self._map(fn)
-    size = self._batch_size if batch_size is None else checks.batch_size(batch_size)
-    wanted = self._device if device is None else as_device(device)
-    if size == self._batch_size and _fits(out, wanted) and _none_lost(self, out):
-        out._device = wanted
-        return out
-    return _checked(self, out, size, wanted)
-
-
-def named_apply(
-    self: T,
-    fn: Callable[[Key, Tensor], Tensor],
-    *,
-    nested_keys: bool = False,
-    batch_size: int | Sequence[int] | None = None,
-    device: Device | None = None,
-) -> T:
-    """`apply` of a function that is told the name of the field first.
-
-        batch.named_apply(lambda name, tensor: tensor.double() if name == "weight" else tensor)
-
-    Args:
-        fn: Has to return tensors whose shape starts with the batch size.
-        nested_keys: Tell the way to fields of nested objects, `("point", "weight")`, instead of the last name.
-        batch_size: Batch size of the result, where `fn` changes it.
-        device: Device of the result, where `fn` changes it.
-
-    Raises:
-        TypeError: `fn` returned no tensor.
-        ValueError: a result's shape does not start with the batch size.
-    """
-    names: list[Key] = []
-    for key, value in items(self, include_nested=True, leaves_only=True):
-        name = key if nested_keys or isinstance(key, str) else key[-1]
-        names += [name for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
-    left = iter(names)
-    return apply(self, lambda tensor: fn(next(left), tensor), batch_size=batch_size, device=device)
-
-
-def _fits(out: TensorClass, device: torch.device | None) -> bool:
-    """Whether all leaves are tensors whose shapes start with the batch size, and on the device."""
-    size = out._batch_size
-    n = len(size)
-    fitting = size
-    for leaf in out._leaves():
-        if not isinstance(leaf, Tensor) or (device is not None and leaf.device != device):
-            return False
-        shape = leaf.shape
-        if shape != fitting and shape[:n] != size:
-            return False
-        fitting = shape
-    # The leaves of one of the same batch size have just been looked at.
-    return not out._nested or all(
-        (inner._batch_size == size and not inner._nested) or _fits(inner, device) for inner in nested_objects(out)
-    )
-
-
-def _none_lost(self: TensorClass, out: TensorClass) -> bool:
-    """Whether no function has returned None for a tensor, which a field that may be None would hold without a leaf."""
-    return len(self._leaves()) == len(out._leaves())
-
-
-def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | None) -> T:
-    """What `apply` made, with every field checked as on construction."""
-    fitted: list[object] = []
-    values, static = out._contents()
-    for name, before, value in zip(tensor_and_nested(self), self._contents()[0], values, strict=True):
-        if isinstance(value, (dict, list)):
-            size = None if name in self._unbatched else batch_size
-            check = containers.tensor_dict if isinstance(value, dict) else containers.tensor_list
-            fitted.append(check(self, name, value, size, device))
-        elif name in self._unbatched and value is not None:
-            fitted.append(checks.unbatched(self, name, value, device))
-        elif name in self._nested and value is not None:
-            tail = before._batch_size[len(self._batch_size) :]
-            fitted.append(_checked(before, value, batch_size + tail, device))
-        else:
-            fitted.append(before if before is None else checks.tensor(self, name, value, batch_size, device))
-    if self._per_item:
-        per_item.refuse_unfit(self, batch_size, static)
-    made = new_like(self)._refill(fitted, static, batch_size, device)
-    if batch_size == self._batch_size:
-        made._names = self._names
-    return made

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from ..declaring.fields import field
 from . import (
     access,
+    applying,
     checks,
     conversion,
     datasets,
@@ -199,8 +200,8 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     pin_memory = movement.pin_memory
     record_stream = movement.record_stream
     requires_grad_ = movement.requires_grad_
-    apply = movement.apply
-    named_apply = movement.named_apply
+    apply = applying.apply
+    named_apply = applying.named_apply
 
     # Memory maps
     memmap = memory_map.memmap

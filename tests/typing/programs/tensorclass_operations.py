@@ -65,6 +65,12 @@ assert_type(batch.to(batch_size=[2]), Batch)
 batch.to(torch.int32, cast_filter=3)  # E
 batch.to(1.5)  # E
 batch.apply(lambda tensor: "s")  # E
+assert_type(batch.apply(torch.add, batch), Batch)
+assert_type(batch.apply(lambda one, two: one + two, batch, batch_size=()), Batch)
+assert_type(batch.apply(torch.where, batch, batch), Batch)
+assert_type(batch.named_apply(lambda name, one, two: one + two, batch), Batch)
+batch.apply(lambda one: one, batch)  # E
+batch.apply(torch.add, 3)  # E
 
 assert_type(batch + batch, Batch)
 assert_type(batch - 1, Batch)
