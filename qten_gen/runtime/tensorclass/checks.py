@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import Enum
-from typing import TYPE_CHECKING, Final, TypeGuard, TypeVar, cast
+from operator import index
+from typing import TYPE_CHECKING, Final, SupportsIndex, TypeGuard, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
@@ -59,9 +60,14 @@ def batch_size(value: BatchSize) -> Size:
     if isinstance(value, str):
         raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value!r}")
     try:
-        return Size(value)
+        return Size([plain_int(size) for size in value] if isinstance(value, Iterable) else (plain_int(value),))
     except TypeError:
         raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value!r}") from None
+
+
+def plain_int(value: SupportsIndex) -> int:
+    """An integer of Python for one of NumPy, which files and pickles of batch sizes could not hold. A symbol stays one."""
+    return cast(int, value) if isinstance(value, (int, torch.SymInt)) else index(value)
 
 
 def device(value: torch.device | str | int) -> torch.device:

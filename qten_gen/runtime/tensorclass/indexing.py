@@ -17,7 +17,7 @@ from torch import Size, Tensor
 from torch.compiler import is_compiling
 
 from . import joining, names
-from .checks import is_nested, named, refuse_if_frozen
+from .checks import is_nested, named, plain_int, refuse_if_frozen
 from .contents import batched_leaves
 from .mismatch import explain
 from .shapes import with_length
@@ -354,6 +354,12 @@ def _indexed_size(batch_size: Size, index: PlainIndex) -> Size:
 def _slice_length(index: slice, size: int) -> int:
     """How many positions of a dimension a slice takes. Unlike `slice.indices` it leaves a symbolic size symbolic."""
     start, stop, step = index.start or 0, index.stop, index.step
+    if type(start) is not int:
+        start = plain_int(start)
+    if stop is not None and type(stop) is not int:
+        stop = plain_int(stop)
+    if step is not None and type(step) is not int:
+        step = plain_int(step)
     if start < 0:
         start = max(start + size, 0)
     if stop is None or stop > size:

@@ -12,6 +12,7 @@ from torch import Size, Tensor
 from torch.compiler import is_compiling
 
 from . import names
+from .checks import plain_int
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass
@@ -207,9 +208,9 @@ def without(size: Size, at: int) -> Size:
 
 def integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
     """Integers that came one by one or as one sequence."""
-    if len(given) == 1 and not isinstance(given[0], int):
-        return tuple(given[0])
-    return cast("tuple[int, ...]", given)
+    first = given[0] if len(given) == 1 else 0
+    found = given if isinstance(first, int) or not hasattr(first, "__iter__") else first
+    return tuple([size if type(size) is int else plain_int(size) for size in cast("Sequence[int]", found)])
 
 
 def common_leading(sizes: Sequence[Size]) -> Size:
