@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from qten_gen import TensorClass
+from qten_gen import DeclarationError, TensorClass
 
 from .declared import Point, assert_applied, assert_sound, point
 
@@ -177,6 +177,13 @@ def test_with_tensor_only_what_is_no_tensor_is_refused() -> None:
         maker("text")
     with pytest.raises(TypeError, match=r"^Dense\.x: expected a Tensor, got None$"):
         maker(None)
+
+
+def test_an_unknown_flag_is_refused_also_where_it_is_off() -> None:
+    with pytest.raises(DeclarationError, match=r"QG104 \[unknown-flag\]: TensorClass has no flag 'bogus'"):
+
+        class Misspelled(TensorClass, bogus=False):
+            x: Tensor
 
 
 def test_a_flag_is_true_or_false() -> None:

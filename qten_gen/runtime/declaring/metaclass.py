@@ -118,7 +118,7 @@ def _statement(
         annotations=annotations_of(namespace),
         bases=bases,
         parents=_parents(bases),
-        flags=_flags(namespace, {name: on for name, on in flags.items() if name not in words}),
+        flags=_flags(namespace, {name: on for name, on in flags.items() if name not in words}, model.FLAGS),
         words={name: flags[name] for name in words if name in flags},
         resolve=scope.resolve,
         is_declaration=lambda value: (
@@ -132,7 +132,7 @@ def _statement(
     return statement
 
 
-def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> frozenset[str]:
+def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object], known: tuple[str, ...]) -> frozenset[str]:
     """The class flags that are on, from `TensorClass["frozen"]` and `frozen=True`; unknown ones are kept for the rules.
 
     Raises:
@@ -144,7 +144,7 @@ def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> f
     given = dict(keywords)
     for base in cast("tuple[object, ...]", namespace.get("__orig_bases__", ())):
         given.update(dict.fromkeys(getattr(base, "flags", ()), True))
-    return frozenset(flag for flag, on in given.items() if on)
+    return frozenset(flag for flag, on in given.items() if on or flag not in known)
 
 
 def _parents(bases: tuple[type, ...]) -> tuple[tuple[str, Declaration], ...]:
