@@ -182,7 +182,7 @@ def test_with_tensor_only_what_is_no_tensor_is_refused() -> None:
 def test_an_unknown_flag_is_refused_also_where_it_is_off() -> None:
     with pytest.raises(DeclarationError, match=r"QG104 \[unknown-flag\]: TensorClass has no flag 'bogus'"):
 
-        class Misspelled(TensorClass, bogus=False):
+        class Misspelled(TensorClass, bogus=False):  # pyright: ignore[reportGeneralTypeIssues] # what the test is about
             x: Tensor
 
 
