@@ -210,6 +210,10 @@ def test_a_class_that_was_declared_again_is_another_one_which_the_message_says()
         space["Holder"](after, batch_size=2)
     with pytest.raises(TypeError, match=rf"^expected Held, got Held{reason}$"):
         space["Held"].stack([before, before])
+    with pytest.raises(TypeError, match=rf"^stack: expected objects of one class, got Held and Held{reason}$"):
+        torch.stack([before, after])
+    with pytest.raises(TypeError, match=rf"^Held\.add: expected Held, a Tensor or a number, got Held{reason}$"):
+        after.add(before)
 
 
 def test_a_class_of_the_same_name_is_told_by_its_module() -> None:

@@ -102,10 +102,10 @@ def label(self: TensorClass, name: str) -> str:
 
 def of_another_class(cls: type, value: object) -> TypeError:
     """The error about an object that was given to a method of another class, to be raised."""
-    return TypeError(f"expected {cls.__name__}, got {type(value).__name__}{_same_name(cls, value)}")
+    return TypeError(f"expected {cls.__name__}, got {type(value).__name__}{told_apart(cls, value)}")
 
 
-def _same_name(cls: type, value: object) -> str:
+def told_apart(cls: type, value: object) -> str:
     """What a message about a value of another class adds where both classes are called alike."""
     other = type(value)
     if other.__name__ != cls.__name__:
@@ -220,7 +220,7 @@ def _as_nested(
         except (TypeError, ValueError) as error:
             raise type(error)(f"{label(self, name)}: {error}") from error
     if not isinstance(value, Mapping) or "autocast" not in self._flags:
-        raise TypeError(f"{label(self, name)}: expected {cls.__name__}, got {named(value)}{_same_name(cls, value)}")
+        raise TypeError(f"{label(self, name)}: expected {cls.__name__}, got {named(value)}{told_apart(cls, value)}")
     from .conversion import from_dict
 
     return from_dict(cls, value, batch_size=batch_size, device=device)

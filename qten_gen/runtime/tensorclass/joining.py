@@ -12,7 +12,7 @@ from torch import stack as stack_tensors
 from torch import unbind as unbind_tensors
 
 from . import names
-from .checks import label, of_another_class
+from .checks import label, of_another_class, told_apart
 from .mismatch import explain
 from .shapes import Dim, dimension, with_inserted, with_length, without
 
@@ -181,7 +181,11 @@ def _nothing(action: str) -> ValueError:
 
 
 def _of_two_classes(action: str, first: object, other: object) -> TypeError:
-    return TypeError(f"{action}: expected objects of one class, got {type(first).__name__} and {type(other).__name__}")
+    return TypeError(f"{action}: expected objects of one class, got {_both(first, other)}")
+
+
+def _both(first: object, other: object) -> str:
+    return f"{type(first).__name__} and {type(other).__name__}{told_apart(type(first), other)}"
 
 
 # What generated code calls
@@ -284,6 +288,4 @@ def all_or_none(self: TensorClass, name: str, values: list[V | None]) -> list[V]
 
 
 def _different(self: TensorClass, name: str, left: object, right: object) -> TypeError:
-    return TypeError(
-        f"{label(self, name)}: expected values of one class, got {type(left).__name__} and {type(right).__name__}"
-    )
+    return TypeError(f"{label(self, name)}: expected values of one class, got {_both(left, right)}")

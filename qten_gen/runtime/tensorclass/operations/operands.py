@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 from torch import Size, Tensor
 
+from ..checks import told_apart
 from ..contents import unbatched_leaves
 from ..indexing import over_batch
 from ..mismatch import blame, explain
@@ -139,7 +140,8 @@ def refuse_unbatched(self: TensorClass) -> None:
 def no_operand(self: TensorClass, name: str, other: object) -> NoReturn:
     """Raise the error of an operand of another type."""
     cls = type(self).__name__
-    raise TypeError(f"{cls}.{name}: expected {cls}, a Tensor or a number, got {type(other).__name__}")
+    got = f"{type(other).__name__}{told_apart(type(self), other)}"
+    raise TypeError(f"{cls}.{name}: expected {cls}, a Tensor or a number, got {got}")
 
 
 def reflected(function: Function) -> Function:
