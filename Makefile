@@ -46,7 +46,7 @@ test: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 test-model: $(INSTALLED)
-	QTEN_GEN_EXAMPLES=3000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) tests/operations/test_model.py
+	QTEN_GEN_EXAMPLES=3000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) tests/tensorclass/operations/test_model.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

@@ -10,15 +10,15 @@ TYPE_CHECKING = False
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .diagnostics import DeclarationError as DeclarationError
+    from .model.diagnostics import DeclarationError as DeclarationError
     from .runtime.declaring.fields import buffer as buffer
     from .runtime.declaring.fields import const as const
     from .runtime.declaring.fields import field as field
     from .runtime.declaring.fields import param as param
     from .runtime.declaring.fields import submodule as submodule
     from .runtime.declaring.fields import virtual as virtual
-    from .runtime.declaring.jit import NotGeneratedError as NotGeneratedError
-    from .runtime.declaring.jit import StaleWarning as StaleWarning
+    from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
+    from .runtime.declaring.in_memory import StaleWarning as StaleWarning
     from .runtime.declaring.unbatched import Unbatched as Unbatched
     from .runtime.module.containers import ModuleDict as ModuleDict
     from .runtime.module.containers import ModuleList as ModuleList
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from .runtime.qten_style.ownership import ModuleType as ModuleType
     from .runtime.qten_style.ownership import nograd_tensors as nograd_tensors
     from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
+    from .runtime.tensorclass.fields.per_item import PerItem as PerItem
     from .runtime.tensorclass.lazy_stack import LazyStack as LazyStack
-    from .runtime.tensorclass.per_item import PerItem as PerItem
     from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 _HOMES = {
-    "DeclarationError": "diagnostics",
+    "DeclarationError": "model.diagnostics",
     "Device": "runtime.qten_style.devices",
     "DeviceBounded": "runtime.qten_style.devices",
     "FrozenDict": "runtime.qten_style.frozen_dict",
@@ -49,9 +49,9 @@ _HOMES = {
     "ModuleDict": "runtime.module.containers",
     "ModuleList": "runtime.module.containers",
     "ModuleType": "runtime.qten_style.ownership",
-    "NotGeneratedError": "runtime.declaring.jit",
-    "PerItem": "runtime.tensorclass.per_item",
-    "StaleWarning": "runtime.declaring.jit",
+    "NotGeneratedError": "runtime.declaring.in_memory",
+    "PerItem": "runtime.tensorclass.fields.per_item",
+    "StaleWarning": "runtime.declaring.in_memory",
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.ownership",
     "TENSOR_PARAM_PREFIX": "runtime.qten_style.ownership",
     "TensorClass": "runtime.tensorclass.tensorclass",

@@ -1,4 +1,4 @@
-"""A project in a temporary folder: sources are written, generated and imported as a user would."""
+"""A project in a temporary folder: its sources are written, generated and imported as a user would, or given to the command."""
 
 import sys
 from collections.abc import Iterator
@@ -10,7 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from qten_gen.plan import plan
+from qten_gen.generate.plan import plan
+from tests.command import Command
 
 
 @dataclass(frozen=True)
@@ -56,3 +57,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
     for name in set(sys.modules) - known:
         if (origin := getattr(sys.modules[name], "__file__", None)) is None or origin.startswith(str(tmp_path)):
             sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def qten_gen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command in an empty folder, with nothing of the surroundings showing through."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return Command(tmp_path)

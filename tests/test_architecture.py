@@ -26,7 +26,7 @@ PACKAGE = REPOSITORY / "qten_gen"
 LONGEST = 450
 """Lines that a file written by hand may have."""
 
-PURE = ("emit", "link", "model", "rules", "classify", "diagnostics", "groups", "literals", "suggestions")
+PURE = ("common", "emit", "link", "model", "rules", "project/import_graph")
 """Parts that turn data into data: they know no disk, no libcst and no torch."""
 
 
@@ -85,9 +85,9 @@ def in_file(found: str) -> str:
 
 
 def test_imports_are_found_wherever_they_stand() -> None:
-    assert {in_file(found) for found in importers("libcst")} >= {"read/module", "plan"}
+    assert {in_file(found) for found in importers("libcst")} >= {"read/module", "generate/plan"}
     assert Import("runtime/tensorclass/tensorclass", "qten_gen.runtime.declaring.fields.field", True) in IMPORTS
-    assert Import("cli", "qten_gen.run.run", False) in IMPORTS
+    assert Import("cli/command", "qten_gen.cli.run.run", False) in IMPORTS
 
 
 def test_the_runtime_imports_nothing_of_the_generator() -> None:
@@ -98,7 +98,7 @@ def test_the_runtime_reaches_the_generator_by_name_and_through_three_doors() -> 
     """What `import_module` names in the runtime: the generator is loaded when a class statement runs, not before."""
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "runtime").rglob("*.py")))
     doors = set(re.findall(r'import_module\("(qten_gen[\w.]*)"\)', text))
-    assert doors == {"qten_gen.in_memory", "qten_gen.model", "qten_gen.reflection"}
+    assert doors == {"qten_gen.generate.in_memory", "qten_gen.model", "qten_gen.reflection"}
     assert importers(r"qten_gen(?!\.runtime)", files="runtime/") == []
 
 
@@ -110,14 +110,14 @@ def test_the_generator_imports_neither_torch_nor_the_runtime(module: str) -> Non
 @pytest.mark.parametrize(
     ("module", "files"),
     [
-        ("jinja2", r"render$"),
+        ("jinja2", r"generate/render$"),
         # `plan` asks libcst's parser whether a text that this interpreter refuses is newer Python.
-        ("libcst", r"read/|plan$"),
+        ("libcst", r"read/|generate/plan$"),
         ("rich|mypy", r"$."),
         # Both for those who have them: neither is needed.
         ("tensordict", r"runtime/tensorclass/interop/tensordicts$"),
         ("numpy", r"$."),
-        ("tomllib", r"config$"),
+        ("tomllib", r"project/config$"),
     ],
 )
 def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:
@@ -130,30 +130,24 @@ def test_only_apply_the_manifest_and_the_files_of_objects_change_the_disk() -> N
     )
     files = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     found = {name for name, text in files.items() if writing.search(text)}
-    assert found == {"apply.py", "manifest.py", "runtime/tensorclass/storage/files.py"}
+    assert found == {"project/apply.py", "project/manifest.py", "runtime/tensorclass/storage/files.py"}
 
 
 @pytest.mark.parametrize("part", PURE)
 def test_a_pure_part_reads_no_disk(part: str) -> None:
-    assert importers("os|pathlib|shutil|io|subprocess", files=rf"{part}(?:/|$)") == []
+    assert importers("os|pathlib|shutil|subprocess", files=rf"{part}(?:/|$)") == []
 
 
 def test_imports_point_one_way() -> None:
     """Each part imports parts of earlier lines only, apart from what stands in its own folder."""
     lines = [
-        {"module_names", "packages", "suggestions", "literals", "apply"},
-        {"groups"},
-        {"model", "files", "misnamed"},
-        {"classify", "diagnostics", "manifest", "marker"},
-        {"config"},
-        {"options"},
+        {"common"},
+        {"model"},
+        {"project"},
         {"read"},
         {"link", "reflection", "report"},
         {"rules", "emit"},
-        {"render", "explain"},
-        {"plan", "in_memory", "survey"},
-        {"run"},
-        {"summary"},
+        {"generate"},
         {"cli"},
         {"__main__"},
     ]

@@ -25,8 +25,8 @@ from pathlib import Path
 import pytest
 
 import qten_gen
-from qten_gen.config import KEYS
 from qten_gen.model import FLAGS
+from qten_gen.project.config import KEYS
 
 REPOSITORY = Path(__file__).parents[1]
 # The examples of docs/rules.md are carried out by tests/rules, which also hold the page equal to the rules.

@@ -90,7 +90,7 @@ def _parameters(config: list[ConfigDecl]) -> tuple[str, ...]:
         *(spelling.parameter(f, spelling.static_type(f.type)) for f in config if not f.kw_only),
         "*",
         *(spelling.parameter(f, spelling.static_type(f.type)) for f in config if f.kw_only),
-        "device: _q.DeviceLike = None",
+        "device: _rt.DeviceLike = None",
         "dtype: _torch.dtype | None = None",
     )
 
@@ -98,12 +98,12 @@ def _parameters(config: list[ConfigDecl]) -> tuple[str, ...]:
 def _registrations(declaration: ModuleDecl) -> tuple[str, ...]:
     owner = declaration.name
     given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
-    config = [layout.bracketed("_q.configure(", ["self", *given], ")", 8)] if given else []
+    config = [layout.bracketed("_rt.configure(", ["self", *given], ")", 8)] if given else []
     lines = [
         _registration(field, owner) for field in declaration.fields if not isinstance(field, ConfigDecl | VirtualDecl)
     ]
-    if anchor(declaration) == _REFERENCE:
-        lines.append(f'_q.buffer(self, "{_REFERENCE}", (0,), device, dtype, persistent=False)')
+    if dtype_device_source(declaration) == _REFERENCE:
+        lines.append(f'_rt.buffer(self, "{_REFERENCE}", (0,), device, dtype, persistent=False)')
     return (*config, *lines)
 
 
@@ -112,16 +112,16 @@ def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str)
     match field:
         case ParameterDecl(tie=str(path)):
             shape = f", {spelling.shape(field.dims)}" if field.dims else ""
-            made = _if_wanted(f'_q.tied(self, "{path}"{shape})', field.when)
+            made = _if_wanted(f'_rt.tied(self, "{path}"{shape})', field.when)
             return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case ParameterDecl(requires_grad=requires_grad):
             frozen = [] if requires_grad else ["requires_grad=False"]
-            return layout.bracketed("_q.parameter(", ["self", quoted, *_allocation(field, owner), *frozen], ")", 8)
+            return layout.bracketed("_rt.parameter(", ["self", quoted, *_allocation(field, owner), *frozen], ")", 8)
         case BufferDecl(persistent=persistent):
             kept = [] if persistent else ["persistent=False"]
-            return layout.bracketed("_q.buffer(", ["self", quoted, *_allocation(field, owner), *kept], ")", 8)
+            return layout.bracketed("_rt.buffer(", ["self", quoted, *_allocation(field, owner), *kept], ")", 8)
         case SubmoduleDecl():
-            return layout.bracketed("_q.child(", ["self", quoted, _child(field, owner)], ")", 8)
+            return layout.bracketed("_rt.child(", ["self", quoted, _child(field, owner)], ")", 8)
 
 
 def _if_wanted(made: str, when: str | None) -> str:
@@ -130,12 +130,12 @@ def _if_wanted(made: str, when: str | None) -> str:
 
 def _child(field: SubmoduleDecl, owner: str) -> str:
     """The expression that makes a child, or the list or dict of several."""
-    call = f"_q.submodule({', '.join(_construction(field, owner))})"
+    call = f"_rt.submodule({', '.join(_construction(field, owner))})"
     if field.repeat is not None:
-        return layout.comprehension("_q.ModuleList([", call, f"for _ in range({to_python(field.repeat)})", "])", 12)
+        return layout.comprehension("_rt.ModuleList([", call, f"for _ in range({to_python(field.repeat)})", "])", 12)
     if field.keys is not None:
         names = field.keys if isinstance(field.keys, str) else layout.names(field.keys, 0, "")
-        return layout.comprehension("_q.ModuleDict({", f"_name: {call}", f"for _name in {names}", "})", 12)
+        return layout.comprehension("_rt.ModuleDict({", f"_name: {call}", f"for _name in {names}", "})", 12)
     return _if_wanted(call, field.when)
 
 
@@ -145,7 +145,7 @@ def _allocation(field: ParameterDecl | BufferDecl, owner: str) -> tuple[str, str
 
 
 def _construction(field: SubmoduleDecl, owner: str) -> Iterator[str]:
-    """The arguments of `_q.submodule`: the class, what it is called with, and the owner's device and dtype."""
+    """The arguments of `_rt.submodule`: the class, what it is called with, and the owner's device and dtype."""
     yield spelling.value(field.cls, owner, f"{field.name}.cls")
     positional = [argument for argument in field.arguments if argument.keyword is None]
     keywords = {argument.keyword: argument for argument in field.arguments if argument.keyword is not None}
@@ -209,7 +209,7 @@ def _children_in_words(field: SubmoduleDecl) -> str:
 
 
 def _virtual(field: VirtualDecl, declaration: ModuleDecl) -> VirtualView:
-    source = anchor(declaration)
+    source = dtype_device_source(declaration)
     of = f"of `{source}`" if source and source != _REFERENCE else "of the module"
     how = f"Computed when it is read, with the dtype and device {of}."
     if field.cached:
@@ -219,11 +219,11 @@ def _virtual(field: VirtualDecl, declaration: ModuleDecl) -> VirtualView:
         name=field.name,
         type=spelling.static_type(field.type) or "Tensor",
         doc=layout.docstring(f"{field.doc}\n\n{how}" if field.doc else how, 8),
-        read=f'_q.{read}(self, {declaration.name}, "{field.name}")',
+        read=f'_rt.{read}(self, {declaration.name}, "{field.name}")',
     )
 
 
-def anchor(declaration: ModuleDecl) -> str | None:
+def dtype_device_source(declaration: ModuleDecl) -> str | None:
     """The field whose dtype and device virtual tensors have: the first parameter, else buffer, whose dtype the module decides."""
     fields = declaration.fields
     if declaration.custom_init or not any(isinstance(field, VirtualDecl) for field in fields):
@@ -242,11 +242,11 @@ def _is_tied(field: ModuleField) -> bool:
 def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
     fields = declaration.fields
     hidden = [f.name for f in fields if not isinstance(f, ConfigDecl)]
-    source = anchor(declaration)
+    source = dtype_device_source(declaration)
     ties = [(f.name, f.tie) for f in fields if isinstance(f, ParameterDecl) and f.tie is not None]
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
-        layout.mapping(list(_assumed(declaration)), 4, "_assumed = "),
+        layout.mapping(list(_inlined_values(declaration)), 4, "_inlined_values = "),
         layout.names([f.name for f in fields], 4, "_fields = "),
         layout.names(_config_names(declaration), 4, "_config = "),
         *((layout.mapping(ties, 4, "_tied = "),) if ties else ()),
@@ -261,7 +261,7 @@ def _config_names(declaration: ModuleDecl) -> list[str]:
     return [f.name for f in config if not declaration.custom_init or f.type.name.startswith("builtins.")]
 
 
-def _assumed(declaration: ModuleDecl) -> Iterator[tuple[str, str]]:
+def _inlined_values(declaration: ModuleDecl) -> Iterator[tuple[str, str]]:
     """The values that the generated text spells out, for the check when the class statement runs."""
     if declaration.custom_init:
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..classify import child_class
 from ..model import BufferDecl, Declaration, ModuleDecl, Number, ParameterDecl, SubmoduleDecl
+from ..model.field_kinds import child_class
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..classify import child_class
 from ..model import ConfigDecl, Declaration, ModuleDecl, RegistrationDecl, Signature, SubmoduleDecl, home
+from ..model.field_kinds import child_class
 from . import layout, spelling
 from .module_names import TensorNames, tensor_names
 from .stub_names import Meanings, StubNames

@@ -87,10 +87,10 @@ def value(value: Value, owner: str, key: str) -> str:
     """A value as generated code writes it, or the lookup of the object that the declaration gave."""
     if value.literal is not None:
         return double_quoted(value.literal)
-    return torch_name(value.torch_name) if value.torch_name else f'_q.bound({owner}, "{key}")'
+    return torch_name(value.torch_name) if value.torch_name else f'_rt.bound({owner}, "{key}")'
 
 
-_SHORT_INITIALIZERS = {"torch.nn.init.zeros_": "_q.zeros_", "torch.nn.init.ones_": "_q.ones_"}
+_SHORT_INITIALIZERS = {"torch.nn.init.zeros_": "_rt.zeros_", "torch.nn.init.ones_": "_rt.ones_"}
 """What is called instead of an initialiser, because `reset_parameters` has turned gradients off once for all fields."""
 
 
@@ -111,7 +111,7 @@ def parameter(field: FieldDecl | ConfigDecl, type: str) -> str:
         return f"{field.name}: {type}"
     written = None if default.factory else default.value.written
     if written is None:
-        return f"{field.name}: {type} = _q.DEFAULT"
+        return f"{field.name}: {type} = _rt.DEFAULT"
     return f"{field.name}: {type} = {double_quoted(written) if default.value.literal else torch_name(written)}"
 
 

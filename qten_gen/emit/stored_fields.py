@@ -51,7 +51,7 @@ class StoredField:
     doc: str
     own: bool
     static: bool
-    """Whether it stands among the static values of `_contents`."""
+    """Whether it stands among the static values of `_field_values`."""
     held: str
     """What the constructor stores."""
     lines: Lines
@@ -102,7 +102,7 @@ class _Spelling:
 
     def call(self, function: str, arguments: str) -> str:
         """A call of the runtime, which is told whose field it is."""
-        return f'_q.{function}(self, "{self.field.name}", {arguments})'
+        return f'_rt.{function}(self, "{self.field.name}", {arguments})'
 
 
 def stored_field(
@@ -123,7 +123,7 @@ def stored_field(
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
         static=field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM),
-        held=f"_q.held({field.name})" if nested and declaration.frozen else field.name,
+        held=f"_rt.frozen_view({field.name})" if nested and declaration.frozen else field.name,
         lines=_lines(at),
     )
 
@@ -162,7 +162,7 @@ def _tensor(at: _Spelling) -> Lines:
         zip=at.call("zip_optional", f"fn, {mine}, other.{at.at}") if optional else f"fn({mine}, other.{at.at})",
         put=at.call("put_optional", f"{mine}, index, value.{at.at}") if optional else f"{mine}[index] = value.{at.at}",
         join=at.call("join_optional", f"fn, {at.column}") if optional else f"fn({at.column})",
-        pieces=f"_q.part_optional(fn, {mine}, argument, batch_sizes)" if optional else f"fn({mine}, argument)",
+        pieces=f"_rt.part_optional(fn, {mine}, argument, batch_sizes)" if optional else f"fn({mine}, argument)",
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
         requires_grad=at.and_not_none(f"{mine}.requires_grad"),
@@ -222,7 +222,7 @@ def _tensors(at: _Spelling) -> Lines:
         put="" if unbatched else at.call("put_tensors", f"{mine}, index, value.{at.at}"),
         match=at.call("same_tensors", both) if unbatched else at.call("match_tensors", f"{mine}, other.{at.at}"),
         join=at.call("same_tensors", column) if unbatched else at.call("join_tensors", f"fn, {column}"),
-        pieces="" if unbatched else f"_q.part_tensors(fn, {mine}, argument, batch_sizes)",
+        pieces="" if unbatched else f"_rt.part_tensors(fn, {mine}, argument, batch_sizes)",
         leaf=f"*{every}",
         leaf_if=f"leaves.extend({every})" if optional else "",
         requires_grad=at.and_not_none(f"any(tensor.requires_grad for tensor in {every})"),
@@ -248,7 +248,7 @@ def _nested(at: _Spelling) -> Lines:
         zip=at.call("zip_nested", f"fn, {mine}, other.{at.at}"),
         put=at.call("put_nested", f"{mine}, index, value.{at.at}"),
         join=at.call("join_nested", f"fn, {at.column}, batch_size"),
-        pieces=f"_q.part_nested(self, fn, {mine}, argument, batch_sizes)",
+        pieces=f"_rt.part_nested(self, fn, {mine}, argument, batch_sizes)",
         leaf=f"*{mine}._leaves()",
         leaf_if=f"leaves.extend({mine}._leaves())" if at.field.optional else "",
         requires_grad=at.and_not_none(f"{mine}._requires_grad()"),

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from ..common.module_names import absolute
 from ..model import FieldDecl, FileDecl, ModuleField, SourceFile, TypeExpr, home
-from ..module_names import absolute
 from . import spelling
 
 Meanings = Mapping[str, str]

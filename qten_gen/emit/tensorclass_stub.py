@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..classify import members_of
 from ..model import Declaration, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, home
+from ..model.field_kinds import members_of
 from . import layout
 from .stub_names import Meanings, StubNames
 from .type_parameters import arguments, bind, bracketed, meanings, type_parameters

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..diagnostics import Diagnostic, ordered
 from ..model import Declaration, FileDecl, ModuleDecl, SourceFile
+from ..model.diagnostics import Diagnostic, ordered
 from .bases import Ancestry
 from .declare import declare_all, related
 from .names import Names

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from ..diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic, Finding, in_file
+from ..common.suggestions import did_you_mean
 from ..model import ClassSource, SourceFile, TypeExpr, language
-from ..suggestions import did_you_mean
+from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic, Finding, in_file
 from .names import Names
 
 

@@ -6,11 +6,10 @@ import re
 from ast import literal_eval
 from collections.abc import Iterator, Mapping
 
-from ..classify import child_class, members_of
 from ..model import (
     FLAGS,
     INIT,
-    WORDS,
+    STRING_OPTIONS,
     BaseDecl,
     ClassSource,
     Declaration,
@@ -24,6 +23,7 @@ from ..model import (
     TensorClassDecl,
     language,
 )
+from ..model.field_kinds import child_class, members_of
 from .bases import ROOTS, Ancestry, Root
 from .fields import module_field, tensorclass_field, virtual_field
 from .names import Names
@@ -167,7 +167,7 @@ def _word(keyword: str, qualified: str, names: Names, ancestry: Ancestry) -> str
             return str(literal_eval(value.literal or "None"))
         seen.add(owner)
         lineage = _lineage(lineage[1][0], names, ancestry) if len(lineage) > 1 else []
-    return WORDS[keyword][0]
+    return STRING_OPTIONS[keyword][0]
 
 
 def _tensorclass_fields(owner: str, cls: ClassSource, names: Names, ancestry: Ancestry) -> Iterator[FieldDecl]:

@@ -6,7 +6,6 @@ from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..classify import classify
 from ..model import (
     Argument,
     BufferDecl,
@@ -26,6 +25,7 @@ from ..model import (
     VirtualDecl,
     language,
 )
+from ..model.field_kinds import classify
 
 _OWN_KEYWORDS = ("when", "repeat", "keys", "init")
 """What `submodule` itself takes; the rest is for the class."""

@@ -6,8 +6,8 @@ from ast import literal_eval
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..classify import is_tensor
 from ..model import ClassSource, SourceFile, TypeExpr, union
+from ..model.field_kinds import is_tensor
 from ..read.names import Scope
 
 _MAX_DEPTH = 50

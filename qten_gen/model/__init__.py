@@ -12,7 +12,7 @@ annotation, docstrings, places) is left out of the comparison.
 from . import language as language
 from .declarations import FLAGS as FLAGS
 from .declarations import INIT as INIT
-from .declarations import WORDS as WORDS
+from .declarations import STRING_OPTIONS as STRING_OPTIONS
 from .declarations import BaseDecl as BaseDecl
 from .declarations import BufferDecl as BufferDecl
 from .declarations import ConfigDecl as ConfigDecl
@@ -36,10 +36,10 @@ from .dimensions import Name as Name
 from .dimensions import Negate as Negate
 from .dimensions import Number as Number
 from .dimensions import dim_names as dim_names
-from .expressions import NOWHERE as NOWHERE
+from .expressions import NO_PATH as NO_PATH
 from .expressions import Default as Default
+from .expressions import NodePath as NodePath
 from .expressions import Partial as Partial
-from .expressions import Place as Place
 from .expressions import TypeExpr as TypeExpr
 from .expressions import Value as Value
 from .expressions import union as union
@@ -53,11 +53,11 @@ from .source import ClassSource as ClassSource
 from .source import ConditionalSource as ConditionalSource
 from .source import DataWrite as DataWrite
 from .source import FieldSource as FieldSource
+from .source import ImportContext as ImportContext
 from .source import ImportedName as ImportedName
 from .source import MethodSource as MethodSource
 from .source import RegistrationSource as RegistrationSource
 from .source import Signature as Signature
 from .source import SourceFile as SourceFile
 from .source import Specifier as Specifier
-from .source import Surroundings as Surroundings
 from .source import TypeVariable as TypeVariable

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from .dimensions import Dim
-from .expressions import NOWHERE, Default, Place, TypeExpr, Value
+from .expressions import NO_PATH, Default, NodePath, TypeExpr, Value
 from .source import Argument, MethodSource, Signature, SourceFile
 
 FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "tensor_only")
@@ -16,7 +16,7 @@ FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "tensor_only")
 another class that has fields.
 """
 
-WORDS = {"checks": ("on", "off")}
+STRING_OPTIONS = {"checks": ("on", "off")}
 """Class keywords that take a word: the words, the one that holds where nothing is said first.
 
 `checks="off"` leaves out what jaxtyping annotations say of shapes and dtypes.
@@ -67,7 +67,7 @@ class FieldDecl:
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
     """Qualified name of the class that declares it."""
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class TensorClassDecl:
     type_parameters: str = field(default="", compare=False)
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property
     def qualified(self) -> str:
@@ -126,7 +126,7 @@ class ConfigDecl:
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class ParameterDecl:
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class BufferDecl:
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class SubmoduleDecl:
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class VirtualDecl:
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
 ModuleField = ConfigDecl | ParameterDecl | BufferDecl | SubmoduleDecl | VirtualDecl
@@ -211,7 +211,7 @@ class RegistrationDecl:
     handler: str
     signature: Signature
     module: str
-    place: Place = NOWHERE
+    place: NodePath = NO_PATH
     result: str = ""
     """Qualified name of the result type where that is a plain name."""
 
@@ -246,7 +246,7 @@ class ModuleDecl:
     """Handlers that it answers to, inherited ones included: one for each type, the most specific type first."""
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property
     def qualified(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodePath:
     """Where a node stands: attribute names and indexes that lead to it from the root of the file's syntax tree.
 
     A place is turned into a line and a column only when a diagnostic is shown (`read.positions`), because positions cost more
@@ -15,15 +15,15 @@ class Place:
 
     path: tuple[str | int, ...] = ()
 
-    def __truediv__(self, step: str | int) -> Place:
-        return Place((*self.path, step))
+    def __truediv__(self, step: str | int) -> NodePath:
+        return NodePath((*self.path, step))
 
-    def beside(self, step: str) -> Place:
+    def beside(self, step: str) -> NodePath:
         """The place of another attribute of the node that this one belongs to."""
-        return Place((*self.path[:-1], step))
+        return NodePath((*self.path[:-1], step))
 
 
-NOWHERE = Place()
+NO_PATH = NodePath()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TypeExpr:
     name: str
     args: tuple[TypeExpr | str, ...] = ()
     text: str = field(default="", compare=False)
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The plain and dotted names that `text` mentions, which a stub has to import."""
 
@@ -73,14 +73,14 @@ class Value:
     `literal` is its canonical text where it is a Python literal (`"'train'"`, `"0.001"`), `torch_name` its qualified
     name where it belongs to torch (`torch.nn.init.ones_`); generated code writes these two directly, and the call that an
     initialiser's `partial` stands for. Anything else is bound when the class statement runs. None of them is compared:
-    `_assumed` in generated code names what is spelled out there, and the runtime compares that with the objects themselves.
+    `_inlined_values` in generated code names what is spelled out there; the runtime compares that with the objects themselves.
     """
 
     text: str = field(default="", compare=False)
     literal: str | None = field(default=None, compare=False)
     torch_name: str | None = field(default=None, compare=False)
     partial: Partial | None = field(default=None, compare=False)
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property
     def written(self) -> str | None:

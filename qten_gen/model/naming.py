@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 PRIVATE_NAMES = frozenset(
-    "_abc_impl _assumed _batch_size _containers _contents _declaration _defaults _device _fields _fingerprint _flags "
-    "_index_put _join _leaves _lock _lock_changes _map _map_with _match _names _nested _part _per_item _rearrange _refill "
-    "_requires_grad _shapes _specifiers _static _to_dict _unbatched _zip".split()
+    "_abc_impl _assign _batch_size _check_compatible _containers _declaration _defaults _device _field_values _fields "
+    "_fingerprint _flags _index_put _inlined_values _join _leaves _lock _lock_changes _map _map_with _names _nested "
+    "_per_item _rearrange _requires_grad _shapes _specifiers _split _static _to_dict _unbatched _zip".split()
 )
 """Private attributes of generated classes and of TensorClass itself."""
 

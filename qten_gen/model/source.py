@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .dimensions import Dim, DimError
-from .expressions import NOWHERE, Place, TypeExpr, Value
+from .expressions import NO_PATH, NodePath, TypeExpr, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Argument:
 
     keyword: str | None
     value: Dim | DimError | Value
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
     text: str = field(default="", compare=False, repr=False)
     """The content of the string that a dimension was written as."""
 
@@ -29,7 +29,7 @@ class Specifier:
 
     name: str
     arguments: tuple[Argument, ...]
-    place: Place = field(default=NOWHERE, compare=False, repr=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     def get(self, keyword: str) -> Argument | None:
         """The argument of that keyword, if it is given."""
@@ -50,7 +50,7 @@ class FieldSource:
     value: Value | None = None
     specifier: Specifier | None = None
     doc: str = ""
-    place: Place = NOWHERE
+    place: NodePath = NO_PATH
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Signature:
     names: tuple[str, ...] = ()
     """The dotted and plain names that the text mentions, which the stub has to import."""
     is_async: bool = False
-    place: Place = NOWHERE
+    place: NodePath = NO_PATH
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class DataWrite:
     """A write through `.data` to an attribute of the object that a method belongs to."""
 
     name: str
-    place: Place
+    place: NodePath
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class MethodSource:
     specifier: Specifier | None = None
     """The decorator's call where it is `@virtual(...)`."""
     doc: str = ""
-    place: Place = NOWHERE
+    place: NodePath = NO_PATH
     data_writes: tuple[DataWrite, ...] = ()
     """Looked for in classes with cached virtual tensors only."""
 
@@ -110,13 +110,13 @@ class ClassSource:
     type_parameters: str = ""
     """PEP 695 parameters as written, brackets included."""
     doc: str = ""
-    place: Place = NOWHERE
+    place: NodePath = NO_PATH
     conditional: ConditionalSource = ConditionalSource()
     for_checkers: ConditionalSource = ConditionalSource()
     """What stands under `if TYPE_CHECKING:`."""
-    unpacked: tuple[Place, ...] = ()
+    unpacked: tuple[NodePath, ...] = ()
     """Bases and keywords that are unpacked, `*bases` and `**flags`, of which the text does not tell what they are."""
-    decorators: tuple[tuple[str, Place], ...] = ()
+    decorators: tuple[tuple[str, NodePath], ...] = ()
     """Qualified names of what decorates the class."""
 
 
@@ -128,7 +128,7 @@ class RegistrationSource:
     type: TypeExpr
     handler: str
     signature: Signature
-    place: Place = NOWHERE
+    place: NodePath = NO_PATH
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +144,12 @@ class ImportedName:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ImportContext:
     """What a file has to be told of other files before its names can be read."""
 
-    passed_on: Mapping[str, str] = field(default_factory=dict)
+    reexports: Mapping[str, str] = field(default_factory=dict)
     """Names of other files that stand for something outside the run: `shop.common.Tensor` for `torch.Tensor`."""
-    brought: Mapping[str, ImportedName] = field(default_factory=dict)
+    star_names: Mapping[str, ImportedName] = field(default_factory=dict)
     """The names that its star imports bring."""
     complete: bool = False
     """Whether they bring no others."""

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import libcst as cst
 
-from ..model import Place, TypeExpr, union
+from ..model import NodePath, TypeExpr, union
 from .imports import dotted
 from .names import Scope
 
 _LITERAL = "typing.Literal"
 
 
-def type_expr(node: cst.BaseExpression, place: Place, scope: Scope, *, base: bool = False) -> TypeExpr:
+def type_expr(node: cst.BaseExpression, place: NodePath, scope: Scope, *, base: bool = False) -> TypeExpr:
     """The type expression at `node`.
 
     Strings are forward references and are read as types, except where they are no types: in `Literal`, as a jaxtyping shape, as
@@ -76,7 +76,7 @@ def _mentioned(node: cst.CSTNode, scope: Scope) -> Iterator[str]:
         yield from _mentioned(child, scope)
 
 
-def _convert(node: cst.BaseExpression, place: Place, scope: Scope, keep_strings: bool = False) -> TypeExpr:
+def _convert(node: cst.BaseExpression, place: NodePath, scope: Scope, keep_strings: bool = False) -> TypeExpr:
     if isinstance(node, cst.Name | cst.Attribute):
         return _named(node, place, scope)
     if isinstance(node, cst.Subscript):
@@ -96,7 +96,7 @@ def _convert(node: cst.BaseExpression, place: Place, scope: Scope, keep_strings:
     return TypeExpr("", text=one_line(text_of(node)), place=place)
 
 
-def _named(node: cst.Name | cst.Attribute, place: Place, scope: Scope) -> TypeExpr:
+def _named(node: cst.Name | cst.Attribute, place: NodePath, scope: Scope) -> TypeExpr:
     name = dotted(node)
     if name is None:
         return TypeExpr("", text=text_of(node), place=place)
@@ -111,7 +111,7 @@ def _canonical(name: str) -> str:
     return name
 
 
-def _subscript(node: cst.Subscript, place: Place, scope: Scope, keep_strings: bool) -> TypeExpr:
+def _subscript(node: cst.Subscript, place: NodePath, scope: Scope, keep_strings: bool) -> TypeExpr:
     outer = _convert(node.value, place / "value", scope)
     keep = keep_strings or _keeps_strings(outer.name)
     arguments: list[TypeExpr | str] = []
@@ -134,7 +134,7 @@ def _subscript(node: cst.Subscript, place: Place, scope: Scope, keep_strings: bo
     return TypeExpr(outer.name, tuple(arguments), text=one_line(text_of(node)), place=place)
 
 
-def _argument(node: cst.BaseExpression, place: Place, scope: Scope, keep_strings: bool) -> TypeExpr | str:
+def _argument(node: cst.BaseExpression, place: NodePath, scope: Scope, keep_strings: bool) -> TypeExpr | str:
     text = string_value(node) if keep_strings else None
     return text if text is not None else _convert(node, place, scope)
 
@@ -154,7 +154,7 @@ def _forward_reference(node: cst.BaseExpression) -> cst.BaseExpression | None:
         return None
 
 
-def _at(expr: TypeExpr, place: Place) -> TypeExpr:
+def _at(expr: TypeExpr, place: NodePath) -> TypeExpr:
     """The expression with one place for all of it, because a string has no places inside."""
     arguments = tuple(_at(argument, place) if isinstance(argument, TypeExpr) else argument for argument in expr.args)
     return replace(expr, args=arguments, place=place)

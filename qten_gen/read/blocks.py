@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..model import Place
+from ..model import NodePath
 from .imports import dotted
 
 BLOCK = cst.If | cst.Try | cst.TryStar | cst.With | cst.For | cst.While | cst.Match
@@ -18,7 +18,7 @@ def is_type_checking(test: cst.BaseExpression) -> bool:
     return (dotted(test) or "").rpartition(".")[2] == "TYPE_CHECKING"
 
 
-def inside(node: cst.CSTNode, place: Place, checking: bool = False) -> Iterator[tuple[cst.CSTNode, Place, bool]]:
+def inside(node: cst.CSTNode, place: NodePath, checking: bool = False) -> Iterator[tuple[cst.CSTNode, NodePath, bool]]:
     """The statements below a block, small ones one by one and those of further blocks too.
 
     The flag says "for type checkers alone". Classes and functions are given whole.

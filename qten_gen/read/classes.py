@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 import libcst as cst
 
-from ..model import ClassSource, ConditionalSource, FieldSource, MethodSource, Place, TypeVariable, union
+from ..model import ClassSource, ConditionalSource, FieldSource, MethodSource, NodePath, TypeVariable, union
 from .annotations import one_line, string_value, text_of, type_expr
 from .blocks import BLOCK, inside
 from .data_writes import data_writes
@@ -20,10 +20,10 @@ from .values import specifier, value
 
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
 
-Statement = tuple[cst.CSTNode, Place]
+Statement = tuple[cst.CSTNode, NodePath]
 
 
-def class_source(node: cst.ClassDef, place: Place, scope: Scope) -> ClassSource:
+def class_source(node: cst.ClassDef, place: NodePath, scope: Scope) -> ClassSource:
     """What a class statement says, before anybody knows whether it declares."""
     body = list(_statements(node.body, place / "body"))
     inner = [name for name, _ in _parameters(node)] + [n.name.value for n, _ in body if isinstance(n, cst.ClassDef)]
@@ -64,7 +64,7 @@ def class_source(node: cst.ClassDef, place: Place, scope: Scope) -> ClassSource:
     )
 
 
-def class_type_variables(node: cst.ClassDef, place: Place, scope: Scope) -> dict[str, TypeVariable]:
+def class_type_variables(node: cst.ClassDef, place: NodePath, scope: Scope) -> dict[str, TypeVariable]:
     """The PEP 695 parameters of a class, keyed `Class.T`."""
     where = place / "type_parameters" / "params"
     return {
@@ -73,7 +73,7 @@ def class_type_variables(node: cst.ClassDef, place: Place, scope: Scope) -> dict
     }
 
 
-def type_variable(bound: cst.BaseExpression | None, place: Place, scope: Scope) -> TypeVariable:
+def type_variable(bound: cst.BaseExpression | None, place: NodePath, scope: Scope) -> TypeVariable:
     """A type variable with this bound; a tuple holds constraints."""
     if isinstance(bound, cst.Tuple):
         parts = enumerate(bound.elements)
@@ -90,7 +90,7 @@ def _parameters(node: cst.ClassDef) -> list[tuple[str, cst.BaseExpression | None
     return [(p.name.value, p.bound if isinstance(p, cst.TypeVar) else None) for p in parameters]
 
 
-def _statements(suite: cst.BaseSuite, place: Place) -> Iterator[Statement]:
+def _statements(suite: cst.BaseSuite, place: NodePath) -> Iterator[Statement]:
     """The statements of a class body, small ones one by one. Blocks (`if`, `with`) are not entered."""
     for index, node in enumerate(suite.body):
         if isinstance(node, cst.SimpleStatementLine):
@@ -136,7 +136,7 @@ def _conditional(body: list[Statement], scope: Scope) -> ConditionalSource:
 def _is_no_field(annotation: cst.BaseExpression, scope: Scope) -> bool:
     """Whether the annotation says that the name belongs to the class."""
     if isinstance(annotation, cst.SimpleString):
-        return type_expr(annotation, Place(), scope).name in _NO_FIELDS
+        return type_expr(annotation, NodePath(), scope).name in _NO_FIELDS
     head = annotation.value if isinstance(annotation, cst.Subscript) else annotation
     return scope.resolve(dotted(head) or "") in _NO_FIELDS
 

@@ -9,17 +9,17 @@ from collections.abc import Iterator
 
 import libcst as cst
 
-from ..model import DataWrite, Place
+from ..model import DataWrite, NodePath
 
 
-def data_writes(node: cst.FunctionDef, place: Place) -> tuple[DataWrite, ...]:
+def data_writes(node: cst.FunctionDef, place: NodePath) -> tuple[DataWrite, ...]:
     """The writes in a function, nested ones included. Its first parameter is the object."""
     parameters = [*node.params.posonly_params, *node.params.params]
     return tuple(_writes(node.body, place / "body", parameters[0].name.value)) if parameters else ()
 
 
-def _writes(node: cst.CSTNode, place: Place, object_name: str) -> Iterator[DataWrite]:
-    targets: list[tuple[cst.CSTNode, Place]] = []
+def _writes(node: cst.CSTNode, place: NodePath, object_name: str) -> Iterator[DataWrite]:
+    targets: list[tuple[cst.CSTNode, NodePath]] = []
     if isinstance(node, cst.Assign):
         targets = [(t.target, place / "targets" / index / "target") for index, t in enumerate(node.targets)]
     elif isinstance(node, cst.AugAssign | cst.AnnAssign):
@@ -50,7 +50,7 @@ def _attribute_with_data(node: cst.CSTNode, object_name: str) -> str | None:
     return None
 
 
-def _children(node: cst.CSTNode, place: Place) -> Iterator[tuple[cst.CSTNode, Place]]:
+def _children(node: cst.CSTNode, place: NodePath) -> Iterator[tuple[cst.CSTNode, NodePath]]:
     for name in node.__dataclass_fields__:
         value = getattr(node, name)
         if isinstance(value, cst.CSTNode):

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
-from ..diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic
 from ..model import (
     ClassSource,
+    ImportContext,
     ImportedName,
-    Place,
+    NodePath,
     RegistrationSource,
     SourceFile,
-    Surroundings,
     TypeExpr,
     TypeVariable,
 )
+from ..model.diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic
 from .annotations import type_expr
 from .blocks import inside, is_type_checking
 from .classes import class_source, class_type_variables, type_variable
@@ -34,14 +34,14 @@ from .syntax import decode, parse
 _TYPE_VARIABLE = ("typing.TypeVar", "typing_extensions.TypeVar")
 _TYPE_ALIAS = ("typing.TypeAlias", "typing_extensions.TypeAlias")
 
-ALONE = Surroundings()
+NO_CONTEXT = ImportContext()
 """What a file is told of others at first: nothing."""
 
 Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
 
 
 def read(
-    data: bytes, path: str, module: str, is_package: bool = False, around: Surroundings = ALONE
+    data: bytes, path: str, module: str, is_package: bool = False, around: ImportContext = NO_CONTEXT
 ) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
     """What the file says. Where it cannot be read, an empty source and the diagnostic that says why. Nothing is raised.
 
@@ -76,18 +76,18 @@ class _Names:
     classes: set[str] = field(default_factory=set)
 
 
-def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, around: Surroundings) -> SourceFile:
-    statements = list(_statements(tree.body, Place(("body",)), type_checking=False))
+def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, around: ImportContext) -> SourceFile:
+    statements = list(_statements(tree.body, NodePath(("body",)), type_checking=False))
     names = _names(statements)
-    names.imports.update((name, origin) for name, origin in around.brought.items() if name not in names.bound)
-    names.bound.update(around.brought)
+    names.imports.update((name, origin) for name, origin in around.star_names.items() if name not in names.bound)
+    names.bound.update(around.star_names)
     scope = Scope(
         module,
         is_package,
         names.imports,
         frozenset(names.bound),
         frozenset(names.classes),
-        passed_on=around.passed_on,
+        reexports=around.reexports,
     )
     stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
     classes: dict[str, ClassSource] = {}
@@ -126,8 +126,8 @@ def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, aro
 
 
 def _statements(
-    body: Sequence[cst.BaseStatement | cst.BaseSmallStatement], place: Place, type_checking: bool
-) -> Iterator[tuple[Statement, Place, bool]]:
+    body: Sequence[cst.BaseStatement | cst.BaseSmallStatement], place: NodePath, type_checking: bool
+) -> Iterator[tuple[Statement, NodePath, bool]]:
     """The statements of a block and of its `if`, `try` and `with` blocks, and the classes of its loops and `match`.
 
     The flag says "only for type checkers".
@@ -162,7 +162,7 @@ def _statements(
                 yield from ((inner, place, only) for inner, place, only in found if isinstance(inner, cst.ClassDef))
 
 
-def _names(statements: Sequence[tuple[Statement, Place, bool]]) -> _Names:
+def _names(statements: Sequence[tuple[Statement, NodePath, bool]]) -> _Names:
     names = _Names()
     for node, _, type_checking in statements:
         if isinstance(node, cst.Import | cst.ImportFrom):
@@ -203,7 +203,7 @@ def _assigned(node: cst.Assign | cst.AnnAssign) -> str | None:
 
 
 def _aliases(
-    node: cst.Assign | cst.AnnAssign | cst.TypeAlias, place: Place, scope: Scope
+    node: cst.Assign | cst.AnnAssign | cst.TypeAlias, place: NodePath, scope: Scope
 ) -> Iterator[tuple[str, TypeExpr]]:
     """`X = Int[Tensor, "b"]`, `X: TypeAlias = ...` and `type X = ...`."""
     if isinstance(node, cst.TypeAlias):
@@ -223,7 +223,7 @@ def _aliases(
 
 
 def _type_variables(
-    node: cst.Assign | cst.AnnAssign | cst.TypeAlias, place: Place, scope: Scope
+    node: cst.Assign | cst.AnnAssign | cst.TypeAlias, place: NodePath, scope: Scope
 ) -> Iterator[tuple[str, TypeVariable]]:
     """`T = TypeVar("T", bound=Tensor)`."""
     if isinstance(node, cst.TypeAlias) or not isinstance(call := node.value, cst.Call):
@@ -244,7 +244,7 @@ def _type_variables(
     )
 
 
-def _registrations(node: cst.FunctionDef, place: Place, scope: Scope) -> Iterator[RegistrationSource]:
+def _registrations(node: cst.FunctionDef, place: NodePath, scope: Scope) -> Iterator[RegistrationSource]:
     """The `@Owner.register(Type)` decorators of a function."""
     for index, decorator in enumerate(node.decorators):
         call = decorator.decorator

@@ -6,8 +6,8 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ..common.module_names import absolute
 from ..model import ImportedName, language
-from ..module_names import absolute
 
 _BUILTINS = frozenset(dir(builtins))
 
@@ -22,7 +22,7 @@ class Scope:
     bound: frozenset[str]
     classes: frozenset[str]
     inner: dict[str, str] = field(default_factory=dict)
-    passed_on: Mapping[str, str] = field(default_factory=dict)
+    reexports: Mapping[str, str] = field(default_factory=dict)
     """Names of other files that stand for something outside the run."""
 
     def resolve(self, dotted: str) -> str:
@@ -34,13 +34,13 @@ class Scope:
         head, _, rest = dotted.partition(".")
         resolved = self._resolve_head(head)
         qualified = f"{resolved}.{rest}" if rest else resolved
-        return self._beyond(qualified) if self.passed_on else qualified
+        return self._beyond(qualified) if self.reexports else qualified
 
     def _beyond(self, qualified: str) -> str:
         """What a name means that another file passes on."""
         end = len(qualified)
         while end > 0:
-            meant = self.passed_on.get(qualified[:end])
+            meant = self.reexports.get(qualified[:end])
             if meant is not None:
                 return meant + qualified[end:]
             end = qualified.rfind(".", 0, end)

@@ -13,8 +13,8 @@ from dataclasses import replace
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
-from ..diagnostics import Diagnostic
-from ..model import Place
+from ..model import NodePath
+from ..model.diagnostics import Diagnostic
 from .syntax import decode, parse
 
 _OPENING = re.compile(r"[A-Za-z]*(\"\"\"|'''|\"|')")
@@ -61,7 +61,7 @@ def _with_position(item: Diagnostic, tree: cst.Module, ranges: Mapping[cst.CSTNo
     return _at(item, line, column, span.end.line, span.end.column + 1)
 
 
-def node_at(tree: cst.Module, place: Place) -> cst.CSTNode | None:
+def node_at(tree: cst.Module, place: NodePath) -> cst.CSTNode | None:
     """The node that a place leads to, None where the tree has no such node."""
     node: object = tree
     for step in place.path:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import libcst as cst
 
-from ..model import MethodSource, Place, Signature, language
+from ..model import MethodSource, NodePath, Signature, language
 from .annotations import mentioned, one_line, text_of
 from .imports import dotted
 from .names import Scope
 from .values import specifier
 
 
-def signature(node: cst.FunctionDef, place: Place, scope: Scope, *, skip_first: bool) -> Signature:
+def signature(node: cst.FunctionDef, place: NodePath, scope: Scope, *, skip_first: bool) -> Signature:
     """Parameters and result as written, defaults as `...`. `skip_first` leaves out `self`."""
     names: dict[str, None] = {}
     parameters = node.params
@@ -36,7 +36,7 @@ def signature(node: cst.FunctionDef, place: Place, scope: Scope, *, skip_first: 
     return Signature(", ".join(texts), result, tuple(names), is_async=node.asynchronous is not None, place=place)
 
 
-def method(node: cst.FunctionDef, place: Place, scope: Scope) -> MethodSource:
+def method(node: cst.FunctionDef, place: NodePath, scope: Scope) -> MethodSource:
     """A function in a class body."""
     decorators: list[str] = []
     call = None

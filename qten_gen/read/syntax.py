@@ -10,7 +10,7 @@ import warnings
 
 import libcst as cst
 
-from ..diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic
+from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic
 
 _DEEPEST = 500
 """Brackets inside brackets that libcst is trusted with: its parser ends the process at some three thousand."""

@@ -6,8 +6,8 @@ import ast
 
 import libcst as cst
 
-from ..literals import literal_of
-from ..model import Argument, Partial, Place, Specifier, Value, language
+from ..common.literals import literal_of
+from ..model import Argument, NodePath, Partial, Specifier, Value, language
 from . import dimensions
 from .annotations import one_line, string_value, text_of
 from .imports import dotted
@@ -16,7 +16,7 @@ from .names import Scope
 _NOT_DIMENSIONS = frozenset({"initializer", "dtype", "persistent", "requires_grad", "when", "tie", "keys", "init"})
 
 
-def value(node: cst.BaseExpression, place: Place, scope: Scope) -> Value:
+def value(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Value:
     """A value as the declaration mentions it. `const("zeros")` is the value of its argument."""
     if isinstance(node, cst.Call) and scope.resolve(dotted(node.func) or "") == language.CONST and len(node.args) == 1:
         return value(node.args[0].value, place / "args" / 0 / "value", scope)
@@ -53,7 +53,7 @@ def literal(text: str) -> str | None:
         return None
 
 
-def specifier(node: cst.BaseExpression, place: Place, scope: Scope) -> Specifier | None:
+def specifier(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Specifier | None:
     """The field specifier that `node` calls, None where it calls none."""
     if not isinstance(node, cst.Call):
         return None
@@ -64,7 +64,7 @@ def specifier(node: cst.BaseExpression, place: Place, scope: Scope) -> Specifier
     return Specifier(name, tuple(arguments), place)
 
 
-def _argument(specifier: str, position: int, arg: cst.Arg, place: Place, scope: Scope) -> Argument:
+def _argument(specifier: str, position: int, arg: cst.Arg, place: NodePath, scope: Scope) -> Argument:
     keyword = arg.keyword.value if arg.keyword else None
     if arg.star:
         return Argument(keyword, Value(arg.star + one_line(text_of(arg.value)), place=place), place)

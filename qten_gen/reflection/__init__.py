@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from dataclasses import MISSING, replace
 from inspect import cleandoc
 
-from ..classify import classify
 from ..model import (
     INIT,
-    WORDS,
+    STRING_OPTIONS,
     BaseDecl,
     BufferDecl,
     ConfigDecl,
@@ -28,6 +27,7 @@ from ..model import (
     TypeExpr,
     VirtualDecl,
 )
+from ..model.field_kinds import classify
 from .annotations import AnnotationWalk
 from .statement import ClassStatement as ClassStatement
 from .values import (
@@ -79,7 +79,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
 
 def _word(keyword: str, statement: ClassStatement, inherited: list[str]) -> str:
     """What a class keyword says that takes a word: in the statement, or else in the first parent."""
-    return str(statement.words.get(keyword, next(iter(inherited), WORDS[keyword][0])))
+    return str(statement.words.get(keyword, next(iter(inherited), STRING_OPTIONS[keyword][0])))
 
 
 def read_module(statement: ClassStatement) -> ModuleDecl:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from functools import partial
 
-from ..diagnostics import DeclarationError
-from ..literals import literal_of
+from ..common.literals import literal_of
 from ..model import Argument, Default, Dim, DimError, Partial, Value
+from ..model.diagnostics import DeclarationError
 from ..read.dimensions import parse
 
 _TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..diagnostics import Diagnostic
+from ..model.diagnostics import Diagnostic
 
 
 def report(

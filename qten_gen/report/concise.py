@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..diagnostics import Diagnostic
+from ..model.diagnostics import Diagnostic
 
 BOLD, CYAN, RED, YELLOW = "1", "1;36", "1;31", "1;33"
 

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from ..diagnostics import Diagnostic
-from ..read.encoding import text_of
+from ..common.encoding import text_of
+from ..model.diagnostics import Diagnostic
 from .concise import CYAN, RED, YELLOW, headline, painted
 
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..diagnostics import Diagnostic
+from ..model.diagnostics import Diagnostic
 
 
 def github(diagnostics: Sequence[Diagnostic]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ..diagnostics import Diagnostic
+from ..model.diagnostics import Diagnostic
 
 VERSION = 1
 """Number of the document's form. New keys may come without a new number; none goes or changes its meaning."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from ..diagnostics import Diagnostic, Finding, Kind, in_file
 from ..model import Declaration, FileDecl
+from ..model.diagnostics import Diagnostic, Finding, Kind, in_file
 from . import (
     broken_tie,
     colliding_name,
@@ -58,8 +58,8 @@ from . import (
     unused_migration,
     wrong_specifier,
 )
-from .subject import Project as Project
-from .subject import Subject
+from .context import Project as Project
+from .context import RuleContext
 
 
 class Rule(Protocol):
@@ -78,7 +78,7 @@ class Rule(Protocol):
 class DeclarationRule(Rule, Protocol):
     """A rule about one declaration."""
 
-    def check(self, subject: Subject) -> Iterator[Finding]: ...
+    def check(self, context: RuleContext) -> Iterator[Finding]: ...
 
 
 class FileRule(Rule, Protocol):
@@ -151,8 +151,8 @@ def check(file: FileDecl, project: Project | None = None) -> tuple[Diagnostic, .
     sources = {cls.name: cls for cls in file.source.classes}
     findings: list[Finding] = []
     for declaration in file.declarations:
-        subject = Subject(declaration, sources.get(declaration.name), file.source, project)
-        findings.extend(_findings(subject))
+        context = RuleContext(declaration, sources.get(declaration.name), file.source, project)
+        findings.extend(_findings(context))
     for rule in FILE_RULES:
         findings.extend(finding.of(rule.KIND) for finding in rule.check_file(file, project))
     return tuple(in_file(finding, file.source.path) for finding in findings)
@@ -160,9 +160,9 @@ def check(file: FileDecl, project: Project | None = None) -> tuple[Diagnostic, .
 
 def check_declaration(declaration: Declaration, project: Project | None = None) -> tuple[Finding, ...]:
     """What the rules find in a declaration that was read from a class statement. `project` holds its ancestors."""
-    return tuple(_findings(Subject(declaration, project=project or Project())))
+    return tuple(_findings(RuleContext(declaration, project=project or Project())))
 
 
-def _findings(subject: Subject) -> Iterator[Finding]:
+def _findings(context: RuleContext) -> Iterator[Finding]:
     for rule in DECLARATION_RULES:
-        yield from (finding.of(rule.KIND) for finding in rule.check(subject))
+        yield from (finding.of(rule.KIND) for finding in rule.check(context))

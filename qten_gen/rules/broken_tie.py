@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..diagnostics import Finding, Kind
 from ..model import ModuleDecl, ParameterDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 from .ties import Problem, different, follow
 
 KIND = Kind("QG309", "broken-tie")
@@ -42,15 +42,15 @@ class Model(Module):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
-    for field in subject.module_fields:
+    for field in context.module_fields:
         if isinstance(field, ParameterDecl) and field.tie is not None:
-            problem = _own_arguments(field) or _problem(field, field.tie, declaration, subject)
+            problem = _own_arguments(field) or _problem(field, field.tie, declaration, context)
             if problem is not None:
-                yield Finding(problem.message, subject.argument_place(field.name, "tie"), problem.help)
+                yield Finding(problem.message, context.argument_place(field.name, "tie"), problem.help)
 
 
 def _own_arguments(field: ParameterDecl) -> Problem | None:
@@ -67,7 +67,7 @@ def _own_arguments(field: ParameterDecl) -> Problem | None:
     )
 
 
-def _problem(field: ParameterDecl, path: str, declaration: ModuleDecl, subject: Subject) -> Problem | None:
+def _problem(field: ParameterDecl, path: str, declaration: ModuleDecl, context: RuleContext) -> Problem | None:
     names = [other.name for other in declaration.fields]
     above: Mapping[str, object] = {other.name: other for other in declaration.fields[: names.index(field.name)]}
     head = path.partition(".")[0]
@@ -75,7 +75,7 @@ def _problem(field: ParameterDecl, path: str, declaration: ModuleDecl, subject: 
         return Problem(f"{head} is tied to itself", "name the parameter of a submodule, or another one above")
     if head in names and head not in above:
         return Problem(f"{head} is declared below {field.name}", f"declare {field.name} after it")
-    target = follow(declaration, path.split("."), subject.project.declarations)
+    target = follow(declaration, path.split("."), context.project.declarations)
     if target is None or isinstance(target, Problem):
         return target
     if target.when is not None and target.when != field.when:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import PRIVATE_NAMES, TensorClassDecl, VirtualDecl, storage
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG204", "colliding-name")
 
@@ -42,8 +42,8 @@ class Batch(TensorClass):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     fields = {field.name: field for field in declaration.fields if not isinstance(field, VirtualDecl)}
     for method in declaration.methods:
         if method.name in fields:
@@ -54,8 +54,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         if isinstance(declaration, TensorClassDecl) and method.name in private:
             message = f"{method.name} is a name that generated code uses"
             yield Finding(message, method.place / "name", "rename the method")
-    own = {field.name: field for field in subject.fields}
-    for parent in subject.project.ancestors(declaration):
+    own = {field.name: field for field in context.fields}
+    for parent in context.project.ancestors(declaration):
         for method in parent.methods:
             if method.name in own:
                 place = own[method.name].place / "target"

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import FileDecl, ModuleDecl, RegistrationDecl, TypeExpr
-from .subject import Project
+from ..model.diagnostics import Finding, Kind
+from .context import Project
 
 KIND = Kind("QG401", "duplicate-registration")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import ConfigDecl, FieldDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG202", "field-after-default")
 
@@ -36,16 +36,16 @@ class Batch(TensorClass):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    own = {field.name for field in subject.fields}
+def check(context: RuleContext) -> Iterator[Finding]:
+    own = {field.name for field in context.fields}
     before: str | None = None
-    for field in subject.declaration.fields:
+    for field in context.declaration.fields:
         if not isinstance(field, FieldDecl | ConfigDecl) or field.kw_only:
             continue
         if field.default is not None:
             before = field.name
         elif before is not None and (field.name in own or before in own):
-            place = field.place / "target" if field.name in own else subject.name_place
+            place = field.place / "target" if field.name in own else context.name_place
             help = (
                 f"give {field.name} a default, move it above {before}, or write {field.name}: ... = field(kw_only=True)"
             )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import language
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG109", "foreign-decorator")
 
@@ -37,9 +37,9 @@ class Batch(TensorClass):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    name = subject.declaration.name
-    for decorator, place in subject.source.decorators if subject.source is not None else ():
+def check(context: RuleContext) -> Iterator[Finding]:
+    name = context.declaration.name
+    for decorator, place in context.source.decorators if context.source is not None else ():
         if decorator in language.CLASS_MAKERS:
             short = decorator.rpartition(".")[2]
             yield Finding(f"{short} would replace the constructor of {name}", place, f"remove @{short}")

@@ -4,7 +4,7 @@ Output of `model.py` goes to `model_qten.py` and `model_qten.pyi`. A file there 
 qten-gen is somebody's work: it is never overwritten or deleted. Move or delete it, and run again.
 """
 
-from ..diagnostics import FOREIGN_OUTPUT
+from ..model.diagnostics import FOREIGN_OUTPUT
 
 KIND = FOREIGN_OUTPUT
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import TensorClassDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG106", "frozen-mismatch")
 
@@ -42,12 +42,12 @@ class Marked(Batch, frozen=True):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, TensorClassDecl):
         return
-    frozen = _says_frozen(subject, declaration)
-    for parent in subject.project.parents(declaration):
+    frozen = _says_frozen(context, declaration)
+    for parent in context.project.parents(declaration):
         if not isinstance(parent, TensorClassDecl) or not parent.fields or parent.frozen == frozen:
             continue
         if parent.frozen:
@@ -56,12 +56,12 @@ def check(subject: Subject) -> Iterator[Finding]:
         else:
             message = f"{declaration.name} is frozen, but its base {parent.name} is not"
             help = f"make {parent.name} frozen too, or leave {declaration.name} mutable"
-        yield Finding(message, subject.name_place, help)
+        yield Finding(message, context.name_place, help)
 
 
-def _says_frozen(subject: Subject, declaration: TensorClassDecl) -> bool:
+def _says_frozen(context: RuleContext, declaration: TensorClassDecl) -> bool:
     """Whether the class statement itself says so; without a statement to look at, whether the class is."""
-    if subject.source is None:
+    if context.source is None:
         return declaration.frozen
-    keyword = any(name == "frozen" and value.literal == "True" for name, value in subject.source.keywords)
-    return keyword or any("frozen" in base.args for base in subject.source.bases)
+    keyword = any(name == "frozen" and value.literal == "True" for name, value in context.source.keywords)
+    return keyword or any("frozen" in base.args for base in context.source.bases)

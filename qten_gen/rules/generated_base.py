@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import FileDecl
-from .subject import Project
+from ..model.diagnostics import Finding, Kind
+from .context import Project
 
 KIND = Kind("QG103", "generated-base")
 

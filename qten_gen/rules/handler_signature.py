@@ -8,9 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import FileDecl, ModuleDecl
-from .subject import Project
+from ..model.diagnostics import Finding, Kind
+from .context import Project
 
 KIND = Kind("QG402", "handler-signature")
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import BufferDecl, ModuleDecl, ParameterDecl, VirtualDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG313", "hidden-change", "warning")
 
@@ -53,13 +53,13 @@ class Decay(Module):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
-    if subject.source is None or not isinstance(declaration, ModuleDecl):
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
+    if context.source is None or not isinstance(declaration, ModuleDecl):
         return
     tensors = tuple(f.name for f in declaration.fields if isinstance(f, ParameterDecl | BufferDecl))
     derived = [f for f in declaration.fields if isinstance(f, VirtualDecl) and f.cached]
-    for method in subject.source.methods:
+    for method in context.source.methods:
         for write in method.data_writes:
             names = [f.name for f in derived if write.name in (tensors if f.sources is None else f.sources)]
             if names and write.name in tensors:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import BufferDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG306", "ignored-specifier")
 
@@ -42,14 +42,14 @@ class Scale(Module):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or not declaration.custom_init:
         return
-    for field in subject.module_fields:
+    for field in context.module_fields:
         if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl):
             message = (
                 f"{declaration.name} has a hand-written __init__, so nothing makes {field.name} from its specifier"
             )
             help = f"assign self.{field.name} in __init__ and keep only the annotation, or remove __init__"
-            yield Finding(message, subject.value_place(field.name), help)
+            yield Finding(message, context.value_place(field.name), help)

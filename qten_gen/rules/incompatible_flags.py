@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import TensorClassDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG105", "incompatible-flags")
 
@@ -38,14 +38,14 @@ class Batch(TensorClass, nocast=True, autocast=True):
 _PAIRS = (("autocast", "nocast"), ("autocast", "tensor_only"), ("nocast", "tensor_only"))
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, TensorClassDecl):
         return
     inherited: frozenset[str] = frozenset()
-    parents = [p for p in subject.project.parents(declaration) if isinstance(p, TensorClassDecl)]
+    parents = [p for p in context.project.parents(declaration) if isinstance(p, TensorClassDecl)]
     inherited = inherited.union(*(parent.flags for parent in parents))
     for first, second in _PAIRS:
         if {first, second} <= declaration.flags and not any({first, second} <= parent.flags for parent in parents):
             notes = tuple(f"{flag!r} comes from a base class" for flag in (first, second) if flag in inherited)
-            yield Finding(f"{first!r} and {second!r} exclude each other", subject.name_place, "keep one of them", notes)
+            yield Finding(f"{first!r} and {second!r} exclude each other", context.name_place, "keep one of them", notes)

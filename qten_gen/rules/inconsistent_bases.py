@@ -5,7 +5,7 @@ is a TensorClass and another a Module: a class is data or a module, not both. No
 NamedTuple or a Protocol as well, which make their classes in ways of their own.
 """
 
-from ..diagnostics import INCONSISTENT_BASES
+from ..model.diagnostics import INCONSISTENT_BASES
 
 KIND = INCONSISTENT_BASES
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import DimError, language
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG301", "malformed-dimension")
 
@@ -36,10 +36,10 @@ class Project(Module):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    if subject.source is None:
+def check(context: RuleContext) -> Iterator[Finding]:
+    if context.source is None:
         return
-    for field in subject.source.fields:
+    for field in context.source.fields:
         for argument in field.specifier.arguments if field.specifier else ():
             error = argument.value
             if isinstance(error, DimError):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import language
-from .subject import Subject, name_of
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext, name_of
 
 KIND = Kind("QG201", "missing-annotation")
 
@@ -42,10 +42,10 @@ _TYPES = {
 }
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    if subject.source is None:
+def check(context: RuleContext) -> Iterator[Finding]:
+    if context.source is None:
         return
-    for field in subject.source.fields:
+    for field in context.source.fields:
         if field.annotation is None and field.specifier is not None:
             called = field.specifier.name.rpartition(".")[2]
             help = f"write {field.name}: {_TYPES.get(field.specifier.name, 'its type')} = {called}(...)"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import ModuleDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG307", "missing-init")
 
@@ -51,16 +51,16 @@ class Child(Base):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or _writes_init(declaration) or declaration.keeps_init:
         return
-    for parent in subject.project.ancestors(declaration):
+    for parent in context.project.ancestors(declaration):
         if isinstance(parent, ModuleDecl) and _writes_init(parent):
             message = f"{declaration.name} has no __init__, and its base {parent.name} writes one by hand"
             bases = ", ".join(base.text for base in declaration.bases)
             help = f"write class {declaration.name}({bases}, init=False) to keep it, or write __init__ here too"
-            yield Finding(message, subject.name_place, help)
+            yield Finding(message, context.name_place, help)
             return
 
 

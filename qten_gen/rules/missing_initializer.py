@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import BufferDecl, ModuleDecl, ParameterDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG303", "missing-initializer")
 
@@ -45,14 +45,14 @@ class Scale(Module):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or declaration.custom_reset or declaration.custom_init:
         return
-    for field in subject.module_fields:
+    for field in context.module_fields:
         if isinstance(field, ParameterDecl) and field.tie is not None:
             continue  # initialised where it is declared
         if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is None:
             kind = "parameter" if isinstance(field, ParameterDecl) else "buffer"
             help = "add initializer=nn.init.zeros_ or another, or write reset_parameters in the class"
-            yield Finding(f"nothing initialises the {kind} {field.name}", subject.value_place(field.name), help)
+            yield Finding(f"nothing initialises the {kind} {field.name}", context.value_place(field.name), help)

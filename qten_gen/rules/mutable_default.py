@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import ConfigDecl, FieldDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG206", "mutable-default")
 
@@ -39,8 +39,8 @@ _MUTABLE = re.compile(r"[\[{]|(?:\w+\.)*(list|dict|set|bytearray|deque|defaultdi
 _KINDS = {"[": "list", "{": "dict"}
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    for field in subject.fields:
+def check(context: RuleContext) -> Iterator[Finding]:
+    for field in context.fields:
         if not isinstance(field, FieldDecl | ConfigDecl) or field.default is None or field.default.factory:
             continue
         value = field.default.value

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import FieldKind
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG210", "number-becomes-tensor", "warning")
 
@@ -36,8 +36,8 @@ class Batch(TensorClass):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    for field in subject.tensorclass_fields:
+def check(context: RuleContext) -> Iterator[Finding]:
+    for field in context.tensorclass_fields:
         if field.kind is FieldKind.NUMBER:
             message = f"{field.name} will be a Tensor, although it is annotated {field.type.text}"
             help = "annotate it with Tensor; or give the class nocast=True (kept as it is) or autocast=True (converted)"

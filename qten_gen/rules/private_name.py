@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG205", "private-name")
 
@@ -36,8 +36,8 @@ class Batch(TensorClass):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    for field in subject.fields:
+def check(context: RuleContext) -> Iterator[Finding]:
+    for field in context.fields:
         if field.name.startswith("_"):
             help = (
                 f"name it {field.name.strip('_') or 'value'}, or annotate it with ClassVar if it belongs to the class"

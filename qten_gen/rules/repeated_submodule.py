@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
+from ..common.suggestions import did_you_mean
 from ..model import ConfigDecl, ModuleDecl, SubmoduleDecl
-from ..suggestions import did_you_mean
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG310", "repeated-submodule")
 
@@ -42,12 +42,12 @@ class Net(Module):
 _NO_NAMES = frozenset(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "bytes"))
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
     config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl)}
-    for field in subject.module_fields:
+    for field in context.module_fields:
         if not isinstance(field, SubmoduleDecl):
             continue
         given = [name for name in ("repeat", "keys", "when") if getattr(field, name) is not None]
@@ -56,11 +56,11 @@ def check(subject: Subject) -> Iterator[Finding]:
             help = (
                 "repeat=0 gives an empty list" if "when" in given else "repeat gives a list, keys give a dict: keep one"
             )
-            yield Finding(message, subject.argument_place(field.name, given[1]), help)
+            yield Finding(message, context.argument_place(field.name, given[1]), help)
         problem = _problem(field.keys, config)
         if problem is not None:
             message, help = problem
-            yield Finding(message, subject.argument_place(field.name, "keys"), help)
+            yield Finding(message, context.argument_place(field.name, "keys"), help)
 
 
 def _problem(keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:

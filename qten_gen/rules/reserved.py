@@ -3,7 +3,7 @@
 Kept by hand, because rules do not import the runtime; a test compares the tables with it.
 """
 
-ALIASES = frozenset({"_builtins", "_decl", "_nn", "_q", "_t", "_torch"})
+ALIASES = frozenset({"_builtins", "_decl", "_nn", "_rt", "_t", "_torch"})
 """What generated modules and stubs import modules as."""
 
 ALWAYS = frozenset({"batch_size", "device", "lock", "names"})

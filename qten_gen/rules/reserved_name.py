@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import TensorClassDecl, VirtualDecl
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 from .reserved import ALIASES, ALWAYS, MODULE, TENSORCLASS
-from .subject import Subject
 
 KIND = Kind("QG203", "reserved-name")
 
@@ -37,16 +37,16 @@ class Batch(TensorClass):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if isinstance(declaration, TensorClassDecl):
         kind, reserved = "TensorClass", ALWAYS if "shadow" in declaration.flags else TENSORCLASS
     else:
         kind, reserved = "Module", MODULE
     if declaration.name in ALIASES:
         message = f"generated code has {declaration.name!r} for a module, so no class can be called that"
-        yield Finding(message, subject.name_place, "choose another name")
-    for field in subject.fields:
+        yield Finding(message, context.name_place, "choose another name")
+    for field in context.fields:
         place = field.place / ("name" if isinstance(field, VirtualDecl) else "target")
         if field.name == "self":
             message = "'self' is the object itself in the constructor, so no field can be called that"

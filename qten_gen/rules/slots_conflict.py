@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import Declaration, TensorClassDecl
-from .subject import Project, Subject
+from ..model.diagnostics import Finding, Kind
+from .context import Project, RuleContext
 
 KIND = Kind("QG107", "slots-conflict")
 
@@ -50,16 +50,16 @@ class Page(Text, Image):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    parents = list(subject.project.parents(subject.declaration))
-    layouts = [_slotted(parent, subject.project) for parent in parents]
+def check(context: RuleContext) -> Iterator[Finding]:
+    parents = list(context.project.parents(context.declaration))
+    layouts = [_slotted(parent, context.project) for parent in parents]
     for position, (parent, layout) in enumerate(zip(parents, layouts, strict=True)):
         for other, other_layout in zip(parents[:position], layouts[:position], strict=True):
             if layout - other_layout and other_layout - layout:
                 message = f"{other.name} and {parent.name} both store fields in slots"
                 yield Finding(
                     message,
-                    subject.name_place,
+                    context.name_place,
                     f"declare one of them with open=True: class {parent.name}(..., open=True)",
                 )
 

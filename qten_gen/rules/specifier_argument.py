@@ -9,10 +9,10 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
+from ..common.suggestions import did_you_mean
 from ..model import Argument, Specifier, Value, language
-from ..suggestions import did_you_mean
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG305", "specifier-argument")
 
@@ -47,13 +47,13 @@ _SPECIFIERS_OF_MODULES = ("param", "buffer", "submodule")
 _SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cached", "init"})
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    if subject.source is None:
+def check(context: RuleContext) -> Iterator[Finding]:
+    if context.source is None:
         return
-    for field in subject.source.fields:
+    for field in context.source.fields:
         if field.specifier is not None:
             yield from _findings(field.specifier)
-    for method in subject.source.methods:
+    for method in context.source.methods:
         if method.specifier is not None:
             yield from _findings(method.specifier)
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import FieldKind, TensorClassDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG209", "static-in-tensor-only")
 
@@ -35,11 +35,11 @@ class Batch(TensorClass, tensor_only=True):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, TensorClassDecl) or "tensor_only" not in declaration.flags:
         return
-    for field in subject.tensorclass_fields:
+    for field in context.tensorclass_fields:
         if field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM):
             help = "annotate it with Tensor, or leave out tensor_only"
             yield Finding(f"{field.name} is no tensor, and {declaration.name} is tensor_only", field.type.place, help)

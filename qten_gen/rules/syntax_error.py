@@ -4,7 +4,7 @@ Nothing can be read from it, so nothing is generated and what was generated befo
 that runs qten-gen.
 """
 
-from ..diagnostics import SYNTAX_ERROR
+from ..model.diagnostics import SYNTAX_ERROR
 
 KIND = SYNTAX_ERROR
 

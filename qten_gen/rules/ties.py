@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..classify import child_class
+from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,
     Binary,
@@ -22,7 +22,7 @@ from ..model import (
     Value,
     dim_names,
 )
-from ..suggestions import did_you_mean
+from ..model.field_kinds import child_class
 
 _PRIMES = (7919, 104729, 1299709, 15485863, 32452843, 49979687, 67867967, 86028121)
 

@@ -3,7 +3,7 @@
 Python files are UTF-8 unless their first line names another encoding. A file that Python could not import is not guessed at.
 """
 
-from ..diagnostics import UNDECODABLE_FILE
+from ..model.diagnostics import UNDECODABLE_FILE
 
 KIND = UNDECODABLE_FILE
 

@@ -3,7 +3,7 @@
 Generated code belongs to a module that other modules import. A file such as `my-model.py` can be run but not imported.
 """
 
-from ..diagnostics import UNIMPORTABLE_FILE
+from ..model.diagnostics import UNIMPORTABLE_FILE
 
 KIND = UNIMPORTABLE_FILE
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..classify import members_of
-from ..diagnostics import Finding, Kind
+from ..common.suggestions import did_you_mean
 from ..model import BufferDecl, ConfigDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
-from ..suggestions import did_you_mean
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from ..model.field_kinds import members_of
+from .context import RuleContext
 
 KIND = Kind("QG308", "unknown-condition")
 
@@ -40,18 +40,18 @@ class Linear(Module):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
     config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl)}
-    for field in subject.module_fields:
+    for field in context.module_fields:
         if not isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl) or field.when is None:
             continue
         problem = _problem(field.when, config)
         if problem is not None:
             message, help = problem
-            yield Finding(message, subject.argument_place(field.name, "when"), help)
+            yield Finding(message, context.argument_place(field.name, "when"), help)
         elif all(member.name != "None" for member in members_of(field.type)):
             message = f"{field.name} is None unless {field.when}, and its annotation does not say so"
             yield Finding(message, field.type.place, f"write {field.name}: {field.type.text} | None")

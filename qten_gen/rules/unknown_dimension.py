@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from ..diagnostics import Finding, Kind
+from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,
     BufferDecl,
@@ -22,8 +22,8 @@ from ..model import (
     Value,
     dim_names,
 )
-from ..suggestions import did_you_mean
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG302", "unknown-dimension")
 
@@ -53,12 +53,12 @@ _NO_SIZES = frozenset(
 )
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    if not isinstance(subject.declaration, ModuleDecl):
+def check(context: RuleContext) -> Iterator[Finding]:
+    if not isinstance(context.declaration, ModuleDecl):
         return
-    declared = {field.name: field for field in subject.declaration.fields}
-    for field in subject.module_fields:
-        for argument in _arguments(field, subject):
+    declared = {field.name: field for field in context.declaration.fields}
+    for field in context.module_fields:
+        for argument in _arguments(field, context):
             names = frozenset[str]() if isinstance(argument.value, DimError | Value) else dim_names(argument.value)
             for name in sorted(names):
                 problem = _problem(name, declared)
@@ -69,9 +69,9 @@ def check(subject: Subject) -> Iterator[Finding]:
                     yield Finding(message, argument.place, help, span=_span(name, argument.text))
 
 
-def _arguments(field: ModuleField, subject: Subject) -> tuple[Argument, ...]:
+def _arguments(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]:
     """The arguments of a specifier, as written where the statement is at hand."""
-    source = subject.field_source(field.name)
+    source = context.field_source(field.name)
     if source is not None and source.specifier is not None:
         return source.specifier.arguments
     match field:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
-from ..model import FLAGS, INIT, WORDS, ModuleDecl, Place, TensorClassDecl, language
-from ..suggestions import did_you_mean
-from .subject import Subject
+from ..common.suggestions import did_you_mean
+from ..model import FLAGS, INIT, STRING_OPTIONS, ModuleDecl, NodePath, TensorClassDecl, language
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG104", "unknown-flag")
 
@@ -36,27 +36,27 @@ class Batch(TensorClass, frozn=True):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    for place in subject.source.unpacked if subject.source is not None else ():
+def check(context: RuleContext) -> Iterator[Finding]:
+    for place in context.source.unpacked if context.source is not None else ():
         yield Finding(
             "bases and flags cannot be unpacked here, the text does not say what they are", place, "write them out"
         )
-    for flag, value, place in _given(subject):
-        if isinstance(subject.declaration, ModuleDecl):
-            yield from _of_module(subject.declaration, flag, value, place)
-        elif flag in WORDS:
-            words = [repr(word) for word in WORDS[flag]]
+    for flag, value, place in _given(context):
+        if isinstance(context.declaration, ModuleDecl):
+            yield from _of_module(context.declaration, flag, value, place)
+        elif flag in STRING_OPTIONS:
+            words = [repr(word) for word in STRING_OPTIONS[flag]]
             if value not in words:
                 yield Finding(f"{flag!r} is neither {' nor '.join(words)}", place, f"write {flag}={' or '.join(words)}")
         elif flag not in FLAGS:
-            known = (*FLAGS, *WORDS)
+            known = (*FLAGS, *STRING_OPTIONS)
             help = did_you_mean(flag, known, f"the flags are {', '.join(known)}")
             yield Finding(f"TensorClass has no flag {flag!r}", place, help)
         elif value not in ("True", "False"):
             yield Finding(f"the flag {flag!r} is neither True nor False", place, f"write {flag}=True, or leave it out")
 
 
-def _of_module(declaration: ModuleDecl, flag: str, value: str | None, place: Place) -> Iterator[Finding]:
+def _of_module(declaration: ModuleDecl, flag: str, value: str | None, place: NodePath) -> Iterator[Finding]:
     if flag != INIT:
         yield Finding(f"a Module has no flags, {flag!r} is none", place, "remove it")
     elif value != "False":
@@ -68,18 +68,18 @@ def _of_module(declaration: ModuleDecl, flag: str, value: str | None, place: Pla
         yield Finding(message, place, "remove it; the constructor is generated")
 
 
-def _given(subject: Subject) -> Iterator[tuple[str, str | None, Place]]:
+def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:
     """The flags as given: name, value, place."""
-    if subject.source is None:
-        if isinstance(subject.declaration, TensorClassDecl):
-            yield from ((flag, "True", subject.name_place) for flag in sorted(subject.declaration.flags))
-            yield "checks", repr(subject.declaration.checks), subject.name_place
-        elif subject.declaration.keeps_init:
-            yield INIT, "False", subject.name_place
+    if context.source is None:
+        if isinstance(context.declaration, TensorClassDecl):
+            yield from ((flag, "True", context.name_place) for flag in sorted(context.declaration.flags))
+            yield "checks", repr(context.declaration.checks), context.name_place
+        elif context.declaration.keeps_init:
+            yield INIT, "False", context.name_place
         return
-    for name, value in subject.source.keywords:
+    for name, value in context.source.keywords:
         if name != "metaclass":
             yield name, value.literal, value.place.beside("keyword")
-    for base in subject.source.bases:
+    for base in context.source.bases:
         if base.name == language.TENSORCLASS:
             yield from ((argument, "True", base.place) for argument in base.args if isinstance(argument, str))

@@ -6,7 +6,7 @@ imported from. A folder `src` beside `pyproject.toml` is known without that. Rep
 longer name, or where the file itself imports relatively.
 """
 
-from ..diagnostics import UNKNOWN_ROOT
+from ..model.diagnostics import UNKNOWN_ROOT
 
 KIND = UNKNOWN_ROOT
 

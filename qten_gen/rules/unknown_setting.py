@@ -3,7 +3,7 @@
 A setting with a typing mistake would be ignored silently, so every unknown key is refused, with the nearest known one.
 """
 
-from ..diagnostics import UNKNOWN_SETTING
+from ..model.diagnostics import UNKNOWN_SETTING
 
 KIND = UNKNOWN_SETTING
 

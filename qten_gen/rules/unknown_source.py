@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
+from ..common.suggestions import did_you_mean
 from ..model import BufferDecl, ConfigDecl, ModuleDecl, ParameterDecl, VirtualDecl
-from ..suggestions import did_you_mean
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG312", "unknown-source")
 
@@ -46,12 +46,12 @@ class Mask(Module):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
     known = [f.name for f in declaration.fields if isinstance(f, ConfigDecl | ParameterDecl | BufferDecl)]
-    for field in subject.module_fields:
+    for field in context.module_fields:
         if isinstance(field, VirtualDecl):
             for name in field.sources or ():
                 if name not in known:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
-from ..model import ClassSource, Place, SourceFile, TypeExpr
-from ..suggestions import did_you_mean
-from .subject import Subject
+from ..common.suggestions import did_you_mean
+from ..model import ClassSource, NodePath, SourceFile, TypeExpr
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG207", "unknown-type")
 
@@ -35,23 +35,23 @@ class Batch(TensorClass):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    if subject.source is None or subject.file is None:
-        for declared in subject.fields:
+def check(context: RuleContext) -> Iterator[Finding]:
+    if context.source is None or context.file is None:
+        for declared in context.fields:
             for name, type in _unknown(declared.type):
                 message = f"{declared.name} is annotated with {name}, which nothing defines"
                 yield Finding(message, type.place, "define or import it before the class")
         return
-    for field in subject.source.fields:
+    for field in context.source.fields:
         if field.annotation is None:
             continue
         for name, type in _unknown(field.annotation):
-            if subject.file.has_star_import:
+            if context.file.has_star_import:
                 help = "import it by name: what a star import brings cannot be known"
             else:
-                help = did_you_mean(name, sorted(subject.file.names), "import it, or define it in this file")
+                help = did_you_mean(name, sorted(context.file.names), "import it, or define it in this file")
             yield Finding(f"nothing in this file defines {name}", type.place, help)
-        for name in _bound_below(field.annotation, subject.source, subject.file):
+        for name in _bound_below(field.annotation, context.source, context.file):
             message = f"{name} is defined below the class, and means nothing yet when the class is made"
             yield Finding(message, field.annotation.place, f"define {name} above the class")
 
@@ -64,7 +64,7 @@ def _bound_below(type: TypeExpr, cls: ClassSource, file: SourceFile) -> Iterator
             yield name
 
 
-def _line(place: Place) -> int:
+def _line(place: NodePath) -> int:
     """Which of the top-level statements a place is in."""
     return next((step for step in place.path if isinstance(step, int)), 0)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import FieldDecl, TensorClassDecl
 from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES, Axis, AxisKind, UnreadableShape, read_axes
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG211", "unreadable-shape")
 
@@ -40,12 +40,12 @@ class Batch(TensorClass):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    declaration = subject.declaration
+def check(context: RuleContext) -> Iterator[Finding]:
+    declaration = context.declaration
     if not isinstance(declaration, TensorClassDecl) or declaration.checks == "off":
         return
     bound = _bound(declaration)
-    for field in subject.tensorclass_fields:
+    for field in context.tensorclass_fields:
         if field.dims is None:
             continue
         for message, help in _problems(field, bound):

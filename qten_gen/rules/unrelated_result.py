@@ -9,9 +9,9 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import FileDecl, ModuleDecl, RegistrationDecl
-from .subject import Project
+from ..model.diagnostics import Finding, Kind
+from .context import Project
 
 KIND = Kind("QG404", "unrelated-result", "warning")
 

@@ -4,7 +4,7 @@ Whether a class declares, and which fields it inherits, depends on its bases. A 
 plain class; a name that nothing binds, or that the imported file does not have, is a mistake.
 """
 
-from ..diagnostics import UNRESOLVED_BASE
+from ..model.diagnostics import UNRESOLVED_BASE
 
 KIND = UNRESOLVED_BASE
 

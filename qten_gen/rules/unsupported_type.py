@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..classify import is_tensor, members_of
-from ..diagnostics import Finding, Kind
 from ..model import FieldDecl, FieldKind, TensorClassDecl, TypeExpr, language
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from ..model.field_kinds import is_tensor, members_of
+from .context import RuleContext
 
 KIND = Kind("QG208", "unsupported-type")
 
@@ -41,30 +41,30 @@ class Batch(TensorClass):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    for declared in subject.fields:
-        if declared.type.name == "typing.Final" and not subject.constructs_itself:
+def check(context: RuleContext) -> Iterator[Finding]:
+    for declared in context.fields:
+        if declared.type.name == "typing.Final" and not context.constructs_itself:
             help = "leave Final out; with frozen=True nothing can be set in the objects of a TensorClass"
             yield Finding(
                 f"{declared.name} is Final, which no argument of a constructor can be", declared.type.place, help
             )
-    for field in subject.tensorclass_fields:
-        problem = _problem(field, subject)
+    for field in context.tensorclass_fields:
+        problem = _problem(field, context)
         if problem is not None:
             message, help = problem
             yield Finding(f"the type of {field.name} {message}", field.type.place, help)
 
 
-def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
+def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
     present = [member for member in members_of(field.type) if member.name != "None"]
     tensors = [member for member in present if is_tensor(member)]
-    nested = [member for member in present if _is_tensorclass(member, subject)]
+    nested = [member for member in present if _is_tensorclass(member, context)]
     if any(member.name == language.UNBATCHED for member in present):
         unfit = "is Unbatched, but no tensor" if len(present) == 1 else "is Unbatched or something else"
         return None if field.unbatched else (unfit, "write Unbatched[Tensor]; a Python value is not batched anyway")
     if any(member.name == language.PER_ITEM for member in present) and field.kind is not FieldKind.PER_ITEM:
         return "is PerItem or something else", "write PerItem[...] alone, with a union in its brackets"
-    if field.kind is FieldKind.PER_ITEM and any(_holds_tensors(member, subject) for member in present):
+    if field.kind is FieldKind.PER_ITEM and any(_holds_tensors(member, context) for member in present):
         return "has tensors as values of items", "stack them in one Tensor"
     if tensors and len(tensors) < len(present):
         return "is a tensor or something else", "write Tensor: a number given for it becomes a tensor"
@@ -75,11 +75,11 @@ def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
     if any(member.name == "dataclasses.InitVar" for member in present):
         return "is InitVar, which only dataclasses have", "write a class method that computes the fields and constructs"
     if any(member.name == "typing.Self" for member in present):
-        return "is Self, which is another class in each child", f"write {subject.declaration.name}"
+        return "is Self, which is another class in each child", f"write {context.declaration.name}"
     if any(not member.name for member in present):
         return "cannot be told from its annotation", "write a type; a type variable needs a bound, such as Tensor"
     if field.container is None and any(
-        _holds_tensors(member, subject) for member in present if member not in tensors and member not in nested
+        _holds_tensors(member, context) for member in present if member not in tensors and member not in nested
     ):
         return (
             "has tensors inside a container",
@@ -88,16 +88,16 @@ def _problem(field: FieldDecl, subject: Subject) -> tuple[str, str] | None:
     return None
 
 
-def _is_tensorclass(type: TypeExpr, subject: Subject) -> bool:
-    own = subject.declaration
+def _is_tensorclass(type: TypeExpr, context: RuleContext) -> bool:
+    own = context.declaration
     return type.name == f"{own.module}.{own.name}" or isinstance(
-        subject.project.declarations.get(type.name), TensorClassDecl
+        context.project.declarations.get(type.name), TensorClassDecl
     )
 
 
-def _holds_tensors(type: TypeExpr, subject: Subject) -> bool:
+def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:
     """Whether a tensor is among the type's arguments, at any depth. What a callable takes and returns is not held."""
     if type.name in ("typing.Callable", "collections.abc.Callable", "builtins.type", "typing.Type"):
         return False
     arguments = [argument for argument in type.args if isinstance(argument, TypeExpr)]
-    return any(is_tensor(a) or _is_tensorclass(a, subject) or _holds_tensors(a, subject) for a in arguments)
+    return any(is_tensor(a) or _is_tensorclass(a, context) or _holds_tensors(a, context) for a in arguments)

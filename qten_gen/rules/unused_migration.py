@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import ModuleDecl
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG311", "unused-migration")
 
@@ -49,12 +49,12 @@ class Scale(Module):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    if subject.source is None or not isinstance(subject.declaration, ModuleDecl):
+def check(context: RuleContext) -> Iterator[Finding]:
+    if context.source is None or not isinstance(context.declaration, ModuleDecl):
         return
-    if "version" in subject.source.attributes or subject.project.ancestors(subject.declaration):
+    if "version" in context.source.attributes or context.project.ancestors(context.declaration):
         return  # an ancestor may have a version, which its declaration does not tell
-    for method in subject.source.methods:
+    for method in context.source.methods:
         if method.name == "migrate":
-            message = f"{subject.declaration.name} has version 1, so its migrate is never called"
+            message = f"{context.declaration.name} has version 1, so its migrate is never called"
             yield Finding(message, method.place / "name", "write version: ClassVar[int] = 2")

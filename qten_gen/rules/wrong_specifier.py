@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..diagnostics import Finding, Kind
 from ..model import TensorClassDecl, language
-from .subject import Subject
+from ..model.diagnostics import Finding, Kind
+from .context import RuleContext
 
 KIND = Kind("QG304", "wrong-specifier")
 
@@ -36,18 +36,18 @@ class Batch(TensorClass):
 """
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    if subject.source is None or not isinstance(subject.declaration, TensorClassDecl):
+def check(context: RuleContext) -> Iterator[Finding]:
+    if context.source is None or not isinstance(context.declaration, TensorClassDecl):
         return
-    name = subject.declaration.name
-    for field in subject.source.fields:
+    name = context.declaration.name
+    for field in context.source.fields:
         if field.specifier is not None and field.specifier.name != language.FIELD:
             called = field.specifier.name.rpartition(".")[2]
             help = f"use field(default=...) or field(default_factory=...), or derive {name} from Module"
             yield Finding(
                 f"{called}(...) belongs to a Module, and {name} is a TensorClass", field.specifier.place, help
             )
-    for method in subject.source.methods:
+    for method in context.source.methods:
         if language.VIRTUAL in method.decorators:
             place = method.place / "decorators" / method.decorators.index(language.VIRTUAL) / "decorator"
             yield Finding(f"@virtual belongs to a Module, and {name} is a TensorClass", place, "use @property")

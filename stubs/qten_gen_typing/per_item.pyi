@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Generic, TypeAlias, TypeVar, overload
 
-from qten_gen.runtime.tensorclass.per_item import PerItem
+from qten_gen.runtime.tensorclass.fields.per_item import PerItem
 
 T = TypeVar("T")
 

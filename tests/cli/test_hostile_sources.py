@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .command import BATCH, Command
+from tests.command import BATCH, Command
 
 CONFLICT = "<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> branch\n"
 
@@ -122,9 +122,9 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
             "dim is Final, which no argument of a constructor can be",
         ),
         (
-            "class _q(TensorClass):\n    x: Tensor",
+            "class _rt(TensorClass):\n    x: Tensor",
             "QG203",
-            "generated code has '_q' for a module, so no class can be called that",
+            "generated code has '_rt' for a module, so no class can be called that",
         ),
         (
             "class Net(Module):\n    a = b = param(2)",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .command import BATCH, BROKEN, Command
+from tests.command import BATCH, BROKEN, Command
 
 
 def test_check_lists_what_is_missing_and_writes_nothing(qten_gen: Command) -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import qten_gen as package
-from qten_gen import run
-
-from .command import BATCH, Command
+from qten_gen.cli import run
+from tests.command import BATCH, Command
 
 ROOT = str(Path(package.__file__).parents[1])
 
@@ -67,7 +66,7 @@ def test_a_fault_of_ours_asks_for_a_report(qten_gen: Command, monkeypatch: pytes
 def test_a_rendered_text_that_is_no_python_is_a_fault_of_ours_and_is_not_written(
     qten_gen: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qten_gen.plan.render", lambda file: {"py": "x = (", "pyi": ""})
+    monkeypatch.setattr("qten_gen.generate.plan.render", lambda file: {"py": "x = (", "pyi": ""})
     qten_gen.write("src/model.py", BATCH)
     result = qten_gen("src")
     assert result.status == 101
@@ -100,9 +99,9 @@ def test_an_interruption_while_a_module_is_loading_is_one_too(
 def test_the_signal_of_ctrl_c_ends_a_process_with_130() -> None:
     script = (
         "import os, signal, sys\n"
-        "from qten_gen import cli, run\n"
+        "from qten_gen.cli import command, run\n"
         "run.discover = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
-        "sys.exit(cli.main(['.']))\n"
+        "sys.exit(command.main(['.']))\n"
     )
     result = python("-c", script)
     assert (result.returncode, result.stderr) == (130, "interrupted\n")

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from .command import BATCH, BROKEN, Command
+from tests.command import BATCH, BROKEN, Command
 
 
 def test_a_source_gets_a_module_and_a_stub_beside_it(qten_gen: Command) -> None:

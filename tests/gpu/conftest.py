@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.tools.pairs import MAKERS, Pair
+from tests.module.torch_tools.pairs import MAKERS, Pair
 
 HERE = Path(__file__).parent
 

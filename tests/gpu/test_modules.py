@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parallel import replicate
 
-from tests.tools.pairs import Block, Input, Pair, Rows, agree, blocks, fill, rows, state, train
+from tests.module.torch_tools.pairs import Block, Input, Pair, Rows, agree, blocks, fill, rows, state, train
 
 GPU = "cuda:0"
 

@@ -14,7 +14,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import CPUOffloadPolicy, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor
 
-from tests.tools.pairs import Pair, agree, blocks
+from tests.module.torch_tools.pairs import Pair, agree, blocks
 
 # Set up and taken down for the module, so one worker runs it.
 pytestmark = [pytest.mark.xdist_group("nccl"), pytest.mark.filterwarnings("ignore")]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
-from tests.storage.declared import Outer, assert_equal, outer
 from tests.tensorclass.declared import tensors
+from tests.tensorclass.storage.declared import Outer, assert_equal, outer
 
 
 def test_tensors_are_saved_from_and_loaded_to_a_gpu(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen.diagnostics import Diagnostic
 from qten_gen.link import link
 from qten_gen.model import (
     BufferDecl,
@@ -21,6 +20,7 @@ from qten_gen.model import (
     VirtualDecl,
     declares,
 )
+from qten_gen.model.diagnostics import Diagnostic
 from qten_gen.read.module import read
 
 LANGUAGE = """

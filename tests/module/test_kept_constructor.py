@@ -3,7 +3,7 @@
 import pytest
 
 from qten_gen import Module, TensorClass
-from qten_gen.diagnostics import DeclarationError
+from qten_gen.model.diagnostics import DeclarationError
 from tests.samples.kinds import modules, modules_qten
 
 

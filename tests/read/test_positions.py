@@ -2,20 +2,20 @@
 
 import pytest
 
-from qten_gen.diagnostics import Diagnostic, Finding, Kind, in_file
-from qten_gen.model import NOWHERE, Place
+from qten_gen.model import NO_PATH, NodePath
+from qten_gen.model.diagnostics import Diagnostic, Finding, Kind, in_file
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 
 KIND = Kind("QG000", "test")
 
 
-def located(text: str, place: Place, span: tuple[int, int] | None = None) -> tuple[int, int, int, int]:
+def located(text: str, place: NodePath, span: tuple[int, int] | None = None) -> tuple[int, int, int, int]:
     (found,) = locate([in_file(Finding("", place, span=span).of(KIND), "a.py")], {"a.py": text.encode()})
     return found.line, found.column, found.end_line, found.end_column
 
 
-def value_place(text: str) -> Place:
+def value_place(text: str) -> NodePath:
     source, _ = read(text.encode(), "a.py", "a")
     field = source.classes[0].fields[0]
     assert field.specifier is not None
@@ -25,8 +25,8 @@ def value_place(text: str) -> Place:
 def test_a_place_is_the_node_it_leads_to() -> None:
     text = "import os\nclass A(B,\n        Cat): ...\n"
 
-    assert located(text, Place(("body", 1, "name"))) == (2, 7, 2, 8)
-    assert located(text, Place(("body", 1, "bases", 1, "value"))) == (3, 9, 3, 12)
+    assert located(text, NodePath(("body", 1, "name"))) == (2, 7, 2, 8)
+    assert located(text, NodePath(("body", 1, "bases", 1, "value"))) == (3, 9, 3, 12)
 
 
 @pytest.mark.parametrize("quoted", ['"3*dmi"', "'3*dmi'", '"""3*dmi"""', 'r"3*dmi"'])
@@ -44,12 +44,12 @@ def test_a_span_in_a_string_with_escapes_marks_the_whole_string() -> None:
 
 
 def test_columns_count_characters() -> None:
-    assert located("größe = 'ü'; x = 1\n", Place(("body", 0, "body", 1, "value"))) == (1, 18, 1, 19)
+    assert located("größe = 'ü'; x = 1\n", NodePath(("body", 0, "body", 1, "value"))) == (1, 18, 1, 19)
 
 
 def test_a_place_that_does_not_exist_is_the_start_of_the_file() -> None:
-    assert located("x = 1\n", Place(("body", 7, "name"))) == (1, 1, 1, 2)
-    assert located("x = 1\n", NOWHERE) == (1, 1, 1, 2)
+    assert located("x = 1\n", NodePath(("body", 7, "name"))) == (1, 1, 1, 2)
+    assert located("x = 1\n", NO_PATH) == (1, 1, 1, 2)
 
 
 def test_what_has_a_line_keeps_it() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qten_gen.diagnostics import Diagnostic
 from qten_gen.model import ImportedName, SourceFile
+from qten_gen.model.diagnostics import Diagnostic
 from qten_gen.read.module import read
 
 
@@ -212,7 +212,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     assert all(item.line > 0 and item.column > 0 for item in diagnostics)
 
 
-WORDS = [
+STRING_OPTIONS = [
     "class A(B):\n    ",
     "x: ",
     "Tensor",
@@ -234,7 +234,7 @@ WORDS = [
 ]
 
 
-@given(st.lists(st.sampled_from(WORDS), max_size=30).map("".join))
+@given(st.lists(st.sampled_from(STRING_OPTIONS), max_size=30).map("".join))
 def test_any_text_is_read_or_refused(text: str) -> None:
     found, diagnostics = read(text.encode(), "shop/model.py", "shop.model")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.diagnostics import DeclarationError, Diagnostic, Finding, Kind, ordered
+from qten_gen.model.diagnostics import DeclarationError, Diagnostic, Finding, Kind, ordered
 from qten_gen.report import report
 
 SOURCE = b'class Net(Module):\n    weight: nn.Parameter = param("3*dmi")\n'

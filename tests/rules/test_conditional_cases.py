@@ -4,8 +4,8 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen.diagnostics import Diagnostic
-from qten_gen.plan import plan
+from qten_gen.generate.plan import plan
+from qten_gen.model.diagnostics import Diagnostic
 
 HEAD = """\
 from torch import Tensor

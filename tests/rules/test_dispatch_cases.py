@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen.plan import plan
+from qten_gen.generate.plan import plan
 
 NET = "from qten_gen import Module\nclass Net(Module): ...\n"
 HANDLER = "from shop.net import Net\n@Net.register(str)\ndef handle(net, text): ...\n"

@@ -5,8 +5,8 @@ from textwrap import dedent
 import pytest
 
 from qten_gen import rules
-from qten_gen.diagnostics import ordered
 from qten_gen.link import link
+from qten_gen.model.diagnostics import ordered
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 

@@ -5,9 +5,9 @@ from textwrap import dedent
 import pytest
 
 from qten_gen import rules
-from qten_gen.diagnostics import Diagnostic, ordered
 from qten_gen.link import link
 from qten_gen.model import ConfigDecl, FieldDecl, FieldKind, ModuleDecl, Name, ParameterDecl, TensorClassDecl, TypeExpr
+from qten_gen.model.diagnostics import Diagnostic, ordered
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 

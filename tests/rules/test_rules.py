@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from qten_gen import rules
-from qten_gen.diagnostics import Diagnostic, ordered
+from qten_gen.generate.plan import plan
 from qten_gen.link import link
-from qten_gen.plan import plan
+from qten_gen.model.diagnostics import Diagnostic, ordered
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 from qten_gen.rules.cases import case
@@ -68,7 +68,7 @@ def test_every_rule_file_is_registered() -> None:
 
     files = {path.stem for path in Path(rules.__file__).parent.glob("*.py")} - {
         "__init__",
-        "subject",
+        "context",
         "cases",
         "documentation",
         "reserved",

@@ -127,7 +127,7 @@ from shop.MODULE import Batch as C
 from shop.MODULE import Point
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.operations.reductions import ValuesAndIndices
+from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
 
 x = torch.ones(2)
 p = Point(x)

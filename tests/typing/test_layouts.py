@@ -12,7 +12,7 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen.cli import main
+from qten_gen.cli.command import main
 
 REPOSITORY = Path(__file__).parents[2]
 STUBS = (str(REPOSITORY), str(REPOSITORY / "stubs"))

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from ...model import Declaration
 
 
-class GeneratedPart(NamedTuple):
+class GeneratedClass(NamedTuple):
     """The generated class of a declaration, and the modules in which the finished class is to be a global."""
 
     cls: type
     modules: tuple[ModuleType, ...]
 
 
-class NoPart(NamedTuple):
+class NoGeneratedClass(NamedTuple):
     """There is no generated class to use. `reason` says why where a file was generated, whose module is in `modules`."""
 
     reason: str = ""
@@ -62,37 +62,37 @@ def _item(holder: object, name: str) -> object:
     return found
 
 
-def find_part(name: str, qualname: str, module: str) -> GeneratedPart | NoPart:
+def find_part(name: str, qualname: str, module: str) -> GeneratedClass | NoGeneratedClass:
     """What was generated for a class statement, not compared yet. Only top-level classes are generated for."""
     if name != qualname:
-        return NoPart()
+        return NoGeneratedClass()
     try:
         official = loading.find(real_name(module))
     except BrokenModule as broken:
         cause = broken.__cause__
-        return NoPart(f"{broken.args[0]} cannot be imported ({type(cause).__name__}: {cause})")
+        return NoGeneratedClass(f"{broken.args[0]} cannot be imported ({type(cause).__name__}: {cause})")
     if official is None:
-        return NoPart()
+        return NoGeneratedClass()
     joined = loading.module_for(official, name, module)
     found = vars(joined).get(f"_{name}")
     if isinstance(found, type):
-        return GeneratedPart(found, (joined,))
-    return NoPart(f"{name} was declared after {official.__name__} was generated", (joined,))
+        return GeneratedClass(found, (joined,))
+    return NoGeneratedClass(f"{name} was declared after {official.__name__} was generated", (joined,))
 
 
-def compare(part: GeneratedPart, declaration: Declaration, values: Values) -> GeneratedPart | NoPart:
+def compare(part: GeneratedClass, declaration: Declaration, values: Values) -> GeneratedClass | NoGeneratedClass:
     """The part, if it is the class that the declaration gives."""
     model, reflection = import_module("qten_gen.model"), import_module("qten_gen.reflection")
-    assumed: dict[str, str] = vars(part.cls).get("_assumed", {})
+    assumed: dict[str, str] = vars(part.cls).get("_inlined_values", {})
     if vars(part.cls).get("_fingerprint") == model.fingerprint(declaration) and all(
         reflection.written_as(values.get(key), text) for key, text in assumed.items()
     ):
         return part
-    return NoPart(f"{declaration.name} changed after {part.modules[0].__name__} was generated", part.modules)
+    return NoGeneratedClass(f"{declaration.name} changed after {part.modules[0].__name__} was generated", part.modules)
 
 
-def known_nested(part: GeneratedPart | NoPart, module: str) -> Callable[[str], bool]:
+def known_nested(part: GeneratedClass | NoGeneratedClass, module: str) -> Callable[[str], bool]:
     """A test whether a name that cannot be looked up yet is a TensorClass, from what the generated class says."""
-    nested: Mapping[str, str] = vars(part.cls).get("_nested", {}) if isinstance(part, GeneratedPart) else {}
+    nested: Mapping[str, str] = vars(part.cls).get("_nested", {}) if isinstance(part, GeneratedClass) else {}
     known = {loading.resolve_reference(reference, real_name(module)) for reference in nested.values()}
     return known.__contains__

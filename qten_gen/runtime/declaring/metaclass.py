@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from . import freshness, jit, loading
+from . import freshness, in_memory, loading
 from .class_scope import Scope, annotations_of, statement_frame
 from .fields import Buffer, Default, Field, Parameter, Submodule, Virtual
-from .freshness import GeneratedPart, NoPart, Values
+from .freshness import GeneratedClass, NoGeneratedClass, Values
 
 if TYPE_CHECKING:
     from ...model import Declaration
@@ -52,12 +52,12 @@ class DeclarationMeta(ABCMeta):
         declaration = mcls._read(statement)
         values = _values(statement, declaration)
         everything = _with_inherited(values, bases)
-        if isinstance(part, GeneratedPart):
+        if isinstance(part, GeneratedClass):
             part = freshness.compare(part, declaration, everything)
-        if isinstance(part, NoPart):
-            statement = dataclasses.replace(statement, is_declared_elsewhere=jit.nested_in_source)
+        if isinstance(part, NoGeneratedClass):
+            statement = dataclasses.replace(statement, is_declared_elsewhere=in_memory.nested_in_source)
             declaration = mcls._read(statement)
-            part = jit.build(declaration, statement.parents, part, scope)
+            part = in_memory.build(declaration, statement.parents, part, scope)
         for name_of_field in (*values.defaults, *values.specifiers, *values.bare):
             del namespace[name_of_field]
         mcls._prepare(namespace, declaration)
@@ -105,11 +105,11 @@ def _statement(
     namespace: dict[str, object],
     flags: Mapping[str, object],
     scope: Scope,
-    part: GeneratedPart | NoPart,
+    part: GeneratedClass | NoGeneratedClass,
 ) -> ClassStatement:
     module, reflection = str(namespace["__module__"]), import_module("qten_gen.reflection")
     model = import_module("qten_gen.model")
-    words = {*model.WORDS, model.INIT}
+    words = {*model.STRING_OPTIONS, model.INIT}
     statement: ClassStatement = reflection.ClassStatement(
         name=name,
         module=module,
@@ -206,7 +206,7 @@ def _with_inherited(values: Values, bases: tuple[type, ...]) -> Values:
     return Values(defaults | values.defaults, specifiers | values.specifiers)
 
 
-def _publish(cls: DeclarationMeta, part: GeneratedPart, statement: ClassStatement) -> None:
+def _publish(cls: DeclarationMeta, part: GeneratedClass, statement: ClassStatement) -> None:
     """Make the class a global of its generated modules, and give it the classes that its nested fields hold."""
     again = loading.publish(cls, *part.modules)
     references: Mapping[str, str] = getattr(part.cls, "_nested", {})

@@ -17,7 +17,7 @@ from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
 from ..declaring.fields import Virtual
-from .virtual import anchor, compute, virtual
+from .virtual import compute, dtype_device_source, virtual
 
 if TYPE_CHECKING:
     from .module import Module
@@ -97,7 +97,7 @@ def _computed(module: Module, owner: type[Module], name: str) -> Tensor:
     """
     specifier = owner._specifiers[name]
     assert isinstance(specifier, Virtual)
-    dtype, device = anchor(module)
+    dtype, device = dtype_device_source(module)
     if not _may_keep():
         return compute(module, owner, name, dtype, device)
     try:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar
 from torch import nn
 from torch.compiler import is_dynamo_compiling
 
-from . import calling
+from .fast_paths import calling
 
 F = TypeVar("F", bound="Functional")
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast, dataclass_transform
 
 from ..declaring.fields import Virtual, buffer, field, param, submodule, virtual
 from ..declaring.metaclass import DeclarationMeta
-from ..qten_style.ownership import Owning
+from ..qten_style.ownership import LabelledOwner
 from .cached_virtual import getter
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class ModuleMeta(DeclarationMeta):
     @staticmethod
     def _further_bases(declaration: Declaration, bases: tuple[type, ...]) -> tuple[type, ...]:
         """Classes that write their own `__init__` register by assignment, so those take any assignment."""
-        owns = declaration.custom_init and not any(issubclass(base, Owning) for base in bases)
-        return (Owning,) if owns else ()
+        owns = declaration.custom_init and not any(issubclass(base, LabelledOwner) for base in bases)
+        return (LabelledOwner,) if owns else ()
 
     def _complete(cls) -> None:
         """Virtual tensors move to the declaration: `super()` in their functions must reach the parent's, not their own."""

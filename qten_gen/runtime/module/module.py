@@ -13,10 +13,10 @@ from ..qten_style import ownership
 from ..qten_style.devices import Device, DeviceBounded
 from ..qten_style.frozen_dict import FrozenDict
 from ..qten_style.labelled import LabelledTensor
-from ..qten_style.ownership import Assignable
-from . import loading_state, moving
+from ..qten_style.ownership import LabelledAssignment
 from .cached_virtual import CACHE
 from .dispatch import Functional
+from .fast_paths import loading_state, moving
 from .metaclass import ModuleMeta
 from .ties import keeping_ties, share_assigned
 from .versions import migrate
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         def __call__(self, *args: Any, **keywords: Any) -> Any: ...
 
 
-class Module(nn.Module, Functional, Assignable, DeviceBounded, metaclass=ModuleMeta):
+class Module(nn.Module, Functional, LabelledAssignment, DeviceBounded, metaclass=ModuleMeta):
     """Base of declared modules. Annotations are its constructor arguments; specifiers declare its tensors and children.
 
         class Linear(Module):

@@ -1,6 +1,6 @@
 """Virtual tensors: attributes of a Module that are computed when they are read.
 
-The function gets the dtype and device of the module's *anchor*: its first parameter without a dtype of its own, else such a
+The function gets the dtype and device of one tensor of the module: its first parameter without a dtype of its own, else such a
 buffer, else an empty buffer registered for the purpose. So a virtual tensor follows `.to()` without being in the state dict.
 """
 
@@ -25,15 +25,16 @@ def virtual(module: Module, owner: type[Module], name: str) -> Tensor:
         RuntimeError: the function raised AttributeError. As it is, that would be taken for a missing attribute.
         TypeError: the function returned something other than a tensor.
     """
-    dtype, device = anchor(module)
+    dtype, device = dtype_device_source(module)
     return compute(module, owner, name, dtype, device)
 
 
-def anchor(module: Module) -> tuple[torch.dtype, torch.device]:
+def dtype_device_source(module: Module) -> tuple[torch.dtype, torch.device]:
     """The dtype and device that a module's virtual tensors follow.
 
-    A class with its own `__init__` has no declared anchor: there it is the first floating tensor in the module or its children.
-    So it is where a parametrization computes the anchor: to read it would compute it once more than the author's code does.
+    A class with its own `__init__` declares no tensor to take them from: there it is the first floating tensor in the module or
+    its children. So it is where a parametrization computes that tensor: reading it would compute it once more than the author's
+    code does.
     """
     name = type(module)._anchor  # of the class: read from the module, compiled code would guard each instance
     if name is not None:

@@ -4,9 +4,9 @@ Assigning a LabelledTensor copies its data into a parameter `tensor:NAME`, or a 
 `nograd_tensors`. The labels are kept in the instance dict. Reading the attribute gives a LabelledTensor that asks the module for
 its data each time, so it cannot be stale, whatever replaced the storage in between.
 
-Two classes take assignments. `Assignable` stands behind nn.Module in the method resolution order of every Module and gets what
-nn.Module has no place for; the `__setattr__` of a Module stays nn.Module's own, which FSDP tests for. `Owning` stands before it
-in classes with their own `__init__`, where a parameter or a child may take the name of a labelled tensor.
+Two classes take assignments. `LabelledAssignment` stands behind nn.Module in the method resolution order of every Module and gets
+what nn.Module has no place for; the `__setattr__` of a Module stays nn.Module's own, which FSDP tests for. `LabelledOwner` stands
+before it in classes with their own `__init__`, where a parameter or a child may take the name of a labelled tensor.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def nograd_tensors(*names: str) -> Callable[[ModuleType], ModuleType]:
             raise ValueError(f"nograd_tensors(): {name!r} is no name of an attribute")
 
     def decorate(cls: ModuleType) -> ModuleType:
-        if not (isinstance(cls, type) and issubclass(cls, Assignable)):
+        if not (isinstance(cls, type) and issubclass(cls, LabelledAssignment)):
             raise TypeError(f"nograd_tensors() decorates a Module class, got {cls!r}")
         cls.__nograd_tensors__ = cls.__nograd_tensors__ | frozenset(names)
         return cls
@@ -88,7 +88,7 @@ class BoundTensor(LabelledTensor):
 register_pytree(BoundTensor)
 
 
-class Assignable:
+class LabelledAssignment:
     """Base of Module: takes what nn.Module's own `__setattr__` has no place for."""
 
     __nograd_tensors__: frozenset[str] = frozenset()
@@ -109,7 +109,7 @@ class Assignable:
         super().__setattr__(name, value)
 
 
-class Owning(nn.Module):
+class LabelledOwner(nn.Module):
     """Lets anything take the name of a labelled tensor, and a labelled tensor the name of anything."""
 
     def __setattr__(self, name: str, value: Any) -> None:

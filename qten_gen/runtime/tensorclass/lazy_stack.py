@@ -11,13 +11,13 @@ import torch
 from torch import Size, Tensor
 from torch.utils import _pytree
 
-from . import joining
-from .applying import apply
-from .checks import is_nested, named
-from .indexing import Index, IndexItem
-from .lookup import Key, get, owner_of
-from .movement import Device, pin_memory, to
-from .shapes import common_leading
+from .core.checks import is_nested, named
+from .core.lookup import Key, get, owner_of
+from .methods import joining
+from .methods.applying import apply
+from .methods.indexing import Index, IndexItem
+from .methods.moving import Device, pin_memory, to
+from .methods.reshaping import common_leading
 
 if TYPE_CHECKING:
     from .tensorclass import TensorClass

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
-from . import protocols, pytree
-from .array_checks import shapes_of
-from .operations import missing
+from . import protocols
+from .fields.annotated_shapes import shapes_of
+from .operations import absent_attributes
 from .storage import pickling
+from .torch_tools import pytree
 
 if TYPE_CHECKING:
     from ...model import Declaration, TensorClassDecl
@@ -51,7 +52,7 @@ class TensorClassMeta(DeclarationMeta):
         ) -> TensorClassMeta: ...
 
     def __dir__(cls) -> list[str]:
-        return missing.present(cls, super().__dir__())
+        return absent_attributes.present(cls, super().__dir__())
 
     @staticmethod
     def _read(statement: ClassStatement) -> Declaration:

@@ -6,32 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from ..declaring.fields import field
-from . import (
-    access,
-    applying,
-    checks,
-    conversion,
-    datasets,
-    indexing,
-    listing,
-    locks,
-    lookup,
-    movement,
-    parallel,
-    processes,
-    pytree,
-    static,
-    transforms,
-    writing,
-)
-from . import names as dimension_names
-from .distributed import collectives, transfers
-from .gradients import Gradients
+from .core import checks, locks, lookup
+from .core import names as dimension_names
+from .fields import static
 from .interop import arrays, tensordicts
 from .metaclass import TensorClassMeta
-from .metadata import Metadata
-from .operations import missing, table, torch_functions
+from .methods import applying, conversion, indexing, inplace, listing, moving
+from .methods import keys as keyed
+from .methods.gradients import Gradients
+from .methods.metadata import Metadata
+from .operations import absent_attributes, table, torch_functions
+from .processes import parallel, shared_memory
+from .processes.distributed import collectives, transfers
 from .storage import load_state, memory_map, pickling, state_dict
+from .torch_tools import datasets, pytree, transforms
 
 if TYPE_CHECKING:
     from typing import Self
@@ -40,7 +28,7 @@ if TYPE_CHECKING:
     from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Operations, Primitives
     from tensordict import TensorDictBase
 
-    from .checks import BatchSize, DeviceLike
+    from .core.checks import BatchSize, DeviceLike
     from .interop.arrays import Array
     from .lazy_stack import LazyStack
     from .storage.memory_map import PathLike
@@ -48,7 +36,7 @@ if TYPE_CHECKING:
     class _Face(Operations, Primitives):
         """What a type checker sees of the table of operations, and of generated code."""
 else:
-    _Face = missing.WithAdvice
+    _Face = absent_attributes.WithAdvice
 
 T = TypeVar("T", bound="TensorClass")
 
@@ -92,7 +80,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     _fields: ClassVar[tuple[str, ...]] = ()
     _flags: ClassVar[frozenset[str]] = frozenset()
     _unbatched: ClassVar[tuple[str, ...]] = ()
-    _match = static.match_nothing
+    _check_compatible = static.match_nothing
     _per_item: ClassVar[tuple[str, ...]] = ()
     _containers: ClassVar[tuple[str, ...]] = ()
     _shapes: ClassVar[dict[str, tuple[str, str]]] = {}
@@ -125,14 +113,14 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
 
     # Fields by name
     get = lookup.get
-    get_at = access.get_at
-    set = access.set
-    setdefault = access.setdefault
-    pop = access.pop
-    update = access.update
-    select = access.select
-    exclude = access.exclude
-    replace = access.replace
+    get_at = keyed.get_at
+    set = keyed.set
+    setdefault = keyed.setdefault
+    pop = keyed.pop
+    update = keyed.update
+    select = keyed.select
+    exclude = keyed.exclude
+    replace = keyed.replace
     keys = listing.keys
     values = listing.values
     items = listing.items
@@ -145,12 +133,12 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
         return listing.sorted_keys(self)
 
     # Writing into tensors by key
-    set_ = writing.set_
-    set_at_ = writing.set_at_
-    update_ = writing.update_
-    update_at_ = writing.update_at_
-    copy_ = writing.copy_
-    copy_at_ = writing.copy_at_
+    set_ = inplace.set_
+    set_at_ = inplace.set_at_
+    update_ = inplace.update_
+    update_at_ = inplace.update_at_
+    copy_ = inplace.copy_
+    copy_at_ = inplace.copy_at_
 
     # Locks
     lock_ = locks.lock_
@@ -194,12 +182,12 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
         return lazy_or_dense(items)
 
     # Copies, devices, dtypes, gradients
-    to = movement.to
-    cpu = movement.cpu
-    cuda = movement.cuda
-    pin_memory = movement.pin_memory
-    record_stream = movement.record_stream
-    requires_grad_ = movement.requires_grad_
+    to = moving.to
+    cpu = moving.cpu
+    cuda = moving.cuda
+    pin_memory = moving.pin_memory
+    record_stream = moving.record_stream
+    requires_grad_ = moving.requires_grad_
     apply = applying.apply
     named_apply = applying.named_apply
 
@@ -267,12 +255,12 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None) -> Self:
-        """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.tensorclass.conversion.from_dict`."""
+        """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.tensorclass.methods.conversion.from_dict`."""
         return conversion.from_dict(cls, values, batch_size=batch_size, device=device)
 
     # Other processes
-    share_memory_ = processes.share_memory_
-    is_shared = processes.is_shared
+    share_memory_ = shared_memory.share_memory_
+    is_shared = shared_memory.is_shared
     map = parallel.map
     map_iter = parallel.map_iter
     send = transfers.send
@@ -340,7 +328,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     copy = conversion.copy
     __copy__ = conversion.copy
     __deepcopy__ = conversion.deep_copy
-    __replace__ = access.replace
+    __replace__ = keyed.replace
 
     __array_ufunc__: ClassVar[None] = None
     """Tells NumPy to leave operators between its numbers and an object to the object."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ..checks import BatchSize, DeviceLike, label
-from ..checks import batch_size as as_batch_size
-from ..contents import contents, nested_class
-from ..conversion import from_dict
-from ..joining import unbind
-from ..per_item import PerItem
+from ..core.checks import BatchSize, DeviceLike, label
+from ..core.checks import batch_size as as_batch_size
+from ..core.contents import contents, nested_class
+from ..fields.per_item import PerItem
+from ..methods.conversion import from_dict
+from ..methods.joining import unbind
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from torch import Size, Tensor
 
-from ..checks import BatchSize, DeviceLike, is_nested, named
-from ..contents import contents, nested_class, tensors_of
-from ..conversion import from_dict
+from ..core.checks import BatchSize, DeviceLike, is_nested, named
+from ..core.contents import contents, nested_class, tensors_of
+from ..methods.conversion import from_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

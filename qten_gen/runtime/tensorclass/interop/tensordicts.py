@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from torch import Size, Tensor
 
-from ..checks import named, suggestion
-from ..contents import construct, contents, nested_class, tensors_of
-from ..per_item import PerItem
-from ..static import equal
+from ..core.checks import named, suggestion
+from ..core.contents import construct, contents, nested_class, tensors_of
+from ..fields.per_item import PerItem
+from ..fields.static import equal
 
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase

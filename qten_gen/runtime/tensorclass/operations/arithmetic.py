@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 from torch import Tensor
 
-from ..locks import refuse_if_frozen
+from ..core.locks import refuse_if_frozen
 from . import methods
 from .entries import Function, Group, Operation, first_line, named
 from .operands import Operand, one, several, two

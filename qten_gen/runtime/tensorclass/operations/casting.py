@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 from torch import Tensor
 
-from .. import movement
+from ..methods import moving
 from .entries import Group, Operation, named
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _floating(name: str, dtype: torch.dtype) -> Operation:
     """An entry for a dtype that floating point tensors are converted to."""
 
     def method(self: T) -> T:
-        return movement.to(self, dtype)
+        return moving.to(self, dtype)
 
     doc = f"Floating point tensors as `{dtype}`, the others as they are."
     return Operation(name, doc, named(method, name, doc), form="unary")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 from torch import Tensor
 
-from .. import movement
-from ..locks import refuse_if_frozen
+from ..core.locks import refuse_if_frozen
+from ..methods import moving
 from .entries import Group, Operation, first_line
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def detach_(self: T) -> T:
 def _clone(input: T, *, memory_format: torch.memory_format = torch.preserve_format) -> T:
     """`torch.clone`, which has an option that the method has not."""
     if memory_format is torch.preserve_format:
-        return movement.clone(input)
+        return moving.clone(input)
     return input._map_with(_clone_as, memory_format, input._device)
 
 
@@ -36,9 +36,9 @@ def _clone_as(tensor: Tensor, memory_format: torch.memory_format) -> Tensor:
 
 
 COPYING = (
-    Operation("clone", first_line(movement.clone), movement.clone, (torch.clone,), _clone),
-    Operation("detach", first_line(movement.detach), movement.detach, (torch.detach,), in_place=detach_),
-    Operation("contiguous", first_line(movement.contiguous), movement.contiguous),
+    Operation("clone", first_line(moving.clone), moving.clone, (torch.clone,), _clone),
+    Operation("detach", first_line(moving.detach), moving.detach, (torch.detach,), in_place=detach_),
+    Operation("contiguous", first_line(moving.contiguous), moving.contiguous),
 )
 
 GROUP = Group(

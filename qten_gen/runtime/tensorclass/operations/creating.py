@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import Size, Tensor
 
-from .. import checks
-from ..per_item import items_become
-from ..shapes import integers
+from ..core import checks
+from ..fields.per_item import items_become
+from ..methods.reshaping import integers
 from .entries import Effect, Function, Operation, named
 
 if TYPE_CHECKING:

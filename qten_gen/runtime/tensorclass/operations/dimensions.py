@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast
 
 from torch import Size, Tensor
 
-from ..contents import contents
-from ..names import Names
-from ..shapes import Dim, dimension
+from ..core.contents import contents
+from ..core.names import Names
+from ..methods.reshaping import Dim, dimension
 
 if TYPE_CHECKING:
     from ..tensorclass import TensorClass

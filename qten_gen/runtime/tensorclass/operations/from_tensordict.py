@@ -8,7 +8,7 @@ from __future__ import annotations
 from textwrap import fill
 
 from ..tensorclass import TensorClass
-from .instead import INSTEAD, NOT_OF_TENSORDICT
+from .tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
 
 _INTRODUCTION = """\
 # From tensordict

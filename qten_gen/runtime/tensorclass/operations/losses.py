@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from .entries import Effect, Function, Group, Operation, named
 from .operands import reflected, two
-from .reducing import reduced
+from .reduction_ops import reduced
 
 if TYPE_CHECKING:
     from ..tensorclass import TensorClass

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from torch import Tensor
 
-from ..locks import refuse_if_frozen
-from ..mismatch import explain
+from ..core.error_context import explain
+from ..core.locks import refuse_if_frozen
 from .entries import Function
 from .operands import is_plain, one, reflected, several, two, unequal
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 from torch import Size, Tensor
 
-from ..checks import told_apart
-from ..contents import unbatched_leaves
-from ..indexing import over_batch
-from ..mismatch import blame, explain
+from ..core.checks import disambiguation
+from ..core.contents import unbatched_leaves
+from ..core.error_context import blame, explain
+from ..methods.indexing import over_batch
 from .entries import Function
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def refuse_unbatched(self: TensorClass) -> None:
 def no_operand(self: TensorClass, name: str, other: object) -> NoReturn:
     """Raise the error of an operand of another type."""
     cls = type(self).__name__
-    got = f"{type(other).__name__}{told_apart(type(self), other)}"
+    got = f"{type(other).__name__}{disambiguation(type(self), other)}"
     raise TypeError(f"{cls}.{name}: expected {cls}, a Tensor or a number, got {got}")
 
 

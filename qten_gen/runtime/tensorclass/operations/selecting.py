@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import torch
 from torch import Size, Tensor
 
-from ..indexing import getitem
-from ..locks import refuse_if_frozen
-from ..shapes import Dim, dimension, reshape
+from ..core.locks import refuse_if_frozen
+from ..methods.indexing import getitem
+from ..methods.reshaping import Dim, dimension, reshape
 from .dimensions import named
 from .operands import Operand, several
 
@@ -61,7 +61,7 @@ def tensor_split(self: T, indices_or_sections: int | Sequence[int] | Tensor, dim
     ends = zip((0, *cuts), (*cuts, length), strict=True)
     before, after = self._batch_size[:at], self._batch_size[at + 1 :]
     sizes = [Size((*before, len(range(length)[start:end]), *after)) for start, end in ends]
-    return tuple([named(part, self._names) for part in self._part(_tensor_split, (cuts, at), sizes)])
+    return tuple([named(part, self._names) for part in self._split(_tensor_split, (cuts, at), sizes)])
 
 
 def _tensor_split(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Sequence[Tensor]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import get_overloads
 
 from .entries import Function, Group, Operation
-from .forms import FORMS
+from .signatures import FORMS
 from .table import GROUPS
 
 _WIDTH = 120
@@ -33,10 +33,10 @@ from typing import ClassVar, Literal, Self, overload
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.checks import DeviceLike
+from qten_gen.runtime.tensorclass.core.checks import DeviceLike
+from qten_gen.runtime.tensorclass.methods.reshaping import Dim
 from qten_gen.runtime.tensorclass.operations.dimensions import Dims
-from qten_gen.runtime.tensorclass.operations.reductions import ValuesAndIndices
-from qten_gen.runtime.tensorclass.shapes import Dim
+from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 """
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import arithmetic, arranged, casting, copying, functions, losses, reductions, special
+from . import arithmetic, casting, copying, functions, losses, reduction_table, shape_table, special
 from .entries import Function, Group, Operation
 
 GROUPS: tuple[Group, ...] = (
     special.GROUP,
     arithmetic.GROUP,
     functions.GROUP,
-    reductions.GROUP,
-    reductions.RUNNING_GROUP,
-    arranged.SHAPE_GROUP,
-    arranged.TOGETHER_GROUP,
-    arranged.SELECTING_GROUP,
-    arranged.CREATING_GROUP,
+    reduction_table.GROUP,
+    reduction_table.RUNNING_GROUP,
+    shape_table.SHAPE_GROUP,
+    shape_table.TOGETHER_GROUP,
+    shape_table.SELECTING_GROUP,
+    shape_table.CREATING_GROUP,
     casting.GROUP,
     copying.GROUP,
     losses.GROUP,

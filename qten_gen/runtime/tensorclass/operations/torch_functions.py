@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from types import FunctionType
 
-from .. import differentiation
+from ..torch_tools import differentiation
 from .table import torch_functions
 
 

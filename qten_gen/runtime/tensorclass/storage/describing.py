@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 import torch
 from torch import Size, Tensor, nn
 
-from ..array_checks import refuse_contents
-from ..checks import label
-from ..contents import contents, new_like, tensor_and_nested
+from ..core.checks import label
+from ..core.contents import allocate_like, contents, tensor_and_nested
+from ..fields.annotated_shapes import refuse_contents
 from .dtypes import PLAIN
 from .file_names import PENDING, TENSOR_SUFFIX, FileNames
 from .files import is_current, mapped_file
@@ -143,9 +143,9 @@ def rebuilt(self: Any, level: Level, folder: str, tensors: dict[str, Tensor]) ->
     """An object like the described one, with the tensors that are at the paths of its files. On the CPU."""
     values = [
         _rebuilt(value, level.entries[name], folder, tensors)
-        for name, value in zip(tensor_and_nested(self), self._contents()[0], strict=True)
+        for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True)
     ]
-    made = new_like(self)._refill(values, self._contents()[1], self._batch_size, torch.device("cpu"))
+    made = allocate_like(self)._assign(values, self._field_values()[1], self._batch_size, torch.device("cpu"))
     made._names = self._names
     return made
 

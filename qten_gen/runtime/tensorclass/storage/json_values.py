@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import torch
 
-from ..per_item import PerItem
+from ..fields.per_item import PerItem
 from .errors import StorageError
 
 if TYPE_CHECKING:

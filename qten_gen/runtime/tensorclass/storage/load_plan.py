@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from torch import Size, Tensor
 
-from .. import names as dimension_names
-from ..array_checks import refuse_contents
-from ..checks import label
-from ..contents import contents
-from ..locks import refuse_if_locked
-from ..per_item import per_item
-from ..static import equal
+from ..core import names as dimension_names
+from ..core.checks import label
+from ..core.contents import contents
+from ..core.locks import refuse_if_locked
+from ..fields.annotated_shapes import refuse_contents
+from ..fields.per_item import per_item
+from ..fields.static import equal
 from .json_values import decode, enum_of
 from .load_state import copy_all
 from .state_dict import Level, dotless
@@ -209,5 +209,5 @@ def _carry_out(change: Change) -> None:
     static = [change.values.get(name, value) for name, value in contents(self).items() if name in self._static]
     if self._device is not None:
         values = [value.to(self._device) if isinstance(value, Tensor) else value for value in values]
-    self._refill(values, static, change.batch_size, self._device)
+    self._assign(values, static, change.batch_size, self._device)
     self._names = change.names

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import Tensor
 
-from ..checks import is_nested
-from ..contents import tensor_and_nested
-from ..locks import refuse_if_frozen
+from ..core.checks import is_nested
+from ..core.contents import tensor_and_nested
+from ..core.locks import refuse_if_frozen
 
 if TYPE_CHECKING:
     from ..tensorclass import TensorClass
@@ -63,7 +63,7 @@ def _fits(self: TensorClass, state: Mapping[str, Any], copies: list[tuple[Tensor
 
     That is the usual case, and most of the time that planning takes goes into what it cannot be.
     """
-    values, static = self._contents()
+    values, static = self._field_values()
     metadata = getattr(state, "_metadata", None) or {}
     level = metadata.get("", {})
     if static or len(values) != len(state) or len(metadata) > 1 or level.get("_non_tensor"):

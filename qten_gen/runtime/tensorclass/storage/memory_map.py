@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 import torch
 from torch import Tensor
 
-from .. import checks
-from ..locks import Lock, lock, nested_objects, refuse_if_frozen, refuse_if_locked
+from ..core import checks
+from ..core.locks import Lock, lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from .files import file_of, forget_path, mapped_file
 from .options import Options
 
 if TYPE_CHECKING:
-    from ..checks import DeviceLike
+    from ..core.checks import DeviceLike
     from ..tensorclass import TensorClass
 
 T = TypeVar("T", bound="TensorClass")
@@ -323,7 +323,7 @@ def saved_path(self: TensorClass) -> str | None:
     """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
     if not is_memmap(self):
         return None
-    found = {_folder(value) for value in self._contents()[0] if value is not None}
+    found = {_folder(value) for value in self._field_values()[0] if value is not None}
     return found.pop() if len(found) == 1 else None
 
 
@@ -335,7 +335,7 @@ def _folder(value: object) -> str | None:
     if isinstance(value, (dict, list)):
         inside = {_folder(item) for item in (value.values() if isinstance(value, dict) else value)}
     else:
-        inside = {_folder(item) for item in cast("TensorClass", value)._contents()[0] if item is not None}
+        inside = {_folder(item) for item in cast("TensorClass", value)._field_values()[0] if item is not None}
     below = inside.pop() if len(inside) == 1 else None
     return None if below is None else os.path.dirname(below) or None
 
@@ -351,7 +351,7 @@ def _become(self: T, other: T) -> T:
     """Make an object, and those that it holds, equal to another in place. Locks stay as they are."""
     mine: Any = self
     values = []
-    for before, after in zip(mine._contents()[0], other._contents()[0], strict=True):
+    for before, after in zip(mine._field_values()[0], other._field_values()[0], strict=True):
         is_object = hasattr(after, "_batch_size")
         if is_object and type(before) is type(after):
             after = _become(before, after)
@@ -359,7 +359,7 @@ def _become(self: T, other: T) -> T:
             _share_lock(after, self._lock)
         values.append(after)
     kept = self._lock
-    mine._refill(values, other._contents()[1], other._batch_size, other._device)
+    mine._assign(values, other._field_values()[1], other._batch_size, other._device)
     self._names = other._names
     self._lock = kept
     return self

@@ -30,16 +30,16 @@ import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
-from ..checks import default
-from ..contents import contents
-from ..locks import FROZEN, lock
-from ..per_item import PerItem, per_item
+from ..core.checks import default
+from ..core.contents import contents
+from ..core.locks import FROZEN, lock
+from ..fields.per_item import PerItem, per_item
 from . import files
 from .dtypes import DTYPES, dtype_name
 from .errors import StorageError
 
 if TYPE_CHECKING:
-    from ..names import Names
+    from ..core.names import Names
     from ..tensorclass import TensorClass
 
 T = TypeVar("T", bound="TensorClass")
@@ -198,7 +198,7 @@ def restore(self: TensorClass, state: State) -> None:
     device = state["device"]
     if isinstance(device, str):
         device = torch.device(device)
-    self._refill(values, static, Size(state["batch_size"]), device)
+    self._assign(values, static, Size(state["batch_size"]), device)
     self._names = state.get("names")
     if state.get("lock", False):
         lock(self)

@@ -11,11 +11,11 @@ from torch import Size, Tensor
 from torch._guards import active_fake_mode
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from .. import checks
-from ..array_checks import refuse_contents
-from ..checks import default, suggestion
-from ..contents import contents, nested_class
-from ..per_item import PerItem, per_item, refuse_unfit
+from ..core import checks
+from ..core.checks import default, suggestion
+from ..core.contents import contents, nested_class
+from ..fields.annotated_shapes import refuse_contents
+from ..fields.per_item import PerItem, per_item, refuse_unfit
 from . import files, metadata_files, schema, tensordict_folders
 from .errors import ReplacedError, StorageError
 from .file_names import PENDING
@@ -216,7 +216,7 @@ def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> T
             if name in cls._per_item:
                 value = _items(made, declared, value, batch_size, at, source)
         (static if name in cls._static else carried).append(_fitting(value, declared, batch_size, at))
-    made._refill(carried, static, batch_size, source.device or _CPU)
+    made._assign(carried, static, batch_size, source.device or _CPU)
     made._names = level.names
     _refuse_unfit(made, batch_size, where)
     return cast("TensorClass", made)
@@ -312,7 +312,7 @@ def _refuse_unfit(self: TensorClass, batch_size: Size, where: str) -> None:
         if self._shapes:
             refuse_contents(self, batch_size, contents(self))
         if self._per_item:
-            refuse_unfit(self, batch_size, self._contents()[1])
+            refuse_unfit(self, batch_size, self._field_values()[1])
     except (TypeError, ValueError) as error:
         raise StorageError(f"{where}: {error}") from None
 

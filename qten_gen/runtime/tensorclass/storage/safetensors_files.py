@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import torch
 from torch import Tensor
 
-from .. import checks
+from ..core import checks
 from . import files, schema
 from .describing import describe
 from .errors import StorageError
@@ -22,7 +22,7 @@ from .schema import Level, Metadata, TensorEntry
 from .state_dict import dotless
 
 if TYPE_CHECKING:
-    from ..checks import DeviceLike
+    from ..core.checks import DeviceLike
     from ..tensorclass import TensorClass
     from .memory_map import PathLike
 

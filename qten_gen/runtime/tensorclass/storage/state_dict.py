@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overlo
 import torch
 from torch import Tensor
 
-from ..checks import label
-from ..contents import tensor_and_nested
+from ..core.checks import label
+from ..core.contents import tensor_and_nested
 from .json_values import encode, enum_of
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _add(
     flatten: bool,
 ) -> None:
     """Add an object: its tensors to `found`, all else to `metadata`."""
-    values, static = self._contents()
+    values, static = self._field_values()
     plain: dict[str, object] = {}
     if metadata is not None:
         level: Level = {"batch_size": self._batch_size, "device": self._device, "_type": type(self).__name__}

@@ -1,0 +1,52 @@
+"""`qten-gen explain QG101`: what a diagnostic means, with an example of the mistake and one without it.
+
+The text is the rule's own: its docstring and its tested examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import indent
+from typing import TextIO
+
+from ..common.suggestions import nearest
+from ..rules import RULES, Rule
+from ..rules.cases import case
+
+_USAGE = "usage: qten-gen explain [CODE]\n"
+
+
+def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
+    """Print the page of a code or name, or the list of all, and return the exit status."""
+    match arguments:
+        case ["-h" | "--help"]:
+            out.write(_USAGE)
+        case []:
+            out.writelines(f"{rule.KIND.code}  {rule.KIND.name}\n" for rule in RULES)
+        case [name] if not name.startswith("-"):
+            found = next((rule for rule in RULES if name.lower() in (rule.KIND.code.lower(), rule.KIND.name)), None)
+            if found is None:
+                err.write(f"error: no diagnostic is called {name}; {_suggestion(name)}\n")
+                return 2
+            out.write(page(found))
+        case _:
+            err.write(_USAGE)
+            return 2
+    return 0
+
+
+def page(rule: Rule) -> str:
+    """The page of a rule.
+
+    The place of the mistake is marked as in a diagnostic.
+    """
+    head = f"{rule.KIND.code} [{rule.KIND.name}], {'an' if rule.KIND.severity == 'error' else 'a'} {rule.KIND.severity}"
+    text = (rule.__doc__ or "").strip()
+    bad, good = indent(rule.BAD.strip("\n"), "    "), indent(case(rule.GOOD).text.strip("\n"), "    ")
+    return f"{head}\n\n{text}\n\nReported:\n\n{bad}\n\nRight:\n\n{good}\n"
+
+
+def _suggestion(word: str) -> str:
+    codes, names = [rule.KIND.code for rule in RULES], [rule.KIND.name for rule in RULES]
+    close = nearest(word.upper(), codes, 0.7) or nearest(word.lower(), names)
+    return f"did you mean {close}?" if close else "qten-gen explain lists all"

@@ -1,0 +1,130 @@
+"""The command line of `qten-gen`, apart from its verbs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+from enum import Enum
+from typing import Literal, NamedTuple, NoReturn, TextIO
+
+from ..common.suggestions import nearest
+from ..project.config import OUTPUT_FORMATS
+
+_DESCRIPTION = """\
+Write typed Python for the TensorClass and Module declarations below the given
+paths: model_qten.py and model_qten.pyi beside model.py.
+
+  path                 files or folders; without one, those that `src` in
+                       [tool.qten-gen] of pyproject.toml names
+  explain [CODE]       say what a diagnostic such as QG101 means, or list all
+                       (a folder of that name is written ./explain)
+"""
+
+_EPILOG = """\
+exit status: 0 done, 1 errors found or outputs not up to date, 2 wrong use,
+101 a bug in qten-gen, 130 interrupted
+"""
+
+
+class Color(Enum):
+    """When messages are coloured."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+    def enabled(self, stream: TextIO) -> bool:
+        """Whether to colour what is written to a stream.
+
+        An option comes first, then NO_COLOR, then FORCE_COLOR; without any, it depends on whether a terminal listens.
+        """
+        if self is not Color.AUTO:
+            return self is Color.ALWAYS
+        if os.environ.get("NO_COLOR"):
+            return False
+        if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+            return True
+        return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+class Options(NamedTuple):
+    """What the command line asks for."""
+
+    paths: tuple[str, ...]
+    mode: Literal["write", "check", "diff"] = "write"
+    output_format: str | None = None
+    color: Color = Color.AUTO
+    quiet: bool = False
+    verbose: bool = False
+
+
+class UsageError(Exception):
+    """A command line that cannot be understood; the text says what is wrong with it."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message.removeprefix("argument ").replace("(choose from ", "(one of "))
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        # With a width it need not load shutil and all the compressors to ask the terminal for one.
+        super().__init__(prog, max_help_position=25, width=80)
+
+
+def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
+    """The options of a command line; None where it only asked for help or the version, which is then written to `out`.
+
+    Raises:
+        UsageError: An option is unknown or has a wrong value.
+    """
+    parser = _parser()
+    values, unknown = parser.parse_known_args(arguments)
+    if values.help:
+        out.write(parser.format_help())
+        return None
+    if values.version:
+        from .. import __version__
+
+        out.write(f"qten-gen {__version__}\n")
+        return None
+    if unknown:
+        raise UsageError(f"unknown option {unknown[0]}{_suggestion(unknown[0], parser)}")
+    if "" in values.paths:
+        raise UsageError("an empty path was given")
+    mode: Literal["write", "check", "diff"] = "check" if values.check else "diff" if values.diff else "write"
+    return Options(tuple(values.paths), mode, values.output_format, Color(values.color), values.quiet, values.verbose)
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="qten-gen",
+        usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=_Formatter,
+        add_help=False,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("paths", nargs="*", help=argparse.SUPPRESS)
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--check", action="store_true", help="write nothing; list what is not up to date")
+    modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a diff")
+    add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{', '.join(OUTPUT_FORMATS)} (full)")
+    whens = [item.value for item in Color]
+    add("--color", choices=whens, default="auto", metavar="WHEN", help="auto, always or never (auto)")
+    volume = parser.add_mutually_exclusive_group()
+    volume.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+    volume.add_argument("-v", "--verbose", action="store_true", help="also list the files written and removed")
+    add("-V", "--version", action="store_true", help="print the version and exit")
+    add("-h", "--help", action="store_true", help="print this text and exit")
+    return parser
+
+
+def _suggestion(option: str, parser: argparse.ArgumentParser) -> str:
+    close = nearest(option.partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help()))
+    return f"; did you mean {close}?" if close else ""

@@ -1,0 +1,79 @@
+"""The generator for a running program: classes whose declaration no file was generated for.
+
+The runtime reaches it by name, only when such a class is declared; it shares templates and rules with the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..common.module_names import absolute
+from ..link import link
+from ..link.import_context import import_contexts
+from ..model import Declaration, ImportContext, SourceFile, TensorClassDecl
+from ..model.diagnostics import DeclarationError
+from ..read.module import NO_CONTEXT, read
+from ..rules import check_declaration
+from ..rules.context import Project
+from .render import render_class
+
+
+def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
+    """The generated Python of one class; `parents` are its declared ancestors by qualified name.
+
+    Raises:
+        DeclarationError: the declaration breaks a rule; the message lists all findings.
+    """
+    findings = [finding for finding in check_declaration(declaration, Project(parents)) if finding.severity == "error"]
+    if findings:
+        raise DeclarationError.of(declaration.name, findings)
+    return render_class(declaration)
+
+
+def is_tensorclass(name: str) -> bool:
+    """Whether a qualified name is a TensorClass, from the text of the module that defines it; nothing is imported."""
+    module, _, cls = name.rpartition(".")
+    return cls in _tensorclasses(module)
+
+
+@lru_cache(maxsize=64)
+def _tensorclasses(module: str) -> frozenset[str]:
+    files = tuple(_with_bases(module))
+    told = import_contexts(files, {file.path: Path(file.path).read_bytes() for file in files})
+    linked, _ = link([_read(file.module, told[file.path]) or file if file.path in told else file for file in files])
+    own = [d for file in linked if file.source.module == module for d in file.declarations]
+    return frozenset(d.name for d in own if isinstance(d, TensorClassDecl))
+
+
+def _with_bases(module: str) -> Iterator[SourceFile]:
+    """The source of a module, and of those of its package that bases of its classes may come from, over any number of steps."""
+    waiting, seen = [module], {module}
+    while waiting:
+        source = _read(waiting.pop())
+        if source is not None:
+            yield source
+            found = {name for name in _modules_of_bases(source) if name.partition(".")[0] == module.partition(".")[0]}
+            waiting.extend(found - seen)
+            seen |= found
+
+
+def _modules_of_bases(source: SourceFile) -> Iterator[str]:
+    """The modules that bases of classes are imported from; where a file has no classes, all that it may pass bases on from."""
+    heads = {name.partition(".")[0] for cls in source.classes for base in cls.bases for name in base.names}
+    written = [imported.module for name, imported in source.imports.items() if name in heads or not source.classes]
+    for module in (*written, *source.star_imports):
+        yield absolute(module, source.module, source.is_package)
+
+
+def _read(module: str, around: ImportContext = NO_CONTEXT) -> SourceFile | None:
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return None
+    is_package = spec.submodule_search_locations is not None
+    return read(Path(spec.origin).read_bytes(), spec.origin, module, is_package, around)[0]

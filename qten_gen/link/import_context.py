@@ -1,0 +1,135 @@
+"""What files bring to each other before their names mean anything: star imports, and names of libraries that are passed on.
+
+`from .base import *` binds what `base` exports. `from .common import Tensor` means `torch.Tensor` where `common` imports it from
+there, and whether an annotation is a tensor, or a call a `param`, is decided while a file is read. So the few files that need it
+are read a second time, with what this module finds in the first reading of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ..common.module_names import absolute
+from ..model import ImportContext, ImportedName, SourceFile, language
+
+
+def import_contexts(files: Sequence[SourceFile], texts: Mapping[str, bytes]) -> dict[str, ImportContext]:
+    """What files have to be told, by path; files that need nothing are left out. `texts` holds their bytes by path."""
+    passing = _Passing(files)
+    reexports = passing.reexports()
+    below = _by_prefix(reexports)
+    found = {}
+    for file in files:
+        star_names, complete = passing.star_names(file)
+        if complete or star_names or _uses(file, reexports, below, texts[file.path]):
+            found[file.path] = ImportContext(reexports, star_names, complete)
+    return found
+
+
+def _by_prefix(names: Iterable[str]) -> dict[str, list[str]]:
+    """For each module and package, the rest of every qualified name that starts with it, dot included."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        end = name.rfind(".")
+        while end > 0:
+            found.setdefault(name[:end], []).append(name[end:])
+            end = name.rfind(".", 0, end)
+    return found
+
+
+def _uses(file: SourceFile, reexports: Mapping[str, str], below: Mapping[str, list[str]], text: bytes) -> bool:
+    """Whether a file imports a name that is passed on, or reaches one through the module that passes it on."""
+    for name, imported in file.imports.items():
+        module = absolute(imported.module, file.module, file.is_package)
+        qualified = module if imported.name is None else f"{module}.{imported.name}"
+        if qualified in reexports or any(f"{name}{rest}".encode() in text for rest in below.get(qualified, ())):
+            return True
+    return False
+
+
+class _Passing:
+    """The names that files have and export, star imports followed."""
+
+    def __init__(self, files: Sequence[SourceFile]) -> None:
+        self._files = {file.module: file for file in files}
+
+    def reexports(self) -> dict[str, str]:
+        """What names of the files stand for that come from outside."""
+        found = {}
+        for file in self._files.values():
+            for name in (*file.imports, *self.star_names(file)[0]):
+                meaning = self._meaning(file, name, ())
+                if meaning is not None and self._is_outside(meaning):
+                    found[f"{file.module}.{name}"] = meaning
+        return found
+
+    def star_names(self, file: SourceFile) -> tuple[dict[str, ImportedName], bool]:
+        """The names that the star imports of a file bring, and whether there are such imports and all of them are known."""
+        star_names: dict[str, ImportedName] = {}
+        for star, source in self._stars(file):
+            for name in self._exports(source, ()):
+                submodule = f"{source.module}.{name}"
+                meaning = self._meaning(source, name, ()) or (submodule if submodule in self._files else None)
+                if meaning is not None:
+                    star_names[name] = self._origin(star, name, meaning)
+        kept = {name: origin for name, origin in star_names.items() if name not in file.names}
+        return kept, bool(file.star_imports) and self._is_complete(file, ())
+
+    def _stars(self, file: SourceFile) -> Iterator[tuple[str, SourceFile]]:
+        """The star imports of a file that lead to files, as written."""
+        for star in file.star_imports:
+            source = self._files.get(absolute(star, file.module, file.is_package))
+            if source is not None:
+                yield star, source
+
+    def _is_complete(self, file: SourceFile, below: tuple[str, ...]) -> bool:
+        stars = list(self._stars(file))
+        return len(stars) == len(file.star_imports) and all(
+            self._is_complete(source, (*below, file.module)) for _, source in stars if source.module not in below
+        )
+
+    def _exports(self, file: SourceFile, below: tuple[str, ...]) -> Iterator[str]:
+        """The names that a star import of the file brings: those of `__all__`, or all that are public."""
+        if file.exported is not None:
+            yield from file.exported
+        elif file.module not in below:
+            yield from (name for name in sorted(file.names) if not name.startswith("_"))
+            for _, source in self._stars(file):
+                yield from self._exports(source, (*below, file.module))
+
+    def _meaning(self, file: SourceFile, name: str, below: tuple[str, ...]) -> str | None:
+        """The qualified name of what a name of a file stands for; None where the file has no such name."""
+        if file.module in below:
+            return None
+        deeper = (*below, file.module)
+        imported = file.imports.get(name)
+        if imported is not None and all(cls.name != name for cls in file.classes):
+            return self._imported(file, imported, deeper)
+        if name in file.names:
+            return f"{file.module}.{name}"
+        for _, source in reversed(list(self._stars(file))):
+            if name in self._exports(source, ()) and (meaning := self._meaning(source, name, deeper)) is not None:
+                return meaning
+        return None
+
+    def _imported(self, file: SourceFile, imported: ImportedName, below: tuple[str, ...]) -> str | None:
+        module = absolute(imported.module, file.module, file.is_package)
+        if imported.name is None:
+            return module
+        if module.partition(".")[0] == language.PACKAGE:
+            return f"{language.PACKAGE}.{imported.name}"
+        source = self._files.get(module)
+        meaning = self._meaning(source, imported.name, below) if source is not None else None
+        return meaning or f"{module}.{imported.name}".lstrip(".")
+
+    def _is_outside(self, qualified: str) -> bool:
+        """Whether a name leads out of the files, into a library perhaps."""
+        parts = qualified.split(".")
+        return all(".".join(parts[:end]) not in self._files for end in range(1, len(parts) + 1))
+
+    def _origin(self, star: str, name: str, meaning: str) -> ImportedName:
+        """The import that a name of a star import is as good as."""
+        if not self._is_outside(meaning):
+            return ImportedName(star, name)
+        module, _, last = meaning.rpartition(".")
+        return ImportedName(module, last) if module else ImportedName(last, None)

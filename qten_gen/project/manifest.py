@@ -1,0 +1,181 @@
+"""What the last run found, kept in `.qten_cache/`, so that an unchanged tree needs no parsing and hardly any reading.
+
+Nothing depends on it but time: it is checked before it is believed, and a manifest that is missing, damaged or of another
+generator counts as empty. It holds for each source its size, time and digest and what a look at its bytes told, and for each
+source whose outputs were as they should be, the digest of all that they were made from, and the outputs themselves.
+
+Paths in it are relative to the folder that holds `.qten_cache/`, with forward slashes.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .. import __version__
+from .import_graph import Scan
+
+FOLDER = ".qten_cache"
+_NAME = "manifest.json"
+_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of qten-gen and can be deleted.\n"
+
+Signature = tuple[int, int, str]
+"""Size, modification time in nanoseconds, and digest of a file. A time of -1 is not believed: the file is hashed again."""
+
+
+class Seen(NamedTuple):
+    """A source as it was read: its signature, the module it was taken for, and the scan of its bytes."""
+
+    signature: Signature
+    module: str
+    scan: Scan
+
+
+class Remark(NamedTuple):
+    """A warning about a source, to be shown again while the source is as it was."""
+
+    code: str
+    name: str
+    message: str
+    help: str
+    notes: tuple[str, ...]
+    span: tuple[int, int, int, int]
+    """Line and column, end line and end column."""
+
+
+class Fresh(NamedTuple):
+    """A source whose outputs are right while `key`, the digest of all that was linked with it, and the outputs stay the same."""
+
+    key: str
+    outputs: dict[str, Signature]
+    remarks: tuple[Remark, ...] = ()
+
+
+class Manifest(NamedTuple):
+    """Sources seen and sources whose outputs are right, by path."""
+
+    seen: dict[str, Seen]
+    fresh: dict[str, Fresh]
+
+
+def digest(data: bytes) -> str:
+    """The digest by which two contents are told apart."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def generator() -> str:
+    """A digest of the generator itself: its version, and size and time of its modules and templates, for those who work on it."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    folders = [package, os.path.join(os.path.dirname(package), "templates")]
+    state = [f"{__version__} {sys.version_info[:2]}", *(line for folder in folders for line in _state(folder))]
+    return digest("\n".join(state).encode("utf-8", "surrogateescape"))
+
+
+def _state(folder: str) -> Iterator[str]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir():
+            # The runtime is what generated code calls; it does not take part in generating.
+            if entry.name not in ("__pycache__", "runtime"):
+                yield from _state(entry.path)
+        elif not entry.name.endswith(".pyc"):
+            status = entry.stat()
+            yield f"{entry.name} {status.st_size} {status.st_mtime_ns}"
+
+
+def load(root: str) -> Manifest:
+    """The manifest below a folder; empty where there is none to be trusted."""
+    try:
+        with open(os.path.join(root, FOLDER, _NAME), "rb") as file:
+            document = json.load(file)
+        if document["generator"] != generator():
+            return Manifest({}, {})
+        return Manifest(
+            {path: _seen(entry) for path, entry in document["seen"].items()},
+            {path: _fresh(entry) for path, entry in document["fresh"].items()},
+        )
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return Manifest({}, {})
+
+
+def _seen(entry: object) -> Seen:
+    signature, module, mentions, derives, registers, aliases, imports, bases, binds, relative = _items(entry)
+    flags = mentions is True, derives is True, registers is True, aliases is True
+    found = Scan(*flags, _texts(imports), _texts(bases), _texts(binds), relative is True)
+    return Seen(_signature(signature), _text(module), found)
+
+
+def _fresh(entry: object) -> Fresh:
+    key, outputs, remarks = _items(entry)
+    if not isinstance(outputs, dict):
+        raise TypeError("outputs")
+    return Fresh(
+        _text(key), {path: _signature(item) for path, item in outputs.items()}, tuple(map(_remark, _items(remarks)))
+    )
+
+
+def _remark(entry: object) -> Remark:
+    code, name, message, help, notes, span = _items(entry)
+    first, second, third, fourth = map(_number, _items(span))
+    return Remark(_text(code), _text(name), _text(message), _text(help), _texts(notes), (first, second, third, fourth))
+
+
+def _signature(entry: object) -> Signature:
+    size, time, content = _items(entry)
+    return _number(size), _number(time), _text(content)
+
+
+def _items(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError("list expected")
+    return value
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError("number expected")
+    return value
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(_text, _items(value)))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text expected")
+    return value
+
+
+def save(root: str, manifest: Manifest) -> None:
+    """Write the manifest below a folder. A cache that cannot be written is none: the next run works as this one did."""
+    document = {
+        "generator": generator(),
+        "seen": {path: [seen.signature, seen.module, *seen.scan] for path, seen in sorted(manifest.seen.items())},
+        "fresh": {path: list(fresh) for path, fresh in sorted(manifest.fresh.items())},
+    }
+    folder = os.path.join(root, FOLDER)
+    try:
+        if os.path.islink(folder):
+            return
+        if not os.path.isdir(folder):
+            os.mkdir(folder)
+        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
+            if not os.path.exists(os.path.join(folder, name)):
+                _write(folder, name, text)
+        _write(folder, _NAME, json.dumps(document, separators=(",", ":")))
+    except OSError:
+        return
+
+
+def _write(folder: str, name: str, text: str) -> None:
+    """Write a file by way of another name, so that two runs at once leave one of two whole manifests."""
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}")
+    with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+    os.replace(temporary, os.path.join(folder, name))

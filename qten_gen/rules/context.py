@@ -1,0 +1,112 @@
+"""What a rule looks at: one declaration, its class statement where there is one, and the declarations around it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..model import (
+    NO_PATH,
+    ClassSource,
+    Declaration,
+    FieldDecl,
+    FieldSource,
+    FileDecl,
+    ModuleDecl,
+    ModuleField,
+    NodePath,
+    SourceFile,
+    TensorClassDecl,
+    declares,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The declarations of a run, by qualified name; `unimported` are the paths of the files that no other file imports."""
+
+    declarations: Mapping[str, Declaration] = field(default_factory=dict)
+    unimported: Collection[str] = ()
+
+    @classmethod
+    def of(cls, files: Sequence[FileDecl], unimported: Collection[str] = ()) -> Project:
+        """The project that these files make."""
+        return cls({d.qualified: d for file in files for d in file.declarations}, unimported)
+
+    def parents(self, declaration: Declaration) -> Iterator[Declaration]:
+        """The declared bases."""
+        for base in declaration.bases:
+            parent = self.declarations.get(base.name)
+            if parent is not None:
+                yield parent
+
+    def ancestors(self, declaration: Declaration) -> tuple[Declaration, ...]:
+        """The declared ancestors, nearest first, each once."""
+        found: dict[str, Declaration] = {}
+        queue = list(self.parents(declaration))
+        while queue:
+            parent = queue.pop(0)
+            if found.setdefault(parent.qualified, parent) is parent:
+                queue.extend(p for p in self.parents(parent) if p.qualified not in found)
+        return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RuleContext:
+    """A declaration to check. `source` and `file` are None for a class that exists without a file that was read."""
+
+    declaration: Declaration
+    source: ClassSource | None = None
+    file: SourceFile | None = None
+    project: Project = Project()
+
+    @property
+    def name_place(self) -> NodePath:
+        """The name in the class statement."""
+        return self.declaration.place / "name"
+
+    @property
+    def tensorclass_fields(self) -> tuple[FieldDecl, ...]:
+        """The fields that this very class declares, none for a Module."""
+        declaration = self.declaration
+        if not isinstance(declaration, TensorClassDecl):
+            return ()
+        return tuple(f for f in declaration.fields if declares(declaration, f))
+
+    @property
+    def module_fields(self) -> tuple[ModuleField, ...]:
+        """The fields that this very class declares, none for a TensorClass."""
+        declaration = self.declaration
+        if not isinstance(declaration, ModuleDecl):
+            return ()
+        return tuple(f for f in declaration.fields if declares(declaration, f))
+
+    @property
+    def fields(self) -> tuple[FieldDecl | ModuleField, ...]:
+        """The fields that this very class declares."""
+        return (*self.tensorclass_fields, *self.module_fields)
+
+    @property
+    def constructs_itself(self) -> bool:
+        """Whether it is a Module with an `__init__` written by hand, so that its annotations are no arguments."""
+        return isinstance(self.declaration, ModuleDecl) and self.declaration.custom_init
+
+    def field_source(self, name: str) -> FieldSource | None:
+        """The statement of a field."""
+        return next((f for f in self.source.fields if f.name == name), None) if self.source else None
+
+    def value_place(self, name: str) -> NodePath:
+        """What stands on the right of a field."""
+        source = self.field_source(name)
+        return NO_PATH if source is None else source.place / "value"
+
+    def argument_place(self, name: str, keyword: str) -> NodePath:
+        """What a field's specifier is given as `keyword`, or else what stands on the right of the field."""
+        source = self.field_source(name)
+        argument = source.specifier.get(keyword) if source and source.specifier else None
+        return self.value_place(name) if argument is None else argument.place
+
+
+def name_of(field: FieldSource) -> NodePath:
+    """The name in a field's statement: `name: type = value`, or `name = value`."""
+    return field.place / "targets" / 0 / "target" if field.annotation is None else field.place / "target"

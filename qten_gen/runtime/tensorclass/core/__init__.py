@@ -1,0 +1,1 @@
+"""What everything about TensorClass stands on: stored fields, sizes, devices, names, locks, and errors."""

@@ -1,0 +1,89 @@
+"""What an object holds, by field, without regard to properties that a user overrides; and objects made from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from torch import Tensor
+
+from ...declaring import loading
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def contents(self: TensorClass) -> dict[str, object]:
+    """Every field and what is stored in it, in constructor order."""
+    values, static = self._field_values()
+    if not static:
+        return dict(zip(self._fields, values, strict=True))
+    in_turn, static_in_turn = iter(values), iter(static)
+    return {name: next(static_in_turn) if name in self._static else next(in_turn) for name in self._fields}
+
+
+def tensor_and_nested(self: TensorClass | type[TensorClass]) -> tuple[str, ...]:
+    """Names of the fields whose values the first part of `_field_values` holds."""
+    if not self._static:
+        return self._fields
+    return tuple(name for name in self._fields if name not in self._static)
+
+
+def batched_leaves(self: TensorClass) -> list[Tensor]:
+    """The tensors that the batch carries, those of nested objects included."""
+    if not self._unbatched and not self._nested:
+        return self._leaves()
+    found: list[Tensor] = []
+    for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True):
+        if name in self._nested and value is not None:
+            found += batched_leaves(value)
+        elif name not in self._unbatched and value is not None:
+            found += tensors_of(value)
+    return found
+
+
+def tensors_of(value: object) -> list[Tensor]:
+    """The tensors that a field holds: the one, those of a dict or list, or none. Markers of pytrees count as tensors."""
+    if isinstance(value, dict):
+        return [*value.values()]
+    return [] if value is None else value if isinstance(value, list) else [cast(Tensor, value)]
+
+
+def unbatched_leaves(self: TensorClass) -> list[tuple[str, Tensor]]:
+    """The tensors that the batch does not carry, each with its field as `Batch.table`; those of nested objects included."""
+    found: list[tuple[str, Tensor]] = []
+    if not self._unbatched and not self._nested:
+        return found
+    for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True):
+        if name in self._unbatched:
+            found += [(f"{type(self).__name__}.{name}", tensor) for tensor in tensors_of(value)]
+        elif name in self._nested and value is not None:
+            found += unbatched_leaves(value)
+    return found
+
+
+def allocate_like(self: T) -> T:
+    """An object of the same class that is still to be filled."""
+    return object.__new__(type(self))
+
+
+def shallow_copy(self: T) -> T:
+    """The same tensors in a new object; objects, dicts and lists of tensors in its fields are new too."""
+    return self._map(_same)
+
+
+def _same(tensor: Tensor) -> Tensor:
+    return tensor
+
+
+def construct(cls: type[T], values: dict[str, object]) -> T:
+    """An object constructed from values of its fields, `batch_size` and `device`, also where the class has its own `__init__`."""
+    out = object.__new__(cls)
+    cls.__generated_init__(out, **values)
+    return out
+
+
+def nested_class(cls: type[TensorClass], name: str) -> type[TensorClass]:
+    """The class of a nested field, as the generated code of the owner knows it."""
+    return cast("type[TensorClass]", cls._map.__globals__[loading.bound_name(cls._nested[name])])

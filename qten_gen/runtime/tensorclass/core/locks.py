@@ -1,0 +1,243 @@
+"""Whether an object may change: objects that are locked for a while, and frozen ones.
+
+A locked object keeps what its fields hold: none can be set, nor its batch size or names. What is in the tensors may change. A
+frozen one, which is an object of a frozen class or one that such an object holds, refuses that too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+from weakref import ref
+
+from torch import Tensor
+
+from .contents import allocate_like
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+H = TypeVar("H")
+T = TypeVar("T", bound="TensorClass")
+
+
+class Lock:
+    """What keeps an object as it is.
+
+    `roots` are the objects on which `lock_` was called, this one or those that hold it. `FROZEN` has none, and ends never.
+    """
+
+    __slots__ = ("roots",)
+
+    def __init__(self, roots: tuple[ref[TensorClass], ...]) -> None:
+        self.roots: Final = roots
+
+
+FROZEN: Final = Lock(())
+"""The lock of every object of a frozen class, and of the objects in its fields."""
+
+
+class LockChanges:
+    """What `lock_` and `unlock_` remember for a `with` statement."""
+
+    __slots__ = ("entered", "was_locked")
+
+    def __init__(self) -> None:
+        self.was_locked: bool | None = None
+        """Whether the object was locked before the last call, until a `with` statement takes it."""
+        self.entered: list[bool] = []
+        """The same for each `with` statement that is open."""
+
+
+def refuse_if_locked(self: TensorClass, action: str) -> None:
+    """Raise the error of an attempt to change what an object holds, where it is locked or frozen: "cannot `action` a Batch".
+
+    Raises:
+        RuntimeError: it is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    if self._lock is not None:
+        raise _refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
+
+
+def refuse_if_frozen(self: TensorClass, action: str) -> None:
+    """Raise the error of an attempt to write to the tensors of an object, where it is frozen; a lock allows that.
+
+    Raises:
+        FrozenInstanceError: it is frozen, or an object in one of its fields is.
+    """
+    if self._lock is FROZEN:
+        raise _refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
+    if self._nested:
+        _refuse_if_it_holds_frozen(self, action, self)
+
+
+def _refuse_if_it_holds_frozen(self: TensorClass, action: str, holder: TensorClass) -> None:
+    for name in self._nested:
+        inner = getattr(self, name)
+        if inner is None:
+            continue
+        if inner._lock is FROZEN:
+            raise FrozenInstanceError(
+                f"cannot {action} a {type(holder).__name__}: its {type(inner).__name__} is frozen"
+            )
+        if inner._nested:
+            _refuse_if_it_holds_frozen(inner, action, holder)
+
+
+def locked(self: TensorClass, name: str) -> RuntimeError | FrozenInstanceError:
+    """The error of an attempt to set a field of a locked object, to be raised."""
+    return _refusal(self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)")
+
+
+def frozen(self: TensorClass, name: str) -> FrozenInstanceError:
+    """The error of an attempt to set a field of a frozen class, to be raised."""
+    return FrozenInstanceError(
+        f"cannot assign to {type(self).__name__}.{name}: the class is frozen; use .replace({name}=...)"
+    )
+
+
+def _refusal(self: TensorClass, what: str, instead: str) -> RuntimeError | FrozenInstanceError:
+    if "frozen" in self._flags:
+        return FrozenInstanceError(f"{what}: the class is frozen")
+    if self._lock is FROZEN:
+        return FrozenInstanceError(f"{what}: a frozen object holds it; use {instead}")
+    return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object")
+
+
+def is_locked(self: TensorClass) -> bool:
+    """Whether fields, batch size and names cannot be set: the object is locked or frozen."""
+    return self._lock is not None
+
+
+def lock_(self: T) -> T:
+    """Lock the object and those that it holds: their fields, batch sizes and names cannot be set any more.
+
+    What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
+    ends with the block.
+
+        batch.lock_()
+        with batch.lock_(): ...
+    """
+    _remember(self)
+    lock(self)
+    return self
+
+
+def unlock_(self: T) -> T:
+    """Unlock the object and those that it holds. In a `with` statement an object that was locked is locked again afterwards.
+
+        with batch.unlock_():
+            batch.mask = None
+
+    Raises:
+        RuntimeError: another locked object holds it, or one of those that it holds; unlock that one.
+        FrozenInstanceError: it is frozen.
+    """
+    if self._lock is FROZEN:
+        raise _refusal(self, f"cannot unlock a {type(self).__name__}", ".clone()")
+    tree = {id(found): found for found in _tree(self)}
+    for found in tree.values():
+        for owner in _owners(found):
+            if id(owner) not in tree:
+                raise RuntimeError(
+                    f"cannot unlock a {type(self).__name__}: a locked {type(owner).__name__} holds "
+                    f"{'it' if found is self else f'its {type(found).__name__}'}; unlock that, or use .clone()"
+                )
+    _remember(self)
+    for found in tree.values():
+        if found._lock is not FROZEN:
+            found._lock = None
+    return self
+
+
+def enter(self: T) -> T:
+    """Begin a `with` statement, which has to follow on `lock_()` or `unlock_()`.
+
+    Raises:
+        TypeError: neither was called.
+    """
+    changes = getattr(self, "_lock_changes", None)
+    if changes is None or changes.was_locked is None:
+        raise TypeError(f"a with statement takes a {type(self).__name__} from .lock_() or .unlock_()")
+    changes.entered.append(changes.was_locked)
+    changes.was_locked = None
+    return self
+
+
+def leave(self: TensorClass, *error: object) -> None:
+    """End a `with` statement: the object is locked, or not, as it was before."""
+    if self._lock_changes.entered.pop():
+        lock(self)
+    elif self._lock is not None:
+        unlock_(self)
+        self._lock_changes.was_locked = None
+
+
+def _remember(self: TensorClass) -> None:
+    changes = getattr(self, "_lock_changes", None)
+    if changes is None:
+        changes = self._lock_changes = LockChanges()
+    changes.was_locked = self._lock is not None
+
+
+def _tree(self: TensorClass) -> Iterator[TensorClass]:
+    """An object and everything that it holds."""
+    yield self
+    for inner in nested_objects(self):
+        yield from _tree(inner)
+
+
+def _owners(self: TensorClass) -> list[TensorClass]:
+    """The objects whose lock keeps this one locked. Those that are gone keep nothing."""
+    owners = [root() for root in self._lock.roots] if self._lock is not None else []
+    return [owner for owner in owners if owner is not None]
+
+
+def lock(self: TensorClass) -> None:
+    """Lock an object and those that it holds, as `lock_` does; for the keyword `lock` of constructors."""
+    if self._lock is None:
+        _add_root(self, ref(self))
+
+
+def _add_root(self: TensorClass, root: ref[TensorClass]) -> None:
+    if self._lock is FROZEN:
+        return
+    self._lock = Lock((root,) if self._lock is None else (*self._lock.roots, root))
+    for inner in nested_objects(self):
+        _add_root(inner, root)
+
+
+def nested_objects(self: TensorClass) -> list[TensorClass]:
+    """What the nested fields of an object hold, None left out."""
+    if not self._nested:
+        return []
+    values = [value for value in self._field_values()[0] if not isinstance(value, Tensor)]
+    return [cast("TensorClass", value) for value in values if hasattr(value, "_batch_size")]
+
+
+# What generated code of frozen classes calls
+
+
+def frozen_view(value: H) -> H:
+    """What a frozen object stores in a nested field: a frozen shallow copy of the object given, which stays as it is.
+
+    None and the markers that pytrees put in place of objects are stored as they are.
+    """
+    if getattr(value, "_lock", FROZEN) is FROZEN:
+        return value
+    inner = cast("TensorClass", value)
+    values, static = inner._field_values()
+    out = allocate_like(inner)._assign([frozen_view(one) for one in values], static, inner._batch_size, inner._device)
+    out._names = inner._names
+    out._lock = FROZEN
+    return cast(H, out)
+
+
+def freeze_nested(self: TensorClass) -> None:
+    """Freeze what the nested fields of a new frozen object hold, which nothing else holds yet."""
+    for inner in nested_objects(self):
+        if inner._lock is not FROZEN:
+            inner._lock = FROZEN
+            freeze_nested(inner)

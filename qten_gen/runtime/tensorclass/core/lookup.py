@@ -1,0 +1,95 @@
+"""Keys of fields: the name of a field, or a tuple of the names that lead to one in a nested object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final, cast
+
+from .checks import named, suggestion
+from .contents import contents
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+Key = str | tuple[str, ...]
+"""A field's name, or the names that lead to a nested one."""
+
+Values = Mapping[str, object] | Mapping[Key, object]
+"""What `update` takes: values by key. A mapping in place of a nested object is for that object."""
+
+NO_DEFAULT: Final = object()
+
+
+def get(self: TensorClass, key: Key, default: object = NO_DEFAULT) -> object:
+    """The value of a field; a tuple names a field of a nested object.
+
+        batch.get("tokens"), batch.get(("point", "weight")), batch.get(("point", "weight"), None)
+
+    Args:
+        default: Returned where there is no such field, or where a nested object on the way is None.
+
+    Raises:
+        KeyError: there is no such field and no default.
+        TypeError: `key` is neither a name nor a tuple of names.
+    """
+    owner, name = self, ""
+    steps = (key,) if isinstance(key, str) else _names(key)
+    for position, name in enumerate(steps):
+        if name not in getattr(owner, "_fields", ()):
+            if default is not NO_DEFAULT:
+                return default
+            raise _unknown(owner, name, steps[:position])
+        owner = getattr(owner, name)
+    return owner
+
+
+def owner_of(self: TensorClass, key: Key) -> tuple[TensorClass, str]:
+    """The object that has the field of a key, and the field's name.
+
+    Raises:
+        KeyError: there is no such field.
+        TypeError: `key` is neither a name nor a tuple of names.
+    """
+    if key in self._fields:
+        return self, key
+    steps = (key,) if isinstance(key, str) else _names(key)
+    owner = get(self, steps[:-1])
+    if not steps or steps[-1] not in getattr(owner, "_fields", ()):
+        raise _unknown(owner, steps[-1] if steps else "", steps[:-1])
+    return cast("TensorClass", owner), steps[-1]
+
+
+def pairs(self: TensorClass, values: Values | TensorClass) -> Iterator[tuple[Key, object]]:
+    """The keys and values of a mapping, or of an object of the same class.
+
+    Raises:
+        TypeError: `values` is neither.
+    """
+    if isinstance(values, type(self)):
+        yield from contents(values).items()
+    elif isinstance(values, Mapping):
+        yield from values.items()
+    else:
+        raise TypeError(f"expected a mapping or a {type(self).__name__}, got {type(values).__name__}")
+
+
+def _names(key: tuple[str, ...]) -> tuple[str, ...]:
+    if isinstance(key, (tuple, list)):
+        return tuple(key)
+    raise TypeError(f"expected the name of a field or a tuple of names as the key, got {named(key)}")
+
+
+def _unknown(owner: object, name: str, before: tuple[str, ...]) -> KeyError:
+    if not hasattr(owner, "_fields"):
+        return FieldError(
+            f"{'.'.join(before)} is {'None' if owner is None else type(owner).__name__}: it has no field {name!r}"
+        )
+    self = cast("TensorClass", owner)
+    return FieldError(f"{type(self).__name__} has no field {name!r}{suggestion(name, self._fields)}")
+
+
+class FieldError(KeyError):
+    """There is no such field. Unlike a plain KeyError it shows its message unquoted."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -1,0 +1,254 @@
+"""Names of the batch dimensions, and what becomes of them.
+
+An object has names of its own; an object in one of its fields has others. Operations that keep the dimensions keep the names of
+both. Operations that rearrange them say with the functions below what the names of the result are, and give nested objects none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import TYPE_CHECKING, TypeVar
+
+from torch import Size, Tensor
+
+from .contents import shallow_copy
+from .locks import refuse_if_locked
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+Names = tuple[str | None, ...]
+"""A name, or None, for each batch dimension."""
+
+NamesLike = Sequence[str | None] | None
+"""What a constructor takes as `names`; None is no name at all."""
+
+
+def names(self: TensorClass, value: NamesLike, batch_size: Size) -> Names | None:
+    """What is stored for the names that a user gives; None where there is no name among them.
+
+    Raises:
+        TypeError: a name is no string.
+        ValueError: there is not one for each batch dimension, or one stands twice.
+    """
+    if value is None:
+        return None
+    cls, n = type(self).__name__, len(batch_size)
+    if isinstance(value, str):
+        raise TypeError(
+            f"{cls}.names: expected a sequence of str or None, got {value!r}; for one dimension write [{value!r}]"
+        )
+    given = tuple(value)
+    for name in given:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"{cls}.names: expected str or None for each dimension, got {name!r}")
+        if name is not None and given.count(name) > 1:
+            raise ValueError(f"{cls}.names: expected different names, got {name!r} twice in {list(given)}")
+    if len(given) != n:
+        raise ValueError(
+            f"{cls}.names: expected one for each of {n} batch dimension{'' if n == 1 else 's'}, got {list(given)}"
+        )
+    return given if any(name is not None for name in given) else None
+
+
+def get_names(self: TensorClass) -> Names:
+    """The property `names`."""
+    return self._names or (None,) * len(self._batch_size)
+
+
+def position(self: TensorClass, name: str) -> int:
+    """The batch dimension that has a name.
+
+    Raises:
+        ValueError: none has it.
+    """
+    known = get_names(self)
+    if name not in known:
+        raise ValueError(f"no dimension of {type(self).__name__} is called {name!r}; the names are {list(known)}")
+    return known.index(name)
+
+
+def set_names(self: TensorClass, value: NamesLike) -> None:
+    """Set the property `names`.
+
+    Raises:
+        TypeError: a name is no string.
+        ValueError: there is not one for each batch dimension, or one stands twice.
+        RuntimeError: the object is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    refuse_if_locked(self, "name the dimensions of")
+    self._names = names(self, value, self._batch_size)
+
+
+def refine_names(self: T, *names: str | EllipsisType | None) -> T:
+    """The object with names for dimensions that have none; an ellipsis stands for the dimensions between. Tensors are not copied.
+
+        batch.refine_names("time", ...)
+
+    Raises:
+        ValueError: a dimension has another name already, or there is not one name for each dimension.
+    """
+    old = get_names(self)
+    if names.count(...) > 1:
+        raise ValueError(f"{type(self).__name__}.refine_names: expected one ellipsis at most, got {names.count(...)}")
+    if ... in names:
+        at = names.index(...)
+        after = len(names) - at - 1
+        names = (*names[:at], *old[at : len(old) - after], *names[at + 1 :])
+    new = _checked(self, [name for name in names if name is not ...])
+    for before, after_ in zip(old, new, strict=True):
+        if before is not None and before != after_:
+            raise ValueError(
+                f"{type(self).__name__}.refine_names: the dimension {before!r} cannot become {after_!r}; use .rename"
+            )
+    return renamed(self, new)
+
+
+def rename(self: T, *names: str | None, **changes: str) -> T:
+    """The object with other names: all of them in order, or some by their old name; None alone takes all away.
+
+        batch.rename("time", "row"), batch.rename(time="step"), batch.rename(None)
+
+    Raises:
+        ValueError: no dimension has that name, or there is not one name for each dimension.
+    """
+    return renamed(self, _new_names(self, names, changes))
+
+
+def rename_(self: T, *names: str | None, **changes: str) -> T:
+    """`rename` in place.
+
+    Raises:
+        ValueError: no dimension has that name, or there is not one name for each dimension.
+        RuntimeError: the object is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    set_names(self, _new_names(self, names, changes))
+    return self
+
+
+def renamed(self: T, names: Names | None) -> T:
+    """A copy, of which the tensors are the same, with other names, unchecked."""
+    out = shallow_copy(self)
+    out._names = names
+    return out
+
+
+def _new_names(self: TensorClass, names: tuple[str | None, ...], changes: dict[str, str]) -> Names:
+    old = get_names(self)
+    if changes:
+        if names:
+            raise TypeError(f"{type(self).__name__}.rename: expected names in order or by their old name, not both")
+        for name in changes:
+            if name not in old:
+                raise ValueError(
+                    f"{type(self).__name__}.rename: no dimension is called {name!r}; the names are {list(old)}"
+                )
+        return _checked(self, [changes.get(name, name) if name is not None else None for name in old])
+    return (None,) * len(old) if names == (None,) else _checked(self, names)
+
+
+def _checked(self: TensorClass, names_: Sequence[str | None]) -> Names:
+    return names(self, names_, self._batch_size) or (None,) * len(self._batch_size)
+
+
+# What becomes of the names
+
+
+def permuted(names: Names | None, order: Sequence[int]) -> Names | None:
+    """The names when the dimensions are put in another order; also where some are left out of it.
+
+    >>> permuted(("time", "row"), [1, 0]), permuted(("time", "row"), [1])
+    (('row', 'time'), ('row',))
+    """
+    return None if names is None else _or_none([names[dim] for dim in order])
+
+
+def inserted(names: Names | None, at: int, count: int = 1) -> Names | None:
+    """The names when `count` dimensions without name are inserted.
+
+    >>> inserted(("time",), 0)
+    (None, 'time')
+    """
+    return None if names is None else (*names[:at], *(None,) * count, *names[at:])
+
+
+def replaced(names: Names | None, at: int, old: int, new: int) -> Names | None:
+    """The names when `old` dimensions give way to `new` others.
+
+    >>> replaced(("time", "row", "column"), 0, 2, 1)
+    (None, 'column')
+    """
+    return None if names is None else _or_none([*names[:at], *[None] * new, *names[at + old :]])
+
+
+def without(names: Names | None, dims: Sequence[int]) -> Names | None:
+    """The names when some dimensions go away.
+
+    >>> without(("time", "row"), [0])
+    ('row',)
+    """
+    return None if names is None else _or_none([name for dim, name in enumerate(names) if dim not in dims])
+
+
+def indexed(names: Names, index: object, dimensions: int) -> Names | None:
+    """The names when an index is applied that is made of integers, slices, None and integer tensors.
+
+    A dimension that a slice or one tensor of one dimension selects from keeps its name. What several tensors make has none.
+
+    Args:
+        dimensions: How many there are then.
+    """
+    if isinstance(index, int):
+        return _or_none(names[1:])
+    if isinstance(index, slice):
+        return names
+    items = index if isinstance(index, tuple) else (index,)
+    tensors = [item for item in items if isinstance(item, Tensor) and item.dim() > 0]
+    if len(tensors) > 1 or any(tensor.dim() > 1 for tensor in tensors):
+        kept = _around_tensors(names, items, dimensions)
+    else:
+        old = iter(names)
+        pairs = [(item, None if item is None else next(old)) for item in items]
+        kept = [name for item, name in pairs if not _is_one(item)] + list(old)
+    return _or_none(kept)
+
+
+def _is_one(item: object) -> bool:
+    """Whether a part of an index selects one position, so that its dimension goes away."""
+    return isinstance(item, int) or (isinstance(item, Tensor) and item.dim() == 0)
+
+
+def _around_tensors(names: Names, items: Sequence[object], dimensions: int) -> list[str | None]:
+    """The names before and after the dimensions that several index tensors make together."""
+    kept: list[str | None] = []
+    places: list[int] = []
+    old = iter(names)
+    for item in items:
+        name = None if item is None else next(old)
+        if isinstance(item, Tensor) and item.dim() > 0:
+            places.append(len(kept))
+        elif not _is_one(item):
+            kept.append(name)
+    kept += old
+    at = places[0] if places[0] == places[-1] else 0
+    return [*kept[:at], *[None] * (dimensions - len(kept)), *kept[at:]]
+
+
+def _or_none(names: Sequence[str | None]) -> Names | None:
+    return tuple(names) if any(name is not None for name in names) else None
+
+
+def fitted(names: Names | None, dimensions: int) -> Names | None:
+    """The names of the leading dimensions, where there are more or fewer now.
+
+    >>> fitted(("time", "row"), 1), fitted(("time",), 2), fitted((None, "row"), 1)
+    (('time',), ('time', None), None)
+    """
+    if names is None or len(names) == dimensions:
+        return names
+    return _or_none([*names[:dimensions], *[None] * (dimensions - len(names))])

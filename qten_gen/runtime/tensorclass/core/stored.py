@@ -1,0 +1,149 @@
+"""The ground class of every TensorClass: its slots, its tables, and the primitives that are written out for each class.
+
+Everything in `runtime/tensorclass` is written over it. `TensorClass` adds the public methods, and a generated class the
+primitives, so that the bases of a declared class are `Batch -> _Batch (generated) -> TensorClass -> Stored`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from weakref import ref
+
+import torch
+from torch import Size, Tensor
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from ....model import Declaration
+    from ...declaring.fields import Default
+
+A = TypeVar("A")
+
+
+class Lock:
+    """What keeps an object as it is.
+
+    `roots` are the objects on which `lock_` was called, this one or those that hold it. `FROZEN` has none, and ends never.
+    """
+
+    __slots__ = ("roots",)
+
+    def __init__(self, roots: tuple[ref[Stored], ...]) -> None:
+        self.roots: Final = roots
+
+
+FROZEN: Final = Lock(())
+"""The lock of every object of a frozen class, and of the objects in its fields."""
+
+
+class LockChanges:
+    """What `lock_` and `unlock_` remember for a `with` statement."""
+
+    __slots__ = ("entered", "was_locked")
+
+    def __init__(self) -> None:
+        self.was_locked: bool | None = None
+        """Whether the object was locked before the last call, until a `with` statement takes it."""
+        self.entered: list[bool] = []
+        """The same for each `with` statement that is open."""
+
+
+class Stored:
+    """Named tensors that share their leading dimensions, as generated code stores them: one slot for each field, and four more.
+
+    The tables say what the fields are; the metaclass and generated code fill them in. The primitives are the whole interface
+    between generated code and the runtime: they check nothing, and whoever calls them has checked.
+    """
+
+    __slots__ = ("__weakref__", "_batch_size", "_device", "_lock", "_lock_changes", "_names")
+
+    _batch_size: Size
+    """The leading dimensions that all batched tensors share."""
+    _device: torch.device | None
+    """Where all tensors are; None where nothing is said about it."""
+    _names: tuple[str | None, ...] | None
+    """A name or None for each batch dimension; None where no dimension has one."""
+    _lock: Lock | None
+    """What forbids changes; None for an object that may change."""
+    _lock_changes: LockChanges
+    """Unset until `lock_` or `unlock_` is called."""
+
+    _declaration: ClassVar[Declaration]
+    """What the class statement declares."""
+    _defaults: ClassVar[dict[str, Default]]
+    """The defaults of fields, inherited ones included."""
+    _flags: ClassVar[frozenset[str]] = frozenset()
+    """The class flags that are on: `"frozen"`, `"autocast"`, ..."""
+    _fields: ClassVar[tuple[str, ...]] = ()
+    """The names of all fields, in the order of the constructor."""
+    _nested: ClassVar[dict[str, str]] = {}
+    """For each field that holds a TensorClass, the reference by which generated code finds that class."""
+    _static: ClassVar[tuple[str, ...]] = ()
+    """The fields that hold Python values: static and PerItem ones."""
+    _unbatched: ClassVar[tuple[str, ...]] = ()
+    """The fields whose tensors the batch does not carry."""
+    _per_item: ClassVar[tuple[str, ...]] = ()
+    """The fields with one Python value for each item of the batch."""
+    _containers: ClassVar[tuple[str, ...]] = ()
+    """The fields that hold a dict or a list of tensors."""
+    _shapes: ClassVar[dict[str, tuple[str, str]]] = {}
+    """For each field with an annotated shape, the dtype and the dimensions of the annotation."""
+    __generated_init__: ClassVar[Callable[..., None]]
+    """The generated constructor, which a class's own `__init__` may hide."""
+
+    def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:
+        """Apply `fn` to every tensor; batch size and device stay."""
+        raise NotImplementedError
+
+    def _map_with(self, fn: Callable[[Tensor, A], Tensor], argument: A, device: torch.device | None) -> Self:
+        """Apply `fn(tensor, argument)` to every tensor; batch size stays, `device` is where the results are."""
+        raise NotImplementedError
+
+    def _rearrange(self, fn: Callable[[Tensor, A], Tensor], argument: A, batch_size: Size) -> Self:
+        """Apply `fn(tensor, argument)`, which turns the batch dimensions into `batch_size`, to every batched tensor."""
+        raise NotImplementedError
+
+    def _zip(self, fn: Callable[[Tensor, Tensor], Tensor], other: Self) -> Self:
+        """Apply `fn` to the tensors of both, field by field. Static fields are this object's."""
+        raise NotImplementedError
+
+    def _index_put(self, index: object, value: Self) -> None:
+        """Write `value` into the items that `index` selects."""
+        raise NotImplementedError
+
+    def _check_compatible(self, other: Self) -> None:
+        """Refuse an object whose static values differ, or that has None in other fields. Nothing to refuse here."""
+
+    def _join(self, fn: Callable[[list[Tensor]], Tensor], items: Sequence[Self], batch_size: Size) -> Self:
+        """Join every tensor of `items`, the first of which is this object, with `torch.stack` or `torch.cat`."""
+        raise NotImplementedError
+
+    def _split(
+        self, fn: Callable[[Tensor, A], Sequence[Tensor]], argument: A, batch_sizes: Sequence[Size]
+    ) -> list[Self]:
+        """Cut every tensor with `fn(tensor, argument)` into one piece for each of `batch_sizes`."""
+        raise NotImplementedError
+
+    def _leaves(self) -> list[Tensor]:
+        """Every tensor, those of nested fields included; None is left out."""
+        raise NotImplementedError
+
+    def _requires_grad(self) -> bool:
+        """Whether any tensor requires a gradient."""
+        raise NotImplementedError
+
+    def _field_values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:  # what a field holds, its annotation says
+        """The values of the tensor and nested fields, and of the static fields, in field order."""
+        raise NotImplementedError
+
+    def _assign(
+        self, values: Sequence[Any], static: Sequence[Any], batch_size: Size, device: torch.device | None
+    ) -> Self:
+        """Fill a new object from `_field_values`, unchecked."""
+        raise NotImplementedError
+
+    def _to_dict(self) -> dict[str, object]:
+        """The fields as a dict, nested classes as dicts."""
+        raise NotImplementedError

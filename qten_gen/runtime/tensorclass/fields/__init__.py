@@ -1,0 +1,1 @@
+"""One file for each kind of field: what generated code calls to check, convert, join and split its values."""

@@ -1,0 +1,194 @@
+"""Shapes and dtypes that jaxtyping annotations say, checked for the error message and when a field is set.
+
+Constructors test the common case themselves, in one comparison a field, and come here when it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, cast
+
+import torch
+from torch import Size, Tensor
+
+from ..core import checks
+from ..core.checks import label, named
+from ..core.contents import contents, tensor_and_nested
+
+if TYPE_CHECKING:
+    from ....model import TensorClassDecl
+    from ..tensorclass import TensorClass
+
+
+def _named_dtypes(*names: str) -> frozenset[torch.dtype]:
+    """The dtypes of these names that this release of torch has."""
+    return frozenset(dtype for name in names if (dtype := getattr(torch, name, None)) is not None)
+
+
+INT: Final = _named_dtypes("int8", "int16", "int32", "int64")
+UINT: Final = _named_dtypes("uint8", "uint16", "uint32", "uint64")
+INTEGER: Final = INT | UINT
+FLOAT: Final = _named_dtypes(
+    *("bfloat16", "float16", "float32", "float64"),
+    *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+)
+COMPLEX: Final = _named_dtypes("complex64", "complex128")
+INEXACT: Final = FLOAT | COMPLEX
+REAL: Final = INTEGER | FLOAT
+NUM: Final = REAL | COMPLEX
+
+_FAMILIES = {
+    "Int": INT,
+    "UInt": UINT,
+    "Integer": INTEGER,
+    "Float": FLOAT,
+    "Complex": COMPLEX,
+    "Inexact": INEXACT,
+    "Real": REAL,
+    "Num": NUM,
+}
+
+Sizes = dict[str, tuple[int | Size, str]]
+"""What the names of dimensions stand for, and the field that says so: `{"seq": (7, "tokens")}`."""
+
+
+def shapes_of(declaration: TensorClassDecl) -> dict[str, tuple[str, str]]:
+    """Dtype and shape that annotations say, by field: `{"tokens": ("Int", "*batch seq")}`; none without checks."""
+    fields = declaration.fields if declaration.checks == "on" else ()
+    return {f.name: (f.dtype or "Shaped", f.dims) for f in fields if f.dims is not None}
+
+
+def refuse_shapes(self: TensorClass, batch_size: Size, /, **values: object) -> None:
+    """Raise the error of the first tensor that is not what its annotation says; a name has one size in all fields.
+
+    Raises:
+        TypeError: a dtype is another.
+        ValueError: a shape is another.
+    """
+    sizes: Sizes = {}
+    # Fields with `#name` last: what the name stands for is known then.
+    for name, value in sorted(values.items(), key=lambda item: "#" in self._shapes[item[0]][1]):
+        if isinstance(value, Tensor):
+            _refuse(self, name, value, batch_size, sizes)
+
+
+def shaped(self: TensorClass, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
+    """The tensor to store in a field whose annotation says a shape; the sizes of other fields are not compared.
+
+    Raises:
+        TypeError: `value` is no tensor (and the class does not cast), or of another dtype.
+        ValueError: its shape is another.
+    """
+    found = checks.unbatched(self, name, value, device)
+    _refuse(self, name, found, batch_size, {})
+    return found
+
+
+def fitting(self: TensorClass, name: str, value: object, old: Tensor | None) -> Tensor:
+    """The tensor to store in a field of an object that has the other fields already, in place of `old`.
+
+    Raises:
+        TypeError: `value` is no tensor (and the class does not cast), or of another dtype.
+        ValueError: its shape is another, or a size is not that of another field.
+    """
+    found = checks.unbatched(self, name, value, self._device)
+    if old is not None and found.dtype is old.dtype and found.shape == old.shape:
+        return found
+    held = contents(self)
+    others = {other: held[other] for other in self._shapes if other != name}
+    refuse_shapes(self, self._batch_size, **others, **{name: found})
+    return found
+
+
+def refuse_contents(self: TensorClass, batch_size: Size, values: Mapping[str, object]) -> None:
+    """Raise the error of fields that do not fit together for this batch size; `values` has all fields."""
+    refuse_shapes(self, batch_size, **{name: values[name] for name in self._shapes})
+
+
+def set_together(self: TensorClass, values: Mapping[str, object]) -> None:
+    """Set several fields whose annotations say shapes: they have to fit together afterwards, not one by one.
+
+    Raises:
+        TypeError: a value is no tensor (and the class does not cast), or of another dtype.
+        ValueError: a shape is another; nothing is written then.
+    """
+    optional = {f.name for f in cast("TensorClassDecl", type(self)._declaration).fields if f.optional}
+    held = contents(self)
+    for name, value in values.items():
+        is_none = value is None and name in optional
+        held[name] = None if is_none else checks.unbatched(self, name, value, self._device)
+    refuse_contents(self, self._batch_size, held)
+    dimension_names = self._names
+    static = self._field_values()[1]
+    self._assign([held[name] for name in tensor_and_nested(self)], static, self._batch_size, self._device)
+    self._names = dimension_names
+
+
+def _refuse(self: TensorClass, name: str, value: Tensor, batch_size: Size, sizes: Sizes) -> None:
+    """Raise the error of one tensor; note in `sizes` what its dimensions say."""
+    dtype, dims = self._shapes[name]
+    found = None if name in self._unbatched else batch_size
+    if not _has_dtype(value, dtype):
+        raise TypeError(f"{_expected(self, name, found, sizes)}, got {named(value)}")
+    words = dims.split()
+    if found is not None and value.shape[: len(found)] != found:
+        raise ValueError(f"{_expected(self, name, found, sizes)}, got {named(value)}")
+    new = _match(words, value.shape, batch_size, {word: size for word, (size, _) in sizes.items()})
+    if new is None:
+        raise ValueError(f"{_expected(self, name, found, sizes)}, got {named(value)}")
+    for word, size in new.items():
+        sizes.setdefault(word, (size, name))
+
+
+def _has_dtype(value: Tensor, dtype: str) -> bool:
+    if dtype == "Shaped":
+        return True
+    if dtype in _FAMILIES:
+        return value.dtype in _FAMILIES[dtype]
+    # Float8e4m3fn is torch.float8_e4m3fn; all others are torch's names in lower case.
+    return value.dtype is getattr(torch, dtype.lower().replace("float8e", "float8_e"), None)
+
+
+def _match(
+    words: list[str], shape: Size, batch_size: Size, known: Mapping[str, int | Size]
+) -> dict[str, int | Size] | None:
+    """What the names among `words` stand for in `shape`; None where they do not fit, or where `known` says otherwise."""
+    at = next((i for i, word in enumerate(words) if word[0] == "*" or word == "..."), None)
+    before, behind = (words, []) if at is None else (words[:at], words[at + 1 :])
+    rest = len(shape) - len(before) - len(behind)
+    if rest < 0 or (at is None and rest > 0):
+        return None
+    found: dict[str, int | Size] = {}
+    pairs: list[tuple[str, int | Size]] = list(zip(before, shape, strict=False))
+    pairs += zip(behind, shape[len(shape) - len(behind) :], strict=True)
+    if at is not None:
+        pairs.append((words[at], shape[len(before) : len(before) + rest]))
+    for word, size in pairs:
+        name = word.rpartition("=")[2].lstrip("*#")
+        if word == "*batch":
+            if size != batch_size:
+                return None
+        elif name.isdecimal():
+            if size != int(name):
+                return None
+        elif word != "..." and not name.startswith("_") and not (word[0] == "#" and size == 1):
+            expected = known.get(name, found.setdefault(name, size))
+            if size != expected or found[name] != size:
+                return None
+    return found
+
+
+def _expected(self: TensorClass, name: str, batch_size: Size | None, sizes: Sizes) -> str:
+    """The start of a message: the annotation, and what its names stand for.
+
+    `Batch.mask: expected Bool[Tensor, "*batch seq"] with batch size [4] and seq = 7 (from tokens)`
+    """
+    dtype, dims = self._shapes[name]
+    said = [] if batch_size is None else [f"batch size {list(batch_size)}"]
+    for word in dims.split():
+        if word.lstrip("*#") in sizes:
+            size, source = sizes[word.lstrip("*#")]
+            shown = size if isinstance(size, int) else list(size)
+            said.append(f"{word.lstrip('*#')} = {shown} (from {source})")
+    with_ = f" with {' and '.join(said)}" if said else ""
+    return f'{label(self, name)}: expected {dtype}[Tensor, "{dims}"]{with_}'

@@ -1,0 +1,162 @@
+"""Fields that hold a dict or a list of tensors: what generated code calls for them.
+
+Every operation applies to each of the tensors. Objects that are combined have the same keys, or as many tensors in a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import torch
+from torch import Size, Tensor
+
+from ..core import checks
+from ..core.checks import label, named
+from ..methods.joining import Join, all_or_none
+from .static import same_tensor
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+A = TypeVar("A")
+C = TypeVar("C", bound="dict[str, Tensor] | list[Tensor]")
+
+
+def tensor_dict(
+    self: TensorClass, name: str, value: object, batch_size: Size | None, device: torch.device | None
+) -> dict[str, Tensor]:
+    """The dict to store in a field, a new one, with its tensors moved to the object's device.
+
+    Args:
+        batch_size: What the shape of each tensor starts with; None for tensors that the batch does not carry.
+
+    Raises:
+        TypeError: `value` is no mapping from names to tensors.
+        ValueError: the shape of a tensor does not start with the batch size.
+    """
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{label(self, name)}: expected a dict of Tensors, got {named(value)}")
+    for key in value:
+        if not isinstance(key, str):
+            raise TypeError(f"{label(self, name)}: expected names as keys, got {named(key)}")
+    return {key: _tensor(self, f"{name}[{key!r}]", item, batch_size, device) for key, item in value.items()}
+
+
+def tensor_list(
+    self: TensorClass, name: str, value: object, batch_size: Size | None, device: torch.device | None
+) -> list[Tensor]:
+    """The list to store in a field, a new one, with its tensors moved to the object's device; see `tensor_dict`."""
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"{label(self, name)}: expected a list of Tensors, got {named(value)}")
+    return [_tensor(self, f"{name}[{i}]", item, batch_size, device) for i, item in enumerate(value)]
+
+
+def _tensor(
+    self: TensorClass, name: str, value: object, batch_size: Size | None, device: torch.device | None
+) -> Tensor:
+    if batch_size is None:
+        return checks.unbatched(self, name, value, device)
+    return checks.tensor(self, name, value, batch_size, device)
+
+
+def zip_tensors(
+    self: TensorClass, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C | None, right: C | None
+) -> C | None:
+    """Apply `fn` to the tensors of two objects, key by key; None in both or in neither."""
+    given = _alike(self, name, [left, right])
+    return None if given is None else _made(given[0], (fn(a, b) for a, b in _columns(given)))
+
+
+def join_tensors(self: TensorClass, name: str, fn: Join, values: list[C | None]) -> C | None:
+    """Join the tensors of several objects, key by key; None in all objects or in none."""
+    given = _alike(self, name, values)
+    if given is None:
+        return None
+    return _made(given[0], (fn([*column]) for column in _columns(given)))
+
+
+def part_tensors(
+    fn: Callable[[Tensor, A], Sequence[Tensor]], value: C | None, argument: A, batch_sizes: Sequence[Size]
+) -> Sequence[C | None]:
+    """The pieces of every tensor; None for each where the field is None."""
+    if value is None:
+        return [None] * len(batch_sizes)
+    pieces = [fn(tensor, argument) for tensor in _tensors(value)]
+    return [_made(value, (column[i] for column in pieces)) for i in range(len(batch_sizes))]
+
+
+def put_tensors(self: TensorClass, name: str, target: C | None, index: object, value: C | None) -> None:
+    """Write items of every tensor; None in both objects or in neither."""
+    given = _alike(self, name, [target, value])
+    for mine, theirs in _columns(given or []):
+        mine[index] = theirs  # type: ignore[index] # `index` was made by the runtime
+
+
+def match_tensors(self: TensorClass, name: str, left: C | None, right: C | None) -> None:
+    """Refuse two objects whose keys, or whose numbers of tensors, differ.
+
+    Raises:
+        TypeError: one of them is None.
+        ValueError: they differ.
+    """
+    _alike(self, name, [left, right])
+
+
+def same_tensors(self: TensorClass, name: str, values: list[C | None]) -> C | None:
+    """The one dict or list that an Unbatched field has in all of `values`: the same object, or equal tensors.
+
+    Raises:
+        ValueError: keys or tensors differ.
+    """
+    first = values[0]
+    if all(value is first for value in values):
+        return first
+    given = _alike(self, name, values)
+    for key, column in zip(_keys(given[0]), _columns(given), strict=True) if given else ():
+        same_tensor(self, f"{name}[{key!r}]", column)
+    return first
+
+
+def _alike(self: TensorClass, name: str, values: Sequence[C | None]) -> list[C] | None:
+    """The values, with keys in the order of the first, or None where all are None.
+
+    Raises:
+        TypeError: some of them are None.
+        ValueError: keys or lengths differ.
+    """
+    given = all_or_none(self, name, [*values])
+    if given is None:
+        return None
+    keys = _keys(given[0])
+    for value in given:
+        if {*_keys(value)} != {*keys}:
+            what = "keys" if isinstance(value, dict) else "number of tensors"
+            raise ValueError(
+                f"{label(self, name)}: expected the same {what} in every object, got {_shown(given[0])} and {_shown(value)}"
+            )
+    return [
+        cast(C, {key: value[cast(str, key)] for key in keys}) if isinstance(value, dict) else value for value in given
+    ]
+
+
+def _columns(values: Sequence[C]) -> Iterator[tuple[Tensor, ...]]:
+    """The tensors of several objects, key by key."""
+    return zip(*map(_tensors, values), strict=True)
+
+
+def _shown(value: dict[str, Tensor] | list[Tensor]) -> str:
+    return str([*value]) if isinstance(value, dict) else str(len(value))
+
+
+def _keys(value: dict[str, Tensor] | list[Tensor]) -> Sequence[str | int]:
+    return [*value] if isinstance(value, dict) else range(len(value))
+
+
+def _tensors(value: dict[str, Tensor] | list[Tensor]) -> list[Tensor]:
+    return [*value.values()] if isinstance(value, dict) else value
+
+
+def _made(like: C, tensors: Iterator[Tensor]) -> C:
+    """A dict with the keys of `like`, or a list, of these tensors."""
+    return cast(C, dict(zip(like, tensors, strict=True)) if isinstance(like, dict) else [*tensors])

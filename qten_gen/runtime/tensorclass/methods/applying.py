@@ -1,0 +1,218 @@
+"""A function of tensors applied to every tensor of an object, or to those of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar, overload
+
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_leaves
+
+from ..core import checks
+from ..core.checks import device as as_device
+from ..core.contents import allocate_like, tensor_and_nested
+from ..core.locks import nested_objects
+from ..core.lookup import Key
+from ..fields import containers, per_item
+from .listing import items
+from .moving import Device
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+@overload
+def apply(
+    self: T,
+    fn: Callable[[Tensor], Tensor],
+    *,
+    batch_size: int | Sequence[int] | None = None,
+    device: Device | None = None,
+) -> T: ...
+@overload
+def apply(
+    self: T,
+    fn: Callable[[Tensor, Tensor], Tensor],
+    other: T,
+    /,
+    *,
+    batch_size: int | Sequence[int] | None = None,
+    device: Device | None = None,
+) -> T: ...
+@overload
+def apply(
+    self: T,
+    fn: Callable[..., Tensor],
+    other: T,
+    another: T,
+    /,
+    *others: T,
+    batch_size: int | Sequence[int] | None = None,
+    device: Device | None = None,
+) -> T: ...
+def apply(
+    self: T,
+    fn: Callable[..., Tensor],
+    *others: T,
+    batch_size: int | Sequence[int] | None = None,
+    device: Device | None = None,
+) -> T:
+    """The object with `fn` applied to every tensor.
+
+        batch.apply(torch.square)
+        batch.apply(lambda tensor: tensor.sum(0), batch_size=())
+        batch.apply(torch.maximum, other)
+
+    Args:
+        fn: Has to return tensors whose shape starts with the batch size.
+        others: Objects of the class, whose tensors `fn` gets beside those of this one.
+        batch_size: Batch size of the result, where `fn` changes it.
+        device: Device of the result, where `fn` changes it.
+
+    Raises:
+        TypeError: `fn` returned no tensor, or the others are of another class.
+        ValueError: a result's shape does not start with the batch size, or the others have another one.
+    """
+    out = _among(self, fn, others) if others else self._map(fn)
+    return _finished(self, out, batch_size, device)
+
+
+def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: Device | None) -> T:
+    """What `apply` made, with the batch size and the device of the result."""
+    size = self._batch_size if batch_size is None else checks.batch_size(batch_size)
+    wanted = self._device if device is None else as_device(device)
+    if size == self._batch_size and _fits(out, wanted) and _none_lost(self, out):
+        out._device = wanted
+        return out
+    return _checked(self, out, size, wanted)
+
+
+@overload
+def named_apply(
+    self: T,
+    fn: Callable[[Key, Tensor], Tensor],
+    *,
+    nested_keys: bool = False,
+    batch_size: int | Sequence[int] | None = None,
+    device: Device | None = None,
+) -> T: ...
+@overload
+def named_apply(
+    self: T,
+    fn: Callable[[Key, Tensor, Tensor], Tensor],
+    other: T,
+    /,
+    *,
+    nested_keys: bool = False,
+    batch_size: int | Sequence[int] | None = None,
+    device: Device | None = None,
+) -> T: ...
+@overload
+def named_apply(
+    self: T,
+    fn: Callable[..., Tensor],
+    other: T,
+    another: T,
+    /,
+    *others: T,
+    nested_keys: bool = False,
+    batch_size: int | Sequence[int] | None = None,
+    device: Device | None = None,
+) -> T: ...
+def named_apply(
+    self: T,
+    fn: Callable[..., Tensor],
+    *others: T,
+    nested_keys: bool = False,
+    batch_size: int | Sequence[int] | None = None,
+    device: Device | None = None,
+) -> T:
+    """`apply` of a function that is told the name of the field first.
+
+        batch.named_apply(lambda name, tensor: tensor.double() if name == "weight" else tensor)
+
+    Args:
+        fn: Has to return tensors whose shape starts with the batch size.
+        others: Objects of the class, whose tensors `fn` gets behind those of this one.
+        nested_keys: Tell the way to fields of nested objects, `("point", "weight")`, instead of the last name.
+        batch_size: Batch size of the result, where `fn` changes it.
+        device: Device of the result, where `fn` changes it.
+
+    Raises:
+        TypeError: `fn` returned no tensor, or the others are of another class.
+        ValueError: a result's shape does not start with the batch size, or the others have another one.
+    """
+    names: list[Key] = []
+    for key, value in items(self, include_nested=True, leaves_only=True):
+        name = key if nested_keys or isinstance(key, str) else key[-1]
+        names += [name for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
+    left = iter(names)
+
+    def named(*tensors: Tensor) -> Tensor:
+        return fn(next(left), *tensors)
+
+    out = _among(self, named, others) if others else self._map(named)
+    return _finished(self, out, batch_size, device)
+
+
+def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:
+    """`fn` applied to every tensor and those of other objects."""
+    from ..operations.operands import several
+
+    for other in others:
+        if type(other) is not type(self):
+            cls = type(self).__name__
+            raise TypeError(f"{cls}.apply: expected {cls}, got {checks.named(other)}")
+    return several(self, fn, others, "apply")
+
+
+def _fits(out: TensorClass, device: torch.device | None) -> bool:
+    """Whether all leaves are tensors whose shapes start with the batch size, and on the device."""
+    size = out._batch_size
+    n = len(size)
+    fitting = size
+    for leaf in out._leaves():
+        if not isinstance(leaf, Tensor) or (device is not None and leaf.device != device):
+            return False
+        shape = leaf.shape
+        if shape != fitting and shape[:n] != size:
+            return False
+        fitting = shape
+    # The leaves of one of the same batch size have just been looked at.
+    return not out._nested or all(
+        (inner._batch_size == size and not inner._nested) or _fits(inner, device) for inner in nested_objects(out)
+    )
+
+
+def _none_lost(self: TensorClass, out: TensorClass) -> bool:
+    """Whether no function has returned None for a tensor, which a field that may be None would hold without a leaf."""
+    return len(self._leaves()) == len(out._leaves())
+
+
+def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | None) -> T:
+    """What `apply` made, with every field checked as on construction."""
+    fitted: list[object] = []
+    values, static = out._field_values()
+    for name, before, value in zip(tensor_and_nested(self), self._field_values()[0], values, strict=True):
+        if isinstance(value, (dict, list)):
+            size = None if name in self._unbatched else batch_size
+            check = containers.tensor_dict if isinstance(value, dict) else containers.tensor_list
+            fitted.append(check(self, name, value, size, device))
+        elif name in self._unbatched and value is not None:
+            fitted.append(checks.unbatched(self, name, value, device))
+        elif name in self._nested and value is not None:
+            tail = before._batch_size[len(self._batch_size) :]
+            fitted.append(_checked(before, value, batch_size + tail, device))
+        else:
+            fitted.append(before if before is None else checks.tensor(self, name, value, batch_size, device))
+    if self._per_item:
+        per_item.refuse_unfit(self, batch_size, static)
+    made = allocate_like(self)._assign(fitted, static, batch_size, device)
+    if batch_size == self._batch_size:
+        made._names = self._names
+    return made

@@ -1,0 +1,391 @@
+"""Indexing along the batch dimensions, and assignment to items.
+
+An index is brought into one of two forms, for which the batch size of the result is known without a look at a tensor, and is then
+applied to every tensor as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import getitem as item_of
+from operator import index as integer
+from types import EllipsisType
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar, cast
+
+import torch
+from torch import Size, Tensor
+from torch.compiler import is_compiling
+
+from ..core import names
+from ..core.checks import is_nested, named, plain_int, refuse_if_frozen
+from ..core.contents import batched_leaves
+from ..core.error_context import explain
+from . import joining
+from .reshaping import with_length
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+IndexItem = int | slice | EllipsisType | Tensor | Sequence[int] | Sequence[bool] | range | None
+"""One part of an index."""
+
+Index = IndexItem | tuple[IndexItem, ...]
+"""What an object is indexed with: along its batch dimensions only, never by a field's name."""
+
+_Plain = int | slice | Tensor | None
+
+PlainIndex = _Plain | tuple[_Plain, ...]
+"""An index that can be applied to every tensor."""
+
+
+def getitem(self: T, index: Index) -> T:
+    """The items that `index` selects along the batch dimensions.
+
+    The result is what indexing every tensor gives. A mask covers as many batch dimensions as it has.
+
+        batch[0], batch[1:3], batch[mask], batch[[2, 0]], batch[..., None]
+
+    Raises:
+        IndexError: the index is out of range or reaches beyond the batch dimensions.
+        TypeError: it is none of the types above.
+    """
+    found = _basic(self._batch_size, index)
+    if found is None:
+        rows = _rows_of(self, index)
+        if rows is not None:
+            selected = self._rearrange(_select_rows, rows, with_length(self._batch_size, 0, rows.shape[0]))
+            selected._names = self._names
+            return selected
+        found = _with_tensors(self, index)
+    plain, size = found
+    selected = self._rearrange(item_of, plain, size)
+    if self._names is not None:
+        selected._names = names.indexed(self._names, plain, len(size))
+    return selected
+
+
+def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
+    """Write into the items that `index` selects, in place.
+
+    `value` is an object of the same class with the batch size and the static fields of those items, a number, or a tensor that
+    broadcasts over their batch size. Where torch refuses one field, the fields before it are written already.
+
+    Raises:
+        ValueError: the batch sizes do not fit, or a static field differs.
+        FrozenInstanceError: the class is frozen.
+    """
+    refuse_if_frozen(self, "assign to an item of")
+    plain, size = _resolved(self, index)
+    if type(value) is type(self):
+        _put(self, index, plain, value, size)
+    else:
+        _fill(self, index, plain, value, size)
+
+
+def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None:
+    """Write an object into the items of an index, whose batch size is `size`."""
+    if value._batch_size != size:
+        raise ValueError(
+            f"{type(self).__name__}[{_shown(index)}] has batch size {list(size)}, "
+            f"the value has {list(value._batch_size)}"
+        )
+    self._check_compatible(value)
+    try:
+        self._index_put(plain, value)
+    except RuntimeError as error:
+        explain(f"{type(self).__name__}[{_shown(index)}]", [self[index], value], error, dtypes=True)
+        raise
+
+
+def _fill(self: TensorClass, index: Index, plain: PlainIndex, value: object, size: Size) -> None:
+    """Write a number, or a tensor that broadcasts over the batch size `size` of the items, into the items of an index."""
+    if isinstance(value, Tensor):
+        n = len(self._batch_size)
+        for leaf in batched_leaves(self):
+            # Torch converts what it writes into a slice, but not what a mask or indices select.
+            leaf[plain] = over_batch(value, size, leaf.dim() - n).to(leaf.dtype)
+    elif isinstance(value, (int, float, complex)):
+        for leaf in batched_leaves(self):
+            leaf[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
+    else:
+        items, wrong = f"{type(self).__name__}[{_shown(index)}]", type(value).__name__
+        raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}")
+
+
+def plain_index(self: TensorClass, index: Index) -> PlainIndex:
+    """An index along the batch dimensions in a form that can be applied to every tensor that carries them.
+
+    Raises:
+        IndexError: the index is out of range or reaches beyond the batch dimensions.
+        TypeError: it is none of the types of `Index`.
+    """
+    return _resolved(self, index)[0]
+
+
+def over_batch(value: Tensor, batch_size: Size, events: int) -> Tensor:
+    """`value`, which broadcasts over the batch size, shaped to broadcast over a tensor with `events` dimensions more.
+
+    Raises:
+        ValueError: it does not broadcast over the batch size.
+    """
+    if value.dim() == 0:
+        return value
+    pairs = zip(reversed(value.shape), reversed(batch_size), strict=False)
+    if value.dim() > len(batch_size) or any(size not in (1, whole) for size, whole in pairs):
+        raise ValueError(
+            f"a Tensor broadcasts over the batch size {list(batch_size)} only, got shape {list(value.shape)}; "
+            "for other shapes use .apply"
+        )
+    return value.reshape(*value.shape, *(1,) * events)
+
+
+def length(self: TensorClass) -> int:
+    """The size of the first batch dimension.
+
+    Raises:
+        TypeError: there is none.
+    """
+    try:
+        return self._batch_size[0]
+    except IndexError:
+        raise TypeError(f"a {type(self).__name__} without batch dimensions has no len()") from None
+
+
+def iterate(self: T) -> Iterator[T]:
+    """The items along the first batch dimension.
+
+    Raises:
+        TypeError: there is none.
+    """
+    if not self._batch_size:
+        raise TypeError(f"a {type(self).__name__} without batch dimensions cannot be iterated over")
+    return iter(joining.unbind(self))
+
+
+_MANY = 256
+"""From how many positions on it pays to ask whether all of them count from the front."""
+
+
+def _rows_of(self: TensorClass, index: Index) -> Tensor | None:
+    """The positions that a mask or a tensor of indices selects, where `index_select` may take them; None for the plain way."""
+    if type(index) is not Tensor or index.dim() != 1 or not self._batch_size:
+        return None
+    if index.dtype is torch.bool:
+        return _mask_indices(self, index, 0)[0]
+    if index.dtype is torch.long and index.numel() >= _MANY and _are_positions(self, index):
+        return index
+    return None
+
+
+def _are_positions(self: TensorClass, index: Tensor) -> bool:
+    """Whether no index is negative or out of range, where it is cheap to know: in main memory, of tensors with rows."""
+    if is_compiling() or not index.is_cpu or all(leaf.dim() == 1 for leaf in batched_leaves(self)):
+        return False
+    low, high = torch.aminmax(index)
+    try:
+        return low.item() >= 0 and high.item() < self._batch_size[0]
+    except RuntimeError:  # vmap and fake tensors have no values to look at
+        return False
+
+
+def _select_rows(tensor: Tensor, rows: Tensor) -> Tensor:
+    """`tensor[rows]` for positions that exist. `index_select` copies whole rows; it wants both on one device."""
+    return torch.index_select(tensor, 0, rows) if tensor.get_device() == rows.get_device() else tensor[rows]
+
+
+def _mask_indices(self: TensorClass, mask: Tensor, first: int) -> tuple[Tensor, ...]:
+    """The positions where a mask over the batch dimensions from `first` on is true: found once, not for every field."""
+    covered = self._batch_size[first : first + mask.dim()]
+    if mask.shape != covered:
+        raise IndexError(
+            f"a mask of shape {list(mask.shape)} does not fit the batch size {list(self._batch_size)} "
+            f"of {type(self).__name__}"
+        )
+    return mask.nonzero(as_tuple=True)
+
+
+def _resolved(self: TensorClass, index: Index) -> tuple[PlainIndex, Size]:
+    """The index in plain form, and the batch size of the items that it selects."""
+    return _basic(self._batch_size, index) or _with_tensors(self, index)
+
+
+def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
+    """An integer, a slice or a tuple of both, and the batch size that it leaves; None for other indexes and those out of range.
+
+    They are the usual ones. A slice goes first: in a graph, each type that is asked for on the way is a guard.
+    """
+    if not batch_size:
+        return None
+    if type(index) is slice:
+        length = _slice_length(index, batch_size[0])
+        return index, Size((length,)) if len(batch_size) == 1 else with_length(batch_size, 0, length)
+    if type(index) is int:
+        if not -batch_size[0] <= index < batch_size[0]:
+            return None
+        return index, batch_size[1:] if len(batch_size) > 1 else Size()
+    if type(index) is not tuple or len(index) > len(batch_size):
+        return None
+    sizes: list[int] = []
+    rest = iter(batch_size)
+    for item in index:
+        size = next(rest)
+        if type(item) is slice:
+            sizes.append(_slice_length(item, size))
+        elif type(item) is not int or not -size <= item < size:
+            return None
+    sizes += rest
+    return cast("tuple[_Plain, ...]", index), Size(sizes)
+
+
+def _with_tensors(self: TensorClass, index: Index) -> tuple[PlainIndex, Size]:
+    """Any other index in plain form, and the batch size of the items that it selects."""
+    batch_size = self._batch_size
+    if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0 and batch_size:
+        shape = index.shape
+        return index, shape if len(batch_size) == 1 else Size((*shape, *batch_size[1:]))
+    plain = _plain(self, index)
+    return plain, _indexed_size(batch_size, plain)
+
+
+def _plain(self: TensorClass, index: Index) -> PlainIndex:
+    """The same index made of integers, slices, None and integer tensors; an ellipsis stands for batch dimensions only."""
+    items = index if isinstance(index, tuple) else (index,)
+    tensors = [_item(self, item) for item in items]
+    used = sum(_dimensions(item) for item in tensors)
+    n = len(self._batch_size)
+    if used > n:
+        raise IndexError(
+            f"{type(self).__name__} has {n} batch dimension{'' if n == 1 else 's'}, "
+            f"[{_shown(index)}] indexes {used}; a field's own dimensions are indexed on the field"
+        )
+    if sum(item is Ellipsis for item in tensors) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    plain: list[_Plain] = []
+    position = 0
+    for item in tensors:
+        if item is Ellipsis:
+            plain += [slice(None)] * (n - used)
+            position += n - used
+        elif isinstance(item, Tensor) and item.dtype is torch.bool:
+            plain += _mask_indices(self, item, position)
+            position += item.dim()
+        else:
+            plain.append(cast(_Plain, item))  # type: ignore[redundant-cast] # pyright does not see that `...` is gone
+            position += _dimensions(item)
+    return plain[0] if len(plain) == 1 else tuple(plain)
+
+
+def _item(self: TensorClass, item: IndexItem) -> _Plain | EllipsisType:
+    """One part of an index, with a sequence or an array made a tensor."""
+    if item is None or isinstance(item, (slice, EllipsisType)):
+        return item
+    is_array = getattr(item, "ndim", 0) > 0 and not isinstance(item, Tensor) and not is_nested(item)
+    if is_array or isinstance(item, (list, range)):
+        item = _index_tensor(self, item)
+    if isinstance(item, Tensor):
+        if item.dtype in _INDEX_DTYPES or (item.dtype is torch.bool and item.dim() > 0):
+            return item
+        raise TypeError(f"{type(self).__name__} is indexed with long, int or bool tensors, got {named(item)}")
+    if isinstance(item, str):
+        raise TypeError(
+            f"{type(self).__name__} is indexed along its batch dimensions; "
+            f"read a field as an attribute or with .get({item!r})"
+        )
+    if isinstance(item, bool) or not isinstance(item, SupportsIndex):
+        raise TypeError(
+            f"{type(self).__name__} is indexed with int, slice, None, ..., a Tensor, a list or range of int or bool, "
+            f"or a tuple of those, got {named(item)}"
+        )
+    return integer(item)
+
+
+_INDEX_DTYPES = (torch.long, torch.int)
+
+
+def _index_tensor(self: TensorClass, item: object) -> Tensor:
+    """The tensor of a list, a range or an array of indexes."""
+    values = list(item) if isinstance(item, range) else item
+    try:
+        made = torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {item!r}") from error
+    return made if made.numel() else made.long()
+
+
+def _dimensions(item: _Plain | EllipsisType) -> int:
+    """How many batch dimensions a part of an index takes."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.dim() if isinstance(item, Tensor) and item.dtype is torch.bool else 1
+
+
+def _indexed_size(batch_size: Size, index: PlainIndex) -> Size:
+    """The batch size that an index leaves, by the rules of torch.
+
+    Tensors among the parts broadcast to one shape. It takes the place of the first of them, or stands in front where slices or
+    None lie between them.
+    """
+    items = index if isinstance(index, tuple) else (index,)
+    sizes: list[int] = []
+    shapes: list[Size] = []
+    places: list[int] = []
+    rest = iter(batch_size)
+    for item in items:
+        if item is None:
+            sizes.append(1)
+            continue
+        size = next(rest)
+        if isinstance(item, slice):
+            sizes.append(_slice_length(item, size))
+        elif isinstance(item, Tensor) and item.dim() > 0:
+            shapes.append(item.shape)
+            places.append(len(sizes))
+        elif isinstance(item, int) and not -size <= item < size:
+            raise IndexError(f"index {item} is out of range for a batch dimension of size {size}")
+    sizes += rest
+    if shapes:
+        adjacent = places[0] == places[-1]
+        at = places[0] if adjacent else 0
+        sizes[at:at] = _broadcast(shapes)
+    return Size(sizes)
+
+
+def _slice_length(index: slice, size: int) -> int:
+    """How many positions of a dimension a slice takes. Unlike `slice.indices` it leaves a symbolic size symbolic."""
+    start, stop, step = index.start or 0, index.stop, index.step
+    if type(start) is not int:
+        start = plain_int(start)
+    if stop is not None and type(stop) is not int:
+        stop = plain_int(stop)
+    if step is not None and type(step) is not int:
+        step = plain_int(step)
+    if start < 0:
+        start = max(start + size, 0)
+    if stop is None or stop > size:
+        stop = size
+    elif stop < 0:
+        stop += size
+    if step is not None and step <= 0:
+        raise ValueError(f"the step of a slice has to be positive, got {step}")
+    length: int = stop - start if stop > start else 0
+    return length if step is None else -(-length // step)
+
+
+def _broadcast(shapes: Sequence[Size]) -> Size:
+    """The shape that index tensors broadcast to."""
+    shape: Size = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call] # torch leaves it untyped
+    return shape
+
+
+def _shown(index: Index) -> str:
+    """An index as it is written, tensors by their shape."""
+    if isinstance(index, tuple):
+        return ", ".join(_shown(item) for item in index)
+    if isinstance(index, Tensor):
+        return f"Tensor{list(index.shape)}"
+    if isinstance(index, slice):
+        parts = [index.start, index.stop, *([] if index.step is None else [index.step])]
+        return ":".join("" if part is None else str(part) for part in parts)
+    return "..." if index is Ellipsis else repr(index)

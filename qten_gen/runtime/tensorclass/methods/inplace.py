@@ -1,0 +1,237 @@
+"""Writing into the tensors of an object, in place, by key. A locked object allows it, a frozen one does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeVar, cast, overload
+
+from torch import Tensor
+
+from ..core.checks import label, named
+from ..core.contents import contents, tensor_and_nested
+from ..core.locks import refuse_if_frozen
+from ..core.lookup import Key, Values, owner_of, pairs
+from ..fields.per_item import with_items
+from ..fields.static import match_optional, same
+from .indexing import Index, PlainIndex, plain_index, setitem
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+Several = dict[str, Tensor] | list[Tensor]
+"""What a field holds that has several tensors."""
+
+
+def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
+    """Write a tensor of the field's shape, or a number, into the tensor that the field holds.
+
+        batch.set_("tokens", tokens), batch.set_(("point", "weight"), 1.0)
+
+    The tensor keeps its dtype and device, as with `Tensor.copy_`. Of a nested object the tensors are written, as in `update_`, of
+    a dict or list of tensors each one.
+
+    Raises:
+        KeyError: there is no such field.
+        TypeError: the field is static, or the value is no tensor.
+        ValueError: the field is None, or the shapes differ.
+        FrozenInstanceError: the object is frozen.
+    """
+    write(*owner_of(self, key), value, non_blocking)
+    return self
+
+
+def set_at_(self: T, key: Key, value: object, index: Index) -> T:
+    """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
+
+    A PerItem field takes one Python value for each of the items.
+
+        batch.set_at_("tokens", tokens, 0), batch.set_at_(("point", "weight"), 0.0, mask)
+
+    Raises:
+        KeyError: there is no such field.
+        TypeError: the field is static, or the value is no tensor.
+        ValueError: the field is None or Unbatched, or the shapes do not fit.
+        IndexError: the index is out of range or reaches beyond the batch dimensions.
+        FrozenInstanceError: the object is frozen.
+    """
+    owner, name = owner_of(self, key)
+    if name in owner._per_item:
+        _exchange_items(owner, name, with_items(owner, name, contents(owner)[name], plain_index(self, index), value))
+        return self
+    target = _target(owner, name)
+    if name in owner._unbatched:
+        raise ValueError(f"{label(owner, name)}: the batch does not carry it, so it has no items to write; use .set_")
+    plain = plain_index(self, index)
+    where = label(owner, name)
+    if isinstance(target, Tensor):
+        _write_items(where, target, plain, value)
+    elif isinstance(target, (dict, list)):
+        for part, tensor, given in _matched(where, target, value):
+            _write_items(where + part, tensor, plain, given)
+    else:
+        setitem(target, plain, cast("TensorClass", value))
+    return self
+
+
+@overload
+def update_(self: T, values: Mapping[str, object] | T, *, non_blocking: bool = False) -> T: ...
+@overload
+def update_(self: T, values: Mapping[Key, object], *, non_blocking: bool = False) -> T: ...
+def update_(self: T, values: Values | T, *, non_blocking: bool = False) -> T:
+    """Write into the tensors of several fields, as `set_` does into one; or into all, from another object of the class.
+
+        batch.update_({"tokens": tokens, "point": {"weight": weight}}), batch.update_(other)
+
+    Raises:
+        KeyError: there is no such field; nothing is written then.
+        TypeError: a field is static, or a value is no tensor.
+        ValueError: a field is None, or shapes differ.
+        FrozenInstanceError: the object is frozen.
+    """
+    if isinstance(values, type(self)):
+        return copy_(self, values, non_blocking)
+    fields = [(*owner_of(self, key), value) for key, value in pairs(self, values)]
+    for owner, name, value in fields:
+        write(owner, name, value, non_blocking)
+    return self
+
+
+@overload
+def update_at_(self: T, values: Mapping[str, object] | T, index: Index) -> T: ...
+@overload
+def update_at_(self: T, values: Mapping[Key, object], index: Index) -> T: ...
+def update_at_(self: T, values: Values | T, index: Index) -> T:
+    """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
+
+    Raises:
+        KeyError: there is no such field; nothing is written then.
+        TypeError: a field is static, or a value is no tensor.
+        ValueError: a field is None or Unbatched, or the shapes do not fit.
+        IndexError: the index is out of range or reaches beyond the batch dimensions.
+        FrozenInstanceError: the object is frozen.
+    """
+    if isinstance(values, type(self)):
+        setitem(self, index, values)
+        return self
+    given = list(pairs(self, values))
+    for key, _ in given:
+        owner_of(self, key)
+    for key, value in given:
+        set_at_(self, key, value, index)
+    return self
+
+
+def copy_(self: T, source: T, non_blocking: bool = False) -> T:
+    """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
+
+    A `PerItem` field gets the values of the other object.
+
+    Raises:
+        TypeError: it is of another class.
+        ValueError: shapes or static values differ, or a field is None in one of them.
+        FrozenInstanceError: the object is frozen.
+    """
+    if type(source) is not type(self):
+        raise TypeError(f"copy_: expected a {type(self).__name__}, got {named(source)}")
+    mine, theirs = contents(self), contents(source)
+    for name in self._static:
+        if name not in self._per_item:
+            same(self, name, [mine[name], theirs[name]])
+    for name in self._per_item:
+        match_optional(self, name, mine[name], theirs[name])
+        _exchange_items(self, name, theirs[name])
+    for name in tensor_and_nested(self):
+        if mine[name] is not None or theirs[name] is not None:
+            write(self, name, theirs[name], non_blocking)
+    return self
+
+
+def _exchange_items(owner: TensorClass, name: str, values: object) -> None:
+    """Give a PerItem field other values, which a locked object allows: they stand for a write into those that are there."""
+    refuse_if_frozen(owner, "write to the items of")
+    setattr(owner, import_module("qten_gen.model").storage(name), values)
+
+
+def copy_at_(self: T, source: T, index: Index) -> T:
+    """`batch[index] = source`, as a method.
+
+    Raises:
+        ValueError: the batch sizes do not fit, or a static field differs.
+        FrozenInstanceError: the object is frozen.
+    """
+    setitem(self, index, source)
+    return self
+
+
+def write(owner: TensorClass, name: str, value: object, non_blocking: bool) -> None:
+    """Write into what a field holds: a tensor of its shape, a number, or for several tensors as many, by key or in order."""
+    target = _target(owner, name)
+    if isinstance(target, Tensor):
+        _write_tensor(target, value, non_blocking, owner, name)
+    elif isinstance(target, (dict, list)):
+        for part, tensor, given in _matched(label(owner, name), target, value):
+            _write_tensor(tensor, given, non_blocking, owner, name, part)
+    elif isinstance(value, Mapping) or type(value) is type(target):
+        update_(target, value, non_blocking=non_blocking)
+    else:
+        raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {named(value)}")
+
+
+def _write_tensor(
+    target: Tensor, value: object, non_blocking: bool, owner: TensorClass, name: str, part: str = ""
+) -> None:
+    """Write into one tensor; the last three say where it is."""
+    if isinstance(value, Tensor):
+        if value.shape != target.shape:
+            raise ValueError(
+                f"{label(owner, name)}{part}: expected a shape of {list(target.shape)} to write in place, "
+                f"got {list(value.shape)}"
+            )
+        target.copy_(value, non_blocking)
+    elif isinstance(value, (int, float, complex)):
+        target.fill_(value)
+    else:
+        raise TypeError(f"{label(owner, name)}{part}: expected a Tensor or a number, got {named(value)}")
+
+
+def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object) -> None:
+    if not isinstance(value, (Tensor, int, float, complex)):
+        raise TypeError(f"{where}: expected a Tensor or a number, got {named(value)}")
+    try:
+        target[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
+    except RuntimeError as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def _matched(where: str, target: Several, value: object) -> Iterator[tuple[str, Tensor, object]]:
+    """Each tensor of a dict or list, how its place is written, and what is to be written into it. A number is for all of them.
+
+    Raises:
+        TypeError: `value` is not of the same kind.
+        ValueError: it has not the same keys, or not as many tensors.
+    """
+    is_number = isinstance(value, (int, float, complex))
+    keys = list(target) if isinstance(target, dict) else list(range(len(target)))
+    if not is_number:
+        if not isinstance(value, Mapping if isinstance(target, dict) else (list, tuple)):
+            raise TypeError(f"{where}: expected a {type(target).__name__} of Tensor or a number, got {named(value)}")
+        given = list(value) if isinstance(value, Mapping) else list(range(len(value)))
+        if {*given} != {*keys}:
+            raise ValueError(f"{where}: expected tensors for {keys}, got {given}")
+    for key in keys:
+        one: object = value if is_number else value[key]  # type: ignore[index] # both have just been compared
+        yield f"[{key!r}]", target[key], one  # type: ignore[index] # a key of a dict, a place in a list
+
+
+def _target(owner: TensorClass, name: str) -> Tensor | Several | TensorClass:
+    """What a field holds, to be written into."""
+    refuse_if_frozen(owner, "write to the tensors of")
+    if name in owner._static:
+        raise TypeError(f"{label(owner, name)} is no tensor and cannot be written in place; use .set")
+    target: Tensor | Several | TensorClass | None = getattr(owner, name)
+    if target is None:
+        raise ValueError(f"{label(owner, name)} is None, which cannot be written in place; use .set")
+    return target

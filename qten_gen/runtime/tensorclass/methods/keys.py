@@ -1,0 +1,202 @@
+"""Fields by key: setting them, and several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar, cast, overload
+
+from torch import Tensor
+
+from ..core.checks import refuse_if_locked, suggestion
+from ..core.contents import construct, contents, shallow_copy
+from ..core.lookup import NO_DEFAULT, Key, Values, get, owner_of, pairs
+from ..fields import annotated_shapes
+from .indexing import Index, plain_index
+from .inplace import write
+
+if TYPE_CHECKING:
+    from ....model import TensorClassDecl
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def get_at(self: TensorClass, key: Key, index: Index, default: object = NO_DEFAULT) -> object:
+    """The items of a field that `index` selects along the batch dimensions: `batch[index].get(key)`, but for that field alone.
+
+        batch.get_at("tokens", 0), batch.get_at(("point", "weight"), mask)
+
+    Args:
+        default: Returned where `get` returns it.
+
+    Raises:
+        KeyError: there is no such field and no default.
+        IndexError: the index is out of range or reaches beyond the batch dimensions.
+    """
+    found = get(self, key, default)
+    if found is default:
+        return found
+    owner, name = owner_of(self, key)
+    if isinstance(found, Tensor) and name not in owner._unbatched:
+        return found[plain_index(self, index)]
+    return get(self[index], key)
+
+
+def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> T:
+    """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
+
+        batch.set("tokens", tokens), batch.set(("point", "weight"), weight, inplace=True)
+
+    Args:
+        inplace: Write into the tensors that are there, as `set_` does, where the field holds some; a locked object allows that.
+        non_blocking: Do not wait for the copy to another device.
+
+    Raises:
+        KeyError: there is no such field.
+        TypeError: the value is of another type than the field.
+        ValueError: its shape does not fit.
+        RuntimeError: the object is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    owner, name = owner_of(self, key)
+    if inplace and name not in owner._static and getattr(owner, name) is not None:
+        write(owner, name, value, non_blocking)
+    elif non_blocking and isinstance(value, Tensor) and owner._device is not None:
+        setattr(owner, name, value.to(owner._device, non_blocking=True))
+    else:
+        setattr(owner, name, value)
+    return self
+
+
+def setdefault(self: TensorClass, key: Key, default: object) -> object:
+    """The value of a field; one that is None is set to `default` first.
+
+        batch.setdefault("mask", torch.ones(4))
+
+    Raises:
+        KeyError: there is no such field.
+        TypeError: `default` is of another type than the field.
+        ValueError: its shape does not fit.
+        RuntimeError: the field is None and the object is locked.
+    """
+    owner, name = owner_of(self, key)
+    if getattr(owner, name) is None:
+        setattr(owner, name, default)
+    return cast(object, getattr(owner, name))
+
+
+def pop(self: TensorClass, key: Key) -> object:
+    """Take the value out of an optional tensor or nested field, which is None afterwards.
+
+    Raises:
+        KeyError: there is no such field.
+        TypeError: the field is static, or not optional.
+        RuntimeError: the object is locked.
+    """
+    owner, name = owner_of(self, key)
+    fields = cast("TensorClassDecl", type(owner)._declaration).fields
+    if name in owner._static or not any(field.optional for field in fields if field.name == name):
+        raise TypeError(f"{type(owner).__name__}.{name} cannot be taken out: it is no optional tensor or object")
+    value = cast(object, getattr(owner, name))
+    setattr(owner, name, None)
+    return value
+
+
+@overload
+def update(self: T, values: Mapping[str, object] | T, *, inplace: bool = False, non_blocking: bool = False) -> T: ...
+@overload
+def update(self: T, values: Mapping[Key, object], *, inplace: bool = False, non_blocking: bool = False) -> T: ...
+def update(self: T, values: Values | T, *, inplace: bool = False, non_blocking: bool = False) -> T:
+    """Set several fields, or all that another object of the class has; a mapping in place of a nested object updates that object.
+
+        batch.update({"tokens": tokens, "point": {"weight": weight}}), batch.update({("point", "weight"): weight})
+
+    Args:
+        inplace: Write into the tensors that are there, as in `set`.
+        non_blocking: Do not wait for copies to another device.
+
+    Raises:
+        KeyError: there is no such field; nothing is written then.
+        TypeError: a value is of another type than its field.
+        ValueError: a shape does not fit.
+        RuntimeError: the object is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    together: dict[int, tuple[TensorClass, dict[str, object]]] = {}
+    for key, value in pairs(self, values):
+        owner, name = owner_of(self, key)
+        together.setdefault(id(owner), (owner, {}))[1][name] = value
+    for owner, given in together.values():
+        _update_fields(owner, given, inplace, non_blocking)
+    return self
+
+
+def _update_fields(self: TensorClass, values: dict[str, object], inplace: bool, non_blocking: bool) -> None:
+    """`update` for the fields of one object; those whose annotations say shapes are compared with one another first."""
+    shaped = {} if inplace else {name: value for name, value in values.items() if name in self._shapes}
+    if len(shaped) > 1:
+        refuse_if_locked(self, "update")
+        annotated_shapes.set_together(self, shaped)
+        values = {name: value for name, value in values.items() if name not in shaped}
+    for name, value in values.items():
+        inner = getattr(self, name) if name in self._nested and isinstance(value, Mapping) else None
+        if inner is None:
+            set(self, name, value, inplace, non_blocking)
+        else:
+            update(inner, cast("Values", value), inplace=inplace, non_blocking=non_blocking)
+
+
+def select(self: TensorClass, *keys: Key) -> dict[str, object]:
+    """Some fields as a dict, in the order asked for; of a nested object that a tuple leads into, a dict of the fields asked for.
+
+        batch.select("tokens", ("point", "weight"))  # {"tokens": ..., "point": {"weight": ...}}
+
+    The result is no object, because that has every field. `update` takes it.
+
+    Raises:
+        KeyError: there is no such field.
+    """
+    chosen: dict[str, object] = {}
+    for key in keys:
+        value = get(self, key)
+        *path, name = (key,) if isinstance(key, str) else key
+        inner = chosen
+        for step in path:
+            inner = cast("dict[str, object]", inner.setdefault(step, {}))
+        inner[name] = value
+    return chosen
+
+
+def exclude(self: TensorClass, *keys: Key) -> dict[str, object]:
+    """The fields that are not named, as a dict; a nested object that a tuple leads into is a dict of its other fields.
+
+    Raises:
+        KeyError: there is no such field.
+    """
+    for key in keys:
+        owner_of(self, key)
+    left = {name: value for name, value in contents(self).items() if name not in keys and (name,) not in keys}
+    for name in {key[0] for key in keys if isinstance(key, tuple) and len(key) > 1} & left.keys():
+        inner = [key[1:] for key in keys if isinstance(key, tuple) and len(key) > 1 and key[0] == name]
+        left[name] = exclude(cast("TensorClass", left[name]), *inner)
+    return left
+
+
+def replace(self: T, **changes: object) -> T:
+    """A new object with other values in some fields; `batch_size`, `device`, `names` and `lock` can be changed too.
+
+    It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied; nested
+    objects that stay are new ones around the same tensors, which no lock of the old object holds.
+
+        batch.replace(mask=None)
+
+    Raises:
+        TypeError: there is no such field.
+    """
+    for name in changes:
+        if name not in self._fields and name not in ("batch_size", "device", "names", "lock"):
+            raise TypeError(f"{type(self).__name__}.replace: no field {name!r}{suggestion(name, self._fields)}")
+    unchanged = {**contents(shallow_copy(self)), "batch_size": self._batch_size, "device": self._device}
+    if self._names is not None and "batch_size" not in changes:
+        unchanged["names"] = self._names
+    return construct(type(self), {**unchanged, **changes})

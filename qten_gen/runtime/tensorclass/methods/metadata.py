@@ -1,0 +1,188 @@
+"""What an object says about itself: its shape, place, dtype and size; and batch size and device found out from its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING, Self, cast, overload
+
+import torch
+from torch import Size
+
+from ..core.checks import set_batch_size
+from ..core.contents import tensor_and_nested, tensors_of
+from ..core.locks import nested_objects, refuse_if_locked
+from .reshaping import Dim, common_leading, dimension
+
+if TYPE_CHECKING:
+    from qten_gen_typing import Primitives
+
+    from ..tensorclass import TensorClass
+else:
+    Primitives = object
+
+
+class Metadata(Primitives):
+    """The members of TensorClass that describe an object."""
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> Size:
+        """The batch size."""
+        return self._batch_size
+
+    @overload
+    def size(self) -> Size: ...
+    @overload
+    def size(self, dim: Dim) -> int: ...
+    def size(self, dim: Dim | None = None) -> Size | int:
+        """The batch size, or that of one batch dimension.
+
+        Raises:
+            IndexError: there is no such batch dimension.
+            ValueError: no batch dimension has that name.
+        """
+        return self._batch_size if dim is None else self._batch_size[dimension(cast("TensorClass", self), dim)]
+
+    @property
+    def ndim(self) -> int:
+        """The number of batch dimensions."""
+        return len(self._batch_size)
+
+    batch_dims = ndim
+
+    def dim(self) -> int:
+        """The number of batch dimensions."""
+        return len(self._batch_size)
+
+    def numel(self) -> int:
+        """The number of items: 1 where there are no batch dimensions."""
+        return prod(self._batch_size)
+
+    @property
+    def depth(self) -> int:
+        """How many objects stand in one another: 0 where no field holds an object."""
+        return _depth(self)
+
+    @property
+    def dtype(self) -> torch.dtype | None:
+        """The dtype of all tensors, or None where they differ or there are none."""
+        found = {leaf.dtype for leaf in self._leaves()}
+        return found.pop() if len(found) == 1 else None
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether all tensors are in main memory."""
+        return _all_on(self, "cpu")
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether all tensors are on CUDA devices."""
+        return _all_on(self, "cuda")
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether all tensors are on the device `meta`."""
+        return _all_on(self, "meta")
+
+    def is_contiguous(self) -> bool:
+        """Whether every tensor is contiguous in memory."""
+        return all(leaf.is_contiguous() for leaf in self._leaves())
+
+    def is_floating_point(self) -> bool:
+        """Whether every tensor is a floating point one; False where there are none."""
+        leaves = self._leaves()
+        return bool(leaves) and all(leaf.is_floating_point() for leaf in leaves)
+
+    def param_count(self, *, count_duplicates: bool = True) -> int:
+        """The number of elements of all tensors together.
+
+        Args:
+            count_duplicates: Count a tensor that stands in several fields each time.
+        """
+        leaves = self._leaves()
+        return sum(
+            leaf.numel() for leaf in (leaves if count_duplicates else {id(leaf): leaf for leaf in leaves}.values())
+        )
+
+    def auto_batch_size_(self, batch_dims: int | None = None) -> Self:
+        """Make the leading dimensions that all tensors share the batch size; nested objects get the longest of their own.
+
+        Args:
+            batch_dims: How many dimensions at most.
+
+        Raises:
+            RuntimeError: the object is locked.
+            FrozenInstanceError: it is frozen.
+        """
+        this = cast("TensorClass", self)
+        refuse_if_locked(this, "change the batch size of")
+        for inner in _inner(self):
+            if inner._lock is None:
+                Metadata.auto_batch_size_(inner, batch_dims)
+        sizes = list(_shapes(this))
+        if sizes:
+            set_batch_size(this, common_leading(sizes)[:batch_dims])
+        return self
+
+    def auto_device_(self) -> Self:
+        """Set the device to the one that all tensors are on; to None where they differ or there are none.
+
+        Raises:
+            RuntimeError: the object is locked.
+            FrozenInstanceError: it is frozen.
+        """
+        refuse_if_locked(cast("TensorClass", self), "change the device of")
+        for inner in _inner(self):
+            if inner._lock is None:
+                Metadata.auto_device_(inner)
+        found = {leaf.device for leaf in self._leaves()}
+        self._device = found.pop() if len(found) == 1 else None
+        return self
+
+    def clear_device_(self) -> Self:
+        """Set the device to None, where tensors may be on different ones. No tensor is moved.
+
+        Raises:
+            RuntimeError: the object is locked.
+            FrozenInstanceError: it is frozen.
+        """
+        refuse_if_locked(cast("TensorClass", self), "change the device of")
+        for inner in _inner(self):
+            if inner._lock is None:
+                Metadata.clear_device_(inner)
+        self._device = None
+        return self
+
+
+# Objects that are held are not asked by name: a class with the flag `shadow` may have a field called so.
+
+
+def _depth(self: Primitives) -> int:
+    return max((1 + _depth(inner) for inner in _inner(self)), default=0)
+
+
+def _inner(self: Primitives) -> list[TensorClass]:
+    return nested_objects(cast("TensorClass", self))
+
+
+def _all_on(self: Primitives, kind: str) -> bool:
+    """Whether all tensors are on devices of one kind; without tensors the object's own device tells."""
+    leaves = self._leaves()
+    if not leaves:
+        return self._device is not None and self._device.type == kind
+    return all(leaf.device.type == kind for leaf in leaves)
+
+
+def _shapes(self: TensorClass) -> Iterator[Size]:
+    """The shapes of the tensors that the batch carries, and the batch sizes of nested objects and of values for each item."""
+    for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True):
+        if name in self._nested and value is not None:
+            yield value._batch_size
+        elif name not in self._unbatched:
+            yield from (tensor.shape for tensor in tensors_of(value))
+    for name in self._per_item:
+        items = getattr(self, name)
+        if items is not None:
+            yield items.batch_size

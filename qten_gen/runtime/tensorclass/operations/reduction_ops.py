@@ -1,0 +1,160 @@
+"""How a reduction is applied to an object, and to all its tensors at once."""
+
+from __future__ import annotations
+
+from types import BuiltinFunctionType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard, TypeVar
+
+import torch
+from torch import Size, Tensor
+
+from ..core import names
+from ..core.error_context import blame
+from ..fields.per_item import items_become
+from ..methods.reshaping import dimension, with_length, without
+from .dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
+from .entries import Function
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+Options = dict[str, Any]
+
+
+class Reduction(NamedTuple):
+    """What is done to each tensor: `function(tensor, dims, keepdim, **options)`."""
+
+    function: Function
+    dims: tuple[int, ...] | None
+    """Batch dimensions; None is all dimensions of the tensor."""
+    beyond: int | None
+    """Where it is a number, the dimensions beyond so many batch dimensions are meant instead."""
+    keepdim: bool
+    options: Options
+
+
+def reduced(
+    self: T, name: str, function: Function, dim: Dims, keepdim: bool, options: Options, ranks: tuple[int, ...] = ()
+) -> T:
+    """The object with every tensor reduced. `ranks` are dimensions that the function adds in front.
+
+    Raises:
+        IndexError: there is no such batch dimension.
+        RuntimeError: torch refuses a tensor; the field is named.
+    """
+    size = self._batch_size
+    if type(dim) is int and not options and not ranks and self._names is None:
+        return _reduced_along(self, name, function, dimension(self, dim), keepdim)
+    if dim is None or _is_feature(dim, self):
+        beyond = None if dim is None else len(self._batch_size)
+        size = size if dim is not None else Size((1,) * len(size) if keepdim else ())
+        out = _rearranged(self, name, Reduction(function, None, beyond, keepdim, options), Size((*ranks, *size)))
+        if dim is not None or keepdim:
+            out._names = names.inserted(self._names, 0, len(ranks))
+        level(out)
+        return out
+    dims = batch_dimensions(self, dim, name)
+    left = reduced_size(size, dims, keepdim)
+    out = _rearranged(self, name, Reduction(function, dims, None, keepdim, options), Size((*ranks, *left)))
+    if self._names is not None:
+        kept = self._names if keepdim else names.without(self._names, dims)
+        out._names = names.inserted(kept, 0, len(ranks))
+    return out
+
+
+def _reduced_along(self: T, name: str, function: Function, dim: int, keepdim: bool) -> T:
+    """The usual reduction, in fewer steps: along one batch dimension, without options."""
+    size = with_length(self._batch_size, dim, 1) if keepdim else without(self._batch_size, dim)
+    # Functions of torch itself take a number in place of a tuple, and then need not look at the tuple.
+    argument = (function, dim if isinstance(function, BuiltinFunctionType) else (dim,), keepdim)
+    try:
+        return self._rearrange(_reduce_along, argument, size)
+    except RuntimeError as error:
+        blame(name, self, lambda tensor: _reduce_along(tensor, argument), error)
+        raise
+
+
+@items_become("reduced")
+def _reduce_along(tensor: Tensor, argument: tuple[Function, int | tuple[int], bool]) -> Tensor:
+    function, dims, keepdim = argument
+    result: Tensor = function(tensor, dims, keepdim)
+    return result
+
+
+@items_become(lambda argument, batch_size: "kept" if argument.beyond == len(batch_size) else "reduced")
+def reduce_tensor(tensor: Tensor, argument: Reduction) -> Tensor:
+    """One tensor reduced."""
+    function, dims, beyond, keepdim, options = argument
+    if dims is None:
+        tensor, dims = all_dimensions(tensor) if beyond is None else event_dimensions(tensor, beyond)
+    result: Tensor = function(tensor, dims, keepdim, **options)
+    return result
+
+
+def together(self: TensorClass, name: str, function: Function, dim: Dims, keepdim: bool, options: Options) -> Tensor:
+    """One tensor for all fields: their numbers side by side, reduced. Of the shape, the batch dimensions that are left remain.
+
+    Raises:
+        IndexError: there is no such batch dimension.
+        ValueError: the object has no tensors.
+    """
+    n = len(self._batch_size)
+    if dim is None:
+        kept: tuple[int, ...] = ()
+    elif _is_feature(dim, self):
+        kept = tuple(range(n))
+    else:
+        dims = batch_dimensions(self, dim, name)
+        kept = tuple([at for at in range(n) if at not in dims])
+    rows: list[Tensor] = []
+    self._rearrange(_row, (kept, rows), self._batch_size)
+    if not rows:
+        raise ValueError(f"{type(self).__name__}.{name}: there are no tensors to reduce to one")
+    result: Tensor = function(torch.cat(rows, -1), (len(kept),), False, **options)
+    return _kept(result, [size if at in kept else 1 for at, size in enumerate(self._batch_size)], len(kept), keepdim)
+
+
+@items_become("kept")
+def _row(tensor: Tensor, argument: tuple[tuple[int, ...], list[Tensor]]) -> Tensor:
+    """Put a tensor into the list, its dimensions apart from the kept ones made one."""
+    kept, rows = argument
+    if not kept:
+        rows.append(tensor.reshape(-1))
+    else:
+        order = (*kept, *[at for at in range(max(tensor.dim(), len(kept) + 1)) if at not in kept])
+        rows.append((tensor if tensor.dim() > len(kept) else tensor.unsqueeze(-1)).permute(order).flatten(len(kept)))
+    return tensor
+
+
+def _rearranged(self: T, name: str, argument: Reduction, size: Size) -> T:
+    try:
+        return self._rearrange(reduce_tensor, argument, size)
+    except RuntimeError as error:
+        blame(name, self, lambda tensor: reduce_tensor(tensor, argument), error)
+        raise
+
+
+def _is_feature(dim: Dims, self: TensorClass) -> TypeGuard[Literal["feature"]]:
+    """Whether the dimensions beyond the batch dimensions are meant; one that is called so goes before."""
+    return dim == "feature" and (self._names is None or dim not in self._names)
+
+
+def over_one(function: Function) -> Function:
+    """A function of one dimension made one of several: they are joined first."""
+
+    def joined(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, **options: Any) -> Any:
+        if len(dims) == 1:
+            return function(tensor, dims[0], keepdim, **options)
+        rest = [at for at in range(tensor.dim()) if at not in dims]
+        flat = tensor.permute(*rest, *dims).flatten(len(rest))
+        result = function(flat, len(rest), False, **options)
+        return _kept(result, [1 if at in dims else size for at, size in enumerate(tensor.shape)], len(rest), keepdim)
+
+    return joined
+
+
+def _kept(result: Tensor, shape: list[int], left: int, keepdim: bool) -> Tensor:
+    """A result with `left` dimensions, behind those that the function added, brought into a shape with the reduced ones."""
+    return result.reshape(*result.shape[: result.dim() - left], *shape) if keepdim else result

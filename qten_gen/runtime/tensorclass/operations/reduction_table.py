@@ -1,0 +1,285 @@
+"""Reductions: `sum`, `mean`, `max`, ... over batch dimensions, over those beyond, or over everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import torch
+from torch import Size, Tensor
+
+from ..core import names
+from ..core.error_context import blame
+from ..fields.per_item import items_become
+from ..methods.reshaping import Dim, dimension
+from .dimensions import Dims, reduced_size
+from .entries import Effect, Function, Group, Operation, first_line, named
+from .operands import is_plain
+from .reduction_ops import Options, over_one, reduced, together
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+Item = TypeVar("Item")
+
+
+class ValuesAndIndices(NamedTuple, Generic[Item]):
+    """What `min` and `max` along a dimension give, and `cummin` and `cummax`: two objects, the second with positions."""
+
+    values: Item
+    indices: Item
+
+
+def _method(name: str, function: Function, takes: str) -> Function:
+    """A reduction whose result is one object, or one tensor where `reduce` is true."""
+
+    def finish(self: T, dim: Dims, keepdim: bool, reduce: bool, options: Options) -> T | Tensor:
+        if reduce:
+            return together(self, name, function, dim, keepdim, options)
+        return reduced(self, name, function, dim, keepdim, options)
+
+    def plain(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor:
+        return finish(self, dim, keepdim, reduce, {})
+
+    def with_dtype(
+        self: T, dim: Dims = None, keepdim: bool = False, *, dtype: torch.dtype | None = None, reduce: bool = False
+    ) -> T | Tensor:
+        return finish(self, dim, keepdim, reduce, {} if dtype is None else {"dtype": dtype})
+
+    def with_correction(
+        self: T, dim: Dims = None, *, correction: float = 1, keepdim: bool = False, reduce: bool = False
+    ) -> T | Tensor:
+        return finish(self, dim, keepdim, reduce, {"correction": correction})
+
+    methods: dict[str, Function] = {"": plain, "dtype": with_dtype, "correction": with_correction}
+    return methods[takes]
+
+
+def _reduction(name: str, doc: str, function: Function, *torch_functions: Function, takes: str = "dtype") -> Operation:
+    return Operation(
+        name,
+        doc,
+        named(_method(name, function, takes), name, doc),
+        torch_functions=torch_functions,
+        batch=Effect.DROPS,
+        beyond=Effect.DROPS,
+        form=f"reduction {takes}".strip(),
+    )
+
+
+def quantile(
+    self: T,
+    q: float | Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+    reduce: bool = False,
+) -> T | Tensor:
+    """The quantile `q`; a tensor of several adds a batch dimension in front."""
+    options = {"q": q, "interpolation": interpolation}
+    if reduce:
+        return together(self, "quantile", _quantile, dim, keepdim, options)
+    return reduced(self, "quantile", _quantile, dim, keepdim, options, tuple(q.shape) if isinstance(q, Tensor) else ())
+
+
+def _at_quantile(tensor: Tensor, dim: int, keepdim: bool, q: float | Tensor, interpolation: str) -> Tensor:
+    return torch.quantile(tensor, q, dim, keepdim, interpolation=interpolation)
+
+
+_quantile = over_one(_at_quantile)
+
+
+def norm(
+    self: T,
+    p: float = 2,
+    dim: Dims = None,
+    keepdim: bool = False,
+    *,
+    dtype: torch.dtype | None = None,
+    reduce: bool = False,
+) -> T | Tensor:
+    """The norm of order `p`."""
+    options = {"p": p, "dtype": dtype}
+    if reduce:
+        return together(self, "norm", _norm, dim, keepdim, options)
+    return reduced(self, "norm", _norm, dim, keepdim, options)
+
+
+def _norm(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, p: float, dtype: torch.dtype | None) -> Tensor:
+    result: Tensor = torch.linalg.vector_norm(tensor, p, dims, keepdim, dtype=dtype)
+    return result
+
+
+def _truth(name: str, doc: str, function: Function, decides: bool) -> Operation:
+    """`all` and `any`: without arguments they are a bool, for `if` and `assert`."""
+
+    def method(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor | bool:
+        if reduce:
+            return together(self, name, function, dim, keepdim, {})
+        if dim is not None:
+            return reduced(self, name, function, dim, keepdim, {})
+        for tensor in self._leaves():
+            if bool(function(tensor)) is decides:
+                return decides
+        return not decides
+
+    made = named(method, name, doc)
+    return Operation(name, doc, made, (function,), batch=Effect.DROPS, beyond=Effect.DROPS, form="truth")
+
+
+def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation:
+    """`min` and `max`, which give positions too where one dimension is reduced."""
+
+    def method(
+        self: T, dim: Dim | None = None, keepdim: bool = False, *, reduce: bool = False
+    ) -> T | Tensor | ValuesAndIndices[T]:
+        if reduce:
+            return together(self, name, value, dim, keepdim, {})
+        if dim is None:
+            return reduced(self, name, value, dim, keepdim, {})
+        if not isinstance(dim, (int, str)):
+            raise TypeError(
+                f"{type(self).__name__}.{name}: expected one batch dimension, got {dim!r}; for others use a{name}"
+            )
+        at = dimension(self, dim)
+        kept = self._names if keepdim else names.without(self._names, (at,))
+        return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
+
+    made = named(method, name, doc)
+
+    def handler(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        """torch has three functions under this name."""
+        operand = dim if other is None else other
+        if isinstance(operand, Tensor) or not (operand is None or is_plain(operand)):
+            return larger_or_smaller(input, operand)
+        return made(input, dim, keepdim)
+
+    larger_or_smaller = {"min": torch.minimum, "max": torch.maximum}[name]
+    return Operation(name, doc, made, (pair,), handler, batch=Effect.DROPS, beyond=Effect.DROPS, form="extremum")
+
+
+def _both(
+    self: T, name: str, pair: Function, arguments: tuple[Any, ...], size: Size, kept: names.Names | None
+) -> ValuesAndIndices[T]:
+    """Two objects from a function that gives two tensors."""
+    try:
+        values, indices = self._split(_pair, (pair, arguments), [size, size])
+    except RuntimeError as error:
+        blame(name, self, lambda tensor: pair(tensor, *arguments), error)
+        raise
+    values._names = indices._names = kept
+    return ValuesAndIndices(values, indices)
+
+
+@items_become("reduced")
+def _pair(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
+    function, arguments = argument
+    values, indices = function(tensor, *arguments)
+    return values, indices
+
+
+def _running_pair(name: str, doc: str, function: Function) -> Operation:
+    """`cummin` and `cummax`."""
+
+    def method(self: T, dim: Dim) -> ValuesAndIndices[T]:
+        return _both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
+
+    return Operation(name, doc, named(method, name, doc), (function,), form="running pair")
+
+
+def _running(name: str, doc: str, function: Function, *others: Function) -> Operation:
+    """Operations along one batch dimension that keep its size."""
+
+    @items_become("kept")
+    def apply(tensor: Tensor, argument: tuple[int, torch.dtype | None]) -> Tensor:
+        result: Tensor = function(tensor, argument[0], dtype=argument[1])
+        return result
+
+    def method(self: T, dim: Dim, *, dtype: torch.dtype | None = None) -> T:
+        argument = (dimension(self, dim), dtype)
+        try:
+            out = self._rearrange(apply, argument, self._batch_size)
+        except RuntimeError as error:
+            blame(name, self, lambda tensor: apply(tensor, argument), error)
+            raise
+        out._names = self._names
+        return out
+
+    made = named(method, name, doc)
+
+    def handler(input: Any, dim: int, _stacklevel: int = 3, dtype: torch.dtype | None = None) -> Any:
+        return made(input, dim, dtype=dtype)
+
+    return Operation(name, doc, made, (function, *others), handler, form="running")
+
+
+def _written(method: Function, *torch_functions: Function, handler: Function | None = None) -> Operation:
+    return Operation(
+        method.__name__,
+        first_line(method),
+        method,
+        torch_functions,
+        handler,
+        batch=Effect.DROPS,
+        beyond=Effect.DROPS,
+        form=f"reduction {method.__name__}",
+    )
+
+
+def _std(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, correction: float) -> Tensor:
+    return torch.std(tensor, dims, correction=correction, keepdim=keepdim)
+
+
+def _var(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, correction: float) -> Tensor:
+    return torch.var(tensor, dims, correction=correction, keepdim=keepdim)
+
+
+def _of_norm(input: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    return norm(input, 2 if p == "fro" else p, dim, keepdim, dtype=dtype)
+
+
+functional = torch.nn.functional
+
+REDUCTIONS = (
+    _reduction("sum", "The sum.", torch.sum, torch.sum),
+    _reduction("mean", "The mean.", torch.mean, torch.mean),
+    _reduction("prod", "The product.", over_one(torch.prod), torch.prod),
+    _reduction("nansum", "The sum, NaN counted as 0.", torch.nansum, torch.nansum),
+    _reduction("nanmean", "The mean, NaN left out.", torch.nanmean, torch.nanmean),
+    _reduction("std", "The standard deviation.", _std, torch.std, takes="correction"),
+    _reduction("var", "The variance.", _var, torch.var, takes="correction"),
+    _reduction("amin", "The smallest number.", torch.amin, torch.amin, takes=""),
+    _reduction("amax", "The largest number.", torch.amax, torch.amax, takes=""),
+    _reduction("logsumexp", "The logarithm of the sum of exponentials.", torch.logsumexp, torch.logsumexp, takes=""),
+    _extremum("min", "The smallest number and, along one dimension, where it is.", torch.min, torch.amin),
+    _extremum("max", "The largest number and, along one dimension, where it is.", torch.max, torch.amax),
+    _truth("all", "Whether every number is nonzero.", torch.all, False),
+    _truth("any", "Whether a number is nonzero.", torch.any, True),
+    _written(norm, torch.norm, handler=_of_norm),
+    _written(quantile, torch.quantile),
+)
+
+RUNNING = (
+    _running("cumsum", "The sum so far along a batch dimension.", torch.cumsum),
+    _running("cumprod", "The product so far along a batch dimension.", torch.cumprod),
+    _running_pair("cummin", "The smallest number so far, and where it was.", torch.cummin),
+    _running_pair("cummax", "The largest number so far, and where it was.", torch.cummax),
+    _running("softmax", "Exponentials that add up to 1 along a batch dimension.", torch.softmax, functional.softmax),
+)
+
+GROUP = Group(
+    "Reductions",
+    "`dim` counts batch dimensions; it is one or a tuple. Without it every tensor is reduced to one number, and the"
+    ' batch size of the result is empty, also in nested objects; `dim="feature"` reduces what each field has beyond'
+    " the batch dimensions. `keepdim=True` leaves dimensions of size 1. `reduce=True` puts the numbers of all "
+    "fields side by side first, and gives one tensor of what is left of the batch size. `all()` and `any()` are a "
+    "bool.",
+    REDUCTIONS,
+)
+
+RUNNING_GROUP = Group(
+    "Along a batch dimension",
+    "The size of the dimension stays.",
+    RUNNING,
+)

@@ -1,0 +1,236 @@
+"""Batch dimensions in another order, turned, repeated, padded. Those that a field has beyond them stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar, cast, overload
+
+import torch
+from torch import Size, Tensor
+
+from ..core import names
+from ..fields.per_item import items_become
+from ..methods.reshaping import Dim, dimension, expand, flatten, integers, permute, reshape
+from .dimensions import batch_dimensions, named
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def movedim(self: T, source: Dim | Sequence[Dim], destination: int | Sequence[int]) -> T:
+    """Move batch dimensions to other places; the others keep their order.
+
+        batch.movedim(0, -1)
+
+    Raises:
+        ValueError: not as many places as dimensions are given, or one twice.
+    """
+    old = batch_dimensions(self, source, "movedim")
+    new = batch_dimensions(self, destination, "movedim")
+    if len(old) != len(new):
+        raise ValueError(f"movedim: expected as many places as dimensions, got {source} and {destination}")
+    moved = dict(zip(new, old, strict=True))
+    rest = iter([dim for dim in range(len(self._batch_size)) if dim not in old])
+    order = [moved[place] if place in moved else next(rest) for place in range(len(self._batch_size))]
+    return permute(self, order)
+
+
+@overload
+def flip(self: T, *dims: Dim) -> T: ...
+@overload
+def flip(self: T, dims: Sequence[Dim], /) -> T: ...
+def flip(self: T, *dims: Dim | Sequence[Dim]) -> T:
+    """The items in the opposite order along batch dimensions.
+
+    Raises:
+        ValueError: no dimension is given, or one twice.
+    """
+    given = dims[0] if len(dims) == 1 else cast("tuple[Dim, ...]", dims)
+    return named(self._rearrange(torch.flip, batch_dimensions(self, given, "flip"), self._batch_size), self._names)
+
+
+def fliplr(self: T) -> T:
+    """`flip` along the second batch dimension."""
+    return flip(self, 1)
+
+
+def flipud(self: T) -> T:
+    """`flip` along the first batch dimension."""
+    return flip(self, 0)
+
+
+def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None = None) -> T:
+    """The items moved along batch dimensions, around the end; without `dims`, as if the batch were one row.
+
+        batch.roll(1, 0), batch.roll((1, -1), (0, 1))
+
+    Raises:
+        ValueError: not as many shifts as dimensions are given.
+    """
+    if dims is None:
+        row = roll(flatten(self), shifts, 0)
+        return named(reshape(row, self._batch_size), self._names)
+    steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    at = tuple([dimension(self, dim) for dim in ((dims,) if isinstance(dims, (int, str)) else dims)])
+    if len(steps) != len(at):
+        raise ValueError(f"roll: expected as many shifts as dimensions, got {shifts} and {dims}")
+    return named(self._rearrange(_roll, (steps, at), self._batch_size), self._names)
+
+
+def _roll(tensor: Tensor, argument: tuple[tuple[int, ...], tuple[int, ...]]) -> Tensor:
+    return torch.roll(tensor, *argument)
+
+
+def rot90(self: T, k: int = 1, dims: Sequence[Dim] = (0, 1)) -> T:
+    """The plane of two batch dimensions turned by `k` quarters, from the first towards the second.
+
+    Raises:
+        ValueError: `dims` are not two different batch dimensions.
+    """
+    at = batch_dimensions(self, dims, "rot90")
+    if len(at) != 2:
+        raise ValueError(f"rot90: expected two batch dimensions, got {list(dims)}")
+    order = list(range(len(self._batch_size)))
+    if k % 2:
+        order[at[0]], order[at[1]] = at[1], at[0]
+    out = self._rearrange(_rot90, (k, at), Size([self._batch_size[dim] for dim in order]))
+    return named(out, names.permuted(self._names, order))
+
+
+def _rot90(tensor: Tensor, argument: tuple[int, tuple[int, ...]]) -> Tensor:
+    return torch.rot90(tensor, *argument)
+
+
+@overload
+def repeat(self: T, *repeats: int) -> T: ...
+@overload
+def repeat(self: T, repeats: Sequence[int], /) -> T: ...
+def repeat(self: T, *repeats: int | Sequence[int]) -> T:
+    """Copies of the batch along every batch dimension; more numbers than dimensions add dimensions in front.
+
+    Raises:
+        ValueError: fewer numbers than batch dimensions are given, or a negative one.
+    """
+    given = integers(repeats)
+    added = len(given) - len(self._batch_size)
+    if added < 0 or min(given, default=0) < 0:
+        raise ValueError(
+            f"repeat: expected a number for each of the {len(self._batch_size)} batch dimensions, got {list(given)}"
+        )
+    old = (1,) * added + tuple(self._batch_size)
+    size = Size([length * times for length, times in zip(old, given, strict=True)])
+    out = self._rearrange(_repeat, (given, len(self._batch_size)), size)
+    return named(out, names.inserted(self._names, 0, added))
+
+
+def _repeat(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Tensor:
+    repeats, n = argument
+    return tensor.repeat((*repeats, *(1,) * (tensor.dim() - n)))
+
+
+@overload
+def tile(self: T, *dims: int) -> T: ...
+@overload
+def tile(self: T, dims: Sequence[int], /) -> T: ...
+def tile(self: T, *dims: int | Sequence[int]) -> T:
+    """`repeat` that takes fewer numbers than batch dimensions: they are for the last ones.
+
+    Raises:
+        ValueError: a number is negative.
+    """
+    given = integers(dims)
+    return repeat(self, (1,) * (len(self._batch_size) - len(given)) + given)
+
+
+def repeat_interleave(self: T, repeats: int | Tensor, dim: Dim | None = None, *, output_size: int | None = None) -> T:
+    """Every item repeated in its place along a batch dimension; without `dim`, as if the batch were one row.
+
+        batch.repeat_interleave(2, dim=0), batch.repeat_interleave(torch.tensor([1, 3]), dim=0)
+
+    Args:
+        repeats: How often, for all items or for each.
+        output_size: The number of items of the result, where it is known: the device is not waited for then.
+
+    Raises:
+        ValueError: `repeats` has another number of items than the dimension.
+    """
+    if dim is None:
+        return repeat_interleave(flatten(self), repeats, 0, output_size=output_size)
+    at = dimension(self, dim)
+    before, length, after = self._batch_size[:at], self._batch_size[at], self._batch_size[at + 1 :]
+    if isinstance(repeats, int):
+        size = Size((*before, length * repeats, *after))
+        return named(self._rearrange(_repeat_interleave, (repeats, at), size), self._names)
+    if repeats.dim() > 1 or repeats.numel() not in (1, length):
+        raise ValueError(f"repeat_interleave: expected {length} numbers or one, got shape {list(repeats.shape)}")
+    # The positions are worked out once, not for every field.
+    rows = torch.repeat_interleave(repeats.expand(length), output_size=output_size)
+    return named(self._rearrange(index_select, (at, rows), Size((*before, len(rows), *after))), self._names)
+
+
+def _repeat_interleave(tensor: Tensor, argument: tuple[int, int]) -> Tensor:
+    return torch.repeat_interleave(tensor, *argument)
+
+
+def index_select(tensor: Tensor, argument: tuple[int, Tensor]) -> Tensor:
+    """`torch.index_select` as primitives call it."""
+    return torch.index_select(tensor, *argument)
+
+
+def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
+    """Items of `value` before and after the batch, for the first batch dimension, then for the second, and so on.
+
+        batch.pad((0, 2))        # two more items behind the last
+
+    A negative number takes items away. `torch.nn.functional.pad` counts from the last dimension instead, and takes no objects.
+
+    Raises:
+        ValueError: `pad_size` is not made of pairs, or of more than there are batch dimensions, or takes away too much.
+    """
+    n = len(self._batch_size)
+    pairs = [(pad_size[at], pad_size[at + 1]) for at in range(0, len(pad_size) - 1, 2)]
+    if len(pad_size) % 2 or len(pairs) > n:
+        raise ValueError(
+            f"pad: expected a pair of numbers for each of at most {n} batch dimensions, got {list(pad_size)}"
+        )
+    pairs += [(0, 0)] * (n - len(pairs))
+    size = [before + length + after for (before, after), length in zip(pairs, self._batch_size, strict=True)]
+    if min(size, default=0) < 0:
+        raise ValueError(f"pad: {list(pad_size)} takes more away than the batch size {list(self._batch_size)} has")
+    flat = [number for pair in reversed(pairs) for number in pair]
+    return named(self._rearrange(_pad, (flat, n, value), Size(size)), self._names)
+
+
+@items_become("padded")
+def _pad(tensor: Tensor, argument: tuple[list[int], int, float]) -> Tensor:
+    pairs, n, value = argument
+    return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - n) + pairs, value=value)
+
+
+def expand_as(self: T, other: TensorClass | Tensor) -> T:
+    """`expand` to the batch size of another object, or to the shape of a tensor."""
+    return expand(self, other.shape if isinstance(other, Tensor) else other._batch_size)
+
+
+def broadcast_to(self: T, size: Sequence[int]) -> T:
+    """`expand` under the name of `torch.broadcast_to`."""
+    return expand(self, size)
+
+
+def atleast_1d(self: T) -> T:
+    """The object with a batch dimension of size 1 where it has none, else itself."""
+    return self if self._batch_size else reshape(self, 1)
+
+
+def atleast_2d(self: T) -> T:
+    """The object with at least two batch dimensions: new ones in front."""
+    n = len(self._batch_size)
+    return self if n >= 2 else reshape(self, (1,) * (2 - n) + tuple(self._batch_size))
+
+
+def atleast_3d(self: T) -> T:
+    """The object with at least three batch dimensions: one new one behind the others, more in front."""
+    n = len(self._batch_size)
+    return self if n >= 3 else reshape(self, (*(1,) * (2 - n), *self._batch_size, 1))

@@ -1,0 +1,1 @@
+"""TensorClasses in other processes: shared memory, `map`, and `torch.distributed`."""

@@ -1,0 +1,131 @@
+"""From one process to another: what the one sends, the other receives into an object of the same class and shapes.
+
+Tensors travel one after the other, static values stay. With `check`, sender and receiver compare first what they hold, which
+takes one small message each way; without it a mismatch may hang both. `group`, `dst`, `src` and `tag` mean what they mean in
+`torch.distributed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from ...core.checks import refuse_if_frozen
+from .agreement import Schema, difference, digest, library, probe_device, refuse_items, schema
+from .collectives import dense_tensors, write_back
+
+if TYPE_CHECKING:
+    from torch.distributed import ProcessGroup, Work
+
+    from ...tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+class Pending(Generic[T]):
+    """A transfer that was started. The object may be used again, or read, once `wait` has returned it."""
+
+    def __init__(self, target: T, dense: dict[str, Tensor], works: dict[str, Work], writes: bool) -> None:
+        self.target = target
+        self.dense = dense
+        self.works = works
+        self.writes = writes
+
+    def is_completed(self) -> bool:
+        """Whether all tensors have arrived; does not wait."""
+        return all(work.is_completed() for work in self.works.values())
+
+    def wait(self) -> T:
+        """Wait for all tensors.
+
+        Returns:
+            The object that was sent or received into.
+        """
+        for work in self.works.values():
+            work.wait()
+        return write_back(self.target, self.dense) if self.writes else self.target
+
+
+def send(self: TensorClass, dst: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> None:
+    """Send the tensors to process `dst`, which calls `recv`.
+
+    Raises:
+        ValueError: `check` found that the receiver's object differs.
+    """
+    action = f"send to rank {dst}"
+    refuse_items(action, self)
+    distributed = library(action)
+    if check:
+        mine = schema("a transfer", self)
+        answer = torch.zeros(1, dtype=torch.long, device=probe_device(self))
+        distributed.send(answer + digest(mine), dst, group=group, tag=tag)
+        distributed.recv(answer, dst, group=group, tag=tag)
+        if not answer.item():
+            distributed.send_object_list([mine], dst, group=group)
+            theirs: list[Schema] = [{}]
+            distributed.recv_object_list(theirs, dst, group=group)
+            raise ValueError(f"{action}: {difference([mine, *theirs], ['this object', 'the one of the receiver'])}")
+    isend(self, dst, group=group, tag=tag).wait()
+
+
+def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> T:
+    """Receive what process `src` sends, into the tensors of this object.
+
+    Raises:
+        ValueError: `check` found that the sender's object differs.
+        FrozenInstanceError: the class is frozen.
+    """
+    refuse_if_frozen(self, "receive into")
+    action = f"recv from rank {src}"
+    refuse_items(action, self)
+    distributed = library(action)
+    if check:
+        mine = schema("a transfer", self)
+        number = torch.zeros(1, dtype=torch.long, device=probe_device(self))
+        distributed.recv(number, src, group=group, tag=tag)
+        agreed = number == digest(mine)
+        distributed.send(agreed.long(), src, group=group, tag=tag)
+        if not agreed.item():
+            theirs: list[Schema] = [{}]
+            distributed.recv_object_list(theirs, src, group=group)
+            distributed.send_object_list([mine], src, group=group)
+            raise ValueError(f"{action}: {difference([mine, *theirs], ['this object', 'the one of the sender'])}")
+    return irecv(self, src, group=group, tag=tag).wait()
+
+
+def isend(self: T, dst: int, *, group: ProcessGroup | None = None, tag: int = 0) -> Pending[T]:
+    """Start to send the tensors to process `dst`, which calls `irecv`, or `recv` with `check=False`.
+
+    The tensors must not be written to before the result's `wait` has returned. Nothing is checked.
+    """
+    action = f"isend to rank {dst}"
+    refuse_items(action, self)
+    distributed = library(action)
+    return _start(self, lambda tensor: distributed.isend(tensor, dst, group=group, tag=tag), writes=False)
+
+
+def irecv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0) -> Pending[T]:
+    """Start to receive what process `src` sends with `isend`, or with `send` and `check=False`, into the tensors of this object.
+
+        pending = batch.irecv(0)
+        ...
+        batch = pending.wait()
+
+    Nothing is checked.
+
+    Raises:
+        FrozenInstanceError: the class is frozen.
+    """
+    refuse_if_frozen(self, "receive into")
+    action = f"irecv from rank {src}"
+    refuse_items(action, self)
+    distributed = library(action)
+    return _start(self, lambda tensor: distributed.irecv(tensor, src, group=group, tag=tag), writes=True)
+
+
+def _start(self: T, start: Callable[[Tensor], Work], writes: bool) -> Pending[T]:
+    dense = dense_tensors(self)
+    return Pending(self, dense, {path: start(tensor) for path, tensor in dense.items()}, writes)

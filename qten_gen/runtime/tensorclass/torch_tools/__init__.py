@@ -1,0 +1,1 @@
+"""TensorClasses in the tools of PyTorch: pytrees, `vmap`, `torch.func`, autograd, data loaders."""

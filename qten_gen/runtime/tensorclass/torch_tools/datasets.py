@@ -1,0 +1,45 @@
+"""Objects in a `torch.utils.data.DataLoader`: as items that it collates, and as a dataset of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import torch
+from torch.utils.data import get_worker_info
+from torch.utils.data._utils.collate import collate_tensor_fn, default_collate_fn_map
+
+from ..methods.joining import stack
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+def items_at(self: T, indices: Sequence[int]) -> T:
+    """The items of a dataset that a DataLoader asks for at once: one object, already collated.
+
+    So an object is a map-style dataset whose batches are cut out by one index instead of stacked item by item.
+    """
+    return self[torch.tensor(indices, dtype=torch.long)]
+
+
+def register(cls: type[TensorClass]) -> None:
+    """Make objects of a class and of its subclasses known to the default collate function of a DataLoader."""
+    default_collate_fn_map[cls] = _collate
+
+
+def _collate(items: list[T] | T, *, collate_fn_map: Mapping[object, object] | None = None) -> T:
+    """One batch of the items of a dataset; what is collated already stays as it is."""
+    if not isinstance(items, (list, tuple)):
+        return items
+    return stack(items) if get_worker_info() is None else stack(items, fn=_stack_shared)
+
+
+def _stack_shared(tensors: list[Tensor]) -> Tensor:
+    """Stack the tensors of items in the memory that a worker shares with the main process, which saves copying them there."""
+    stacked: Tensor = collate_tensor_fn(tensors)
+    return stacked

@@ -1,0 +1,119 @@
+"""`torch.autograd.grad` and `torch.autograd.backward` with objects among their arguments.
+
+An object stands for those of its tensors that require a gradient, in their order. So functions of objects are differentiated as
+functions of their tensors are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+import torch
+from torch import Tensor
+
+from ..core.checks import is_nested
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+    _Given: TypeAlias = "Tensor | TensorClass"
+
+
+def grad(
+    outputs: _Given | Sequence[_Given],
+    inputs: _Given | Sequence[_Given],
+    grad_outputs: _Given | Sequence[_Given | None] | None = None,
+    **options: object,
+) -> tuple[_Given | None, ...]:
+    """The gradients of `outputs` with respect to `inputs`, one for each: for an object an object, for a tensor a tensor.
+
+    In an object, a tensor without gradient, because it does not require one or does not count, gives zeros.
+
+        (gradient,) = torch.autograd.grad(loss, batch)
+
+    Raises:
+        RuntimeError: no input requires a gradient; or one does not count, and `allow_unused` does not say that this is fine.
+        ValueError: an object in `grad_outputs` is not like its output.
+    """
+    given = _several(inputs)
+    wanted = [leaf for each in given for leaf in _differentiable(each)]
+    tensors, weights = _outputs("grad", outputs, grad_outputs)
+    if not wanted:
+        raise RuntimeError("grad: no tensor of the inputs requires a gradient; call requires_grad_() on them first")
+    differentiate = cast("Callable[..., tuple[Tensor | None, ...]]", torch.autograd.grad)
+    found = iter(differentiate(tensors, wanted, weights, **options))
+    return tuple(_gradient(each, found) for each in given)
+
+
+def backward(
+    tensors: _Given | Sequence[_Given],
+    grad_tensors: _Given | Sequence[_Given | None] | None = None,
+    *,
+    inputs: _Given | Sequence[_Given] | None = None,
+    **options: object,
+) -> None:
+    """Add the gradients of `tensors` to those of the leaves that they were computed from, or of `inputs` alone.
+
+    Raises:
+        ValueError: an object in `grad_tensors` is not like its output.
+    """
+    outputs, weights = _outputs("backward", tensors, grad_tensors)
+    wanted = None if inputs is None else [leaf for each in _several(inputs) for leaf in _differentiable(each)]
+    accumulate = cast("Callable[..., None]", torch.autograd.backward)
+    accumulate(outputs, weights, inputs=wanted, **options)
+
+
+def _several(value: _Given | Sequence[_Given]) -> Sequence[_Given]:
+    return [value] if isinstance(value, Tensor) or is_nested(value) else cast("Sequence[_Given]", value)
+
+
+def _differentiable(value: _Given) -> list[Tensor]:
+    """A tensor, or those tensors of an object that require a gradient."""
+    return [leaf for leaf in value._leaves() if leaf.requires_grad] if is_nested(value) else [cast(Tensor, value)]
+
+
+def _outputs(
+    action: str, outputs: _Given | Sequence[_Given], weights: _Given | Sequence[_Given | None] | None
+) -> tuple[list[Tensor], list[Tensor | None] | None]:
+    """The tensors to differentiate, and what each is weighted with."""
+    given = _several(outputs)
+    tensors = [leaf for each in given for leaf in _differentiable(each)]
+    if weights is None:
+        return tensors, None
+    beside = _several(cast("_Given | Sequence[_Given]", weights))
+    if len(beside) != len(given):
+        raise ValueError(f"{action}: expected one gradient for each of {len(given)} outputs, got {len(beside)}")
+    return tensors, [
+        leaf for each, weight in zip(given, beside, strict=True) for leaf in _weights(action, each, weight)
+    ]
+
+
+def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor | None]:
+    if not is_nested(output) or weight is None:
+        return [cast("Tensor | None", weight)] * len(_differentiable(output))
+    leaves = output._leaves()
+    others = weight._leaves() if is_nested(weight) and type(weight) is type(output) else []
+    if len(others) != len(leaves):
+        kind = type(output).__name__
+        raise ValueError(
+            f"{action}: expected the gradient of a {kind} to be one like it, got a {type(weight).__name__}"
+        )
+    return [other for leaf, other in zip(leaves, others, strict=True) if leaf.requires_grad]
+
+
+def _gradient(value: _Given, found: Iterator[Tensor | None]) -> _Given | None:
+    """The gradient of an input, from those of all tensors in order."""
+    if not is_nested(value):
+        return next(found)
+
+    def of(leaf: Tensor) -> Tensor:
+        gradient = next(found) if leaf.requires_grad else None
+        return torch.zeros_like(leaf, requires_grad=False) if gradient is None else gradient
+
+    return value._map(of)
+
+
+def torch_functions() -> dict[Callable[..., object], Callable[..., object]]:
+    """What to call for the functions of torch, where one of their arguments is an object."""
+    return {torch.autograd.grad: grad, torch.autograd.backward: backward}

@@ -1,0 +1,327 @@
+"""TensorClasses as pytrees (`torch.utils._pytree`), which vmap, compile and export take their arguments apart with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, cast
+
+import torch
+from torch import Size, Tensor
+from torch._C._functorch import is_batchedtensor
+from torch.utils import _pytree
+
+from ..core.checks import is_nested
+from ..core.contents import allocate_like, batched_leaves, tensor_and_nested, tensors_of
+from ..fields.per_item import fitted, original
+from ..methods.reshaping import dimension
+from . import tree_specs
+
+if TYPE_CHECKING:
+    from ..core.names import Names
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+
+
+class Layout(NamedTuple):
+    """What a tree keeps of an object beside its children.
+
+    Batch size and device are found again from the children, so that objects of different batch sizes have one structure, and
+    `vmap` sees one batch dimension less inside. An object without tensors that carry the batch keeps its own in `alone`; where
+    another object holds it, that gives it what fits: see `_alone_in`.
+    """
+
+    names: tuple[str, ...]
+    """The children: tensor and nested fields that are not None."""
+    static: tuple[object, ...]
+    events: int
+    """How many dimensions the first child that carries the batch has beyond the batch dimensions."""
+    n: int
+    """How many batch dimensions there were."""
+    has_device: bool
+    alone: tuple[Size, torch.device | None] | None
+    unbatched: tuple[tuple[str, int], ...] = ()
+    """The Unbatched children, and how many dimensions each has at least."""
+    dimension_names: Names | None = None
+
+    def __eq__(self, other: object) -> bool:
+        # What the children themselves say is not compared: a tree of numbers has to fit one of tensors, for `in_dims`.
+        return self is other or (isinstance(other, Layout) and self._structure() == other._structure())
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._structure())
+
+    def _structure(self) -> tuple[object, ...]:
+        return self.names, self.static
+
+
+def register(cls: type) -> None:
+    """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
+    declared = cast("type[TensorClass]", cls)
+    names = tensor_and_nested(declared)
+    usual = bool(names) and not _is_special(declared)
+    flatten = _flattening(names) if usual else partial(_flatten_some, names)
+    _pytree.register_pytree_node(
+        cls,
+        flatten,
+        _unflattening(declared, names) if usual else partial(_unflatten, cls, names),
+        flatten_with_keys_fn=partial(_flatten_keyed, flatten),
+        serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
+        to_dumpable_context=partial(tree_specs.dumped, declared),
+        from_dumpable_context=partial(tree_specs.loaded, Layout),
+    )
+
+
+def _is_special(cls: type[TensorClass]) -> bool:
+    return bool(cls._unbatched or cls._containers or cls._per_item)
+
+
+Flatten = Callable[["TensorClass"], tuple[list[Any], Layout]]
+
+
+def _flattening(names: tuple[str, ...]) -> Flatten:
+    """What takes objects apart whose tensor and nested fields, `names`, all carry the batch."""
+    # The layouts of most objects, by what differs between them: made once, and compared by identity.
+    usual: dict[tuple[int, int, bool], Layout] = {}
+
+    def flatten(self: TensorClass) -> tuple[list[Any], Layout]:
+        values, static = self._field_values()
+        for value in values:
+            if value is None:
+                return _flatten(names, self)
+        first, n = values[0], len(self._batch_size)
+        if not isinstance(first, Tensor) and _is_alone(first):
+            return _flatten(names, self)
+        key = _dims(first) - n, n, self._device is not None
+        if static or self._names is not None:
+            return [*values], Layout(names, static, *key, None, (), self._names)
+        layout = usual.get(key)
+        if layout is None:
+            layout = usual[key] = Layout(names, (), *key, None)
+        return [*values], layout
+
+    return flatten
+
+
+def _flatten(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
+    """The children and the layout of an object that has fields without a value."""
+    values, static = self._field_values()
+    given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    children = [value for _, value in given]
+    names = tuple([name for name, _ in given])
+    return children, _layout(self, names, static, children, ())
+
+
+def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
+    """`_flatten` of an object with Unbatched fields or containers: the tensors that the batch carries say its size."""
+    values, static = self._field_values()
+    given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    carried = _apart(value for name, value in given if name not in self._unbatched)
+    unbatched = tuple((name, _fewest(value)) for name, value in given if name in self._unbatched)
+    children = tuple(name for name, _ in given)
+    static = tuple([original(value) for value in static])
+    layout = _layout(self, children, static, carried, unbatched)
+    return [None if value is _NO_DIM else value for _, value in given], layout
+
+
+def _layout(
+    self: TensorClass,
+    names: tuple[str, ...],
+    static: tuple[object, ...],
+    carried: list[Any],
+    unbatched: tuple[tuple[str, int], ...],
+) -> Layout:
+    """The layout of any object. `carried` are its children, without those that the batch does not carry."""
+    n = len(self._batch_size)
+    for child in carried:
+        if not _is_alone(child):
+            return Layout(names, static, _dims(child) - n, n, self._device is not None, None, unbatched, self._names)
+    return Layout(names, static, 0, n, False, (self._batch_size, self._device), unbatched, self._names)
+
+
+def _flatten_keyed(flatten: Flatten, self: TensorClass) -> tuple[list[tuple[Any, Any]], Layout]:
+    children, layout = flatten(self)
+    return [(_pytree.GetAttrKey(name), child) for name, child in zip(layout.names, children, strict=True)], layout
+
+
+def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[Any], Layout], T]:
+    """What makes the object of a layout around new children, which may be anything: results of a function, or markers."""
+    count = len(names)
+
+    def unflatten(children: Iterable[Any], layout: Layout) -> T:
+        found = children if type(children) is list else [*children]
+        _, static, events, before, has_device, _, _, dimension_names = layout
+        first = found[0] if len(found) == count and dimension_names is None else None
+        if not isinstance(first, Tensor):
+            if isinstance(first, int):  # of `in_dims` and `out_dims`, which `vmap` puts in place of the tensors
+                marked: T = object.__new__(cls)
+                return marked._assign(found, static, Size(), None)
+            return _unflatten(cls, names, found, layout)
+        shape = first.shape
+        n = len(shape) - events
+        size = shape[:n]
+        for child in found[1:]:
+            if isinstance(child, Tensor):
+                other: Size | None = child.shape
+            else:
+                other = None if n != before and _is_alone(child) else getattr(child, "_batch_size", None)
+            if other != shape and other != size and (other is None or other[:n] != size):
+                return _unflatten(cls, names, found, layout)
+        if n < 0:
+            return _unflatten(cls, names, found, layout)
+        out: T = object.__new__(cls)
+        return out._assign(found, static, size, first.device if has_device else None)
+
+    return unflatten
+
+
+def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], layout: Layout) -> T:
+    """The object of any layout around any children."""
+    found = list(children)
+    out: T = object.__new__(cls)
+    if layout.alone is not None:
+        batch_size, device = layout.alone
+    else:
+        carried = _carried(cls, found, layout) if layout.unbatched else _apart(found)
+        some_alone = any(_is_alone(child) for child in found)
+        if some_alone:
+            carried = [child for child in carried if not _is_alone(child)]
+        batch_size = _common(carried, layout.events)
+        device = _device(carried[0]) if carried and layout.has_device else None
+        if some_alone:
+            found = [_alone_in(batch_size, layout.n, child) if _is_alone(child) else child for child in found]
+    if len(found) < len(names):
+        given = dict(zip(layout.names, found, strict=True))
+        found = [given.get(name) for name in names]
+    out._assign(found, _static(cls, layout, batch_size), batch_size, device)
+    if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
+        out._names = layout.dimension_names
+    return out
+
+
+def _static(cls: type[TensorClass], layout: Layout, batch_size: Size) -> tuple[object, ...]:
+    return tuple([fitted(value, batch_size) for value in layout.static]) if cls._per_item else layout.static
+
+
+def _carried(cls: type[TensorClass], children: list[Any], layout: Layout) -> list[Any]:
+    """The children that the batch carries.
+
+    Raises:
+        TypeError: `vmap` takes an Unbatched child apart, which it does unless `in_dims` says otherwise.
+    """
+    dimensions = dict(layout.unbatched)
+    for name, child in zip(layout.names, children, strict=True):
+        if any(_is_taken_apart(one, dimensions.get(name, 0)) for one in tensors_of(child)):
+            raise TypeError(
+                f"{cls.__name__}.{name} is not carried by the batch, and vmap takes it apart with the rest; "
+                "say in_dims=(batch.vmap_dims(),) for a call with `batch`"
+            )
+    return _apart(child for name, child in zip(layout.names, children, strict=True) if name not in dimensions)
+
+
+def _apart(children: Iterable[Any]) -> list[Any]:
+    """The children, with the tensors of a dict or list in its place."""
+    return [one for child in children for one in tensors_of(child)]
+
+
+def _is_alone(child: Any) -> TypeGuard[TensorClass]:
+    """Whether a child is an object without tensors that could say what has become of its batch size."""
+    # Not `is_nested`: the markers of a tracer have every attribute that they are asked for.
+    if isinstance(child, Tensor) or not isinstance(getattr(child, "_batch_size", None), Size):
+        return False
+    return not batched_leaves(child)
+
+
+def _alone_in(batch_size: Size, n: int, child: TensorClass) -> TensorClass:
+    """Such an object, fitted to its holder, which had `n` batch dimensions before."""
+    size = batch_size + child._batch_size[n:]
+    if size == child._batch_size:
+        return child
+    values, static = child._field_values()
+    held = [_alone_in(batch_size, n, value) if is_nested(value) else value for value in values]
+    items = tuple([fitted(original(value), size) for value in static])
+    out = allocate_like(child)._assign(held, items, size, child._device)
+    out._names = child._names if len(size) == len(child._batch_size) else None
+    return out
+
+
+def _fewest(value: object) -> int:
+    """The smallest number of dimensions among the tensors of a field."""
+    dims = [len(_shape(one)) for one in tensors_of(value)]
+    return min(dims) if dims else 0  # dynamo knows no `default=`
+
+
+def _is_taken_apart(child: object, dimensions: int) -> bool:
+    """Whether vmap hides a dimension of a tensor that had so many. Torch has no public way to ask."""
+    return isinstance(child, Tensor) and child.dim() < dimensions and is_batchedtensor(child)
+
+
+class _NoDim:
+    """Type of `_NO_DIM`. A bare object would do, but dynamo does not look at the attributes of one."""
+
+
+_NO_DIM = _NoDim()
+"""In place of an Unbatched tensor, which vmap shall not take apart. A None would be an optional field without a value."""
+
+
+def vmap_dims(self: TensorClass, dim: int = 0) -> object:
+    """What to tell `torch.vmap` as `in_dims` or `out_dims`, so that it takes apart only what the batch carries.
+
+        torch.vmap(f, in_dims=(batch.vmap_dims(),))(batch)
+
+    It is needed for classes with Unbatched fields, and says what `dim` says for all others.
+
+    Args:
+        dim: The batch dimension to map over.
+    """
+    at = dimension(self, dim)
+    values, static = self._field_values()
+    dims = [
+        None if value is None else _dim(value, name in self._unbatched, at)
+        for name, value in zip(tensor_and_nested(self), values, strict=True)
+    ]
+    return allocate_like(self)._assign(dims, static, self._batch_size, self._device)
+
+
+def _dim(value: object, unbatched: bool, dim: int) -> object:
+    if isinstance(value, dict):
+        return dict.fromkeys(value, None if unbatched else dim)
+    if isinstance(value, list):
+        return [None if unbatched else dim] * len(value)
+    if unbatched:
+        return _NO_DIM
+    return dim if isinstance(value, Tensor) else vmap_dims(cast("TensorClass", value), dim)
+
+
+def _dims(child: Any) -> int:
+    """How many dimensions a child has that the batch size can be of."""
+    return child.dim() if isinstance(child, Tensor) else len(_shape(child))
+
+
+def _common(children: list[Any], events: int) -> Size:
+    """The first child's dimensions without its last `events`, as far as all children share them; none without children."""
+    if not children:
+        return Size()
+    first = _shape(children[0])
+    size = first[: max(len(first) - events, 0)]
+    for child in children[1:]:
+        shape = _shape(child)
+        while shape[: len(size)] != size:
+            size = size[:-1]
+    return size
+
+
+def _shape(child: Any) -> Size:
+    """Shape of a tensor, batch size of a nested object; a marker has no dimensions."""
+    if isinstance(child, Tensor):
+        return child.shape
+    size = getattr(child, "_batch_size", None)
+    return size if isinstance(size, Size) else Size()
+
+
+def _device(child: Any) -> torch.device | None:
+    return child.device if isinstance(child, Tensor) else getattr(child, "_device", None)

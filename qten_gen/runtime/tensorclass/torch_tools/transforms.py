@@ -1,0 +1,114 @@
+"""`batch.vmap(fn)`: a function of one item, for all items along a batch dimension at once.
+
+It is `torch.vmap` for one object, made of the same parts of torch. `torch.vmap` takes arguments and results apart as trees,
+and puts them together again. Here the object itself hides the dimension: that takes a third of the time, and fields that the
+batch does not carry, or that hold Python values, stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
+
+import torch
+from torch import Tensor
+from torch._C._functorch import is_batchedtensor, maybe_get_level
+from torch._functorch.vmap import _add_batch_dim, _remove_batch_dim, lazy_load_decompositions, vmap_increment_nesting  # type: ignore[attr-defined] # where torch 2.6 defines them
+from torch.utils import _pytree
+
+from ..core import names
+from ..core.checks import is_nested, named
+from ..core.contents import unbatched_leaves
+from ..methods.joining import split
+from ..methods.reshaping import Dim, dimension, with_inserted, without
+
+if TYPE_CHECKING:
+    from ..tensorclass import TensorClass
+
+T = TypeVar("T", bound="TensorClass")
+R = TypeVar("R")
+
+
+def vmap(
+    self: T,
+    function: Callable[[T], R],
+    dim: Dim = 0,
+    out_dim: int = 0,
+    *,
+    randomness: Literal["error", "different", "same"] = "error",
+    chunk_size: int | None = None,
+) -> R:
+    """`function` of each item along a batch dimension, computed for all items at once, as `torch.vmap` does.
+
+        batch.vmap(torch.func.grad(loss))
+
+    The function gets an object without that dimension. It returns a tensor, an object, or a tuple, list or dict of these, which
+    then have the dimension again. Fields that the batch does not carry are passed on as they are.
+
+    Args:
+        function: What is computed of each item. It may use other tensors, which are the same for all items.
+        dim: The batch dimension to map over.
+        out_dim: Where the dimension is in the results; in objects among the batch dimensions.
+        randomness: Whether random numbers are refused, different for each item, or the same, as for `torch.vmap`.
+        chunk_size: How many items are computed at once, to save memory; all of them where it is None.
+
+    Raises:
+        IndexError: there is no such batch dimension.
+        TypeError: the function returns something else, or a value for each item in a field that the batch does not carry.
+    """
+    at = dimension(self, dim)
+    if chunk_size is None or chunk_size >= self._batch_size[at]:
+        return _mapped(self, function, at, out_dim, randomness)
+    state = torch.get_rng_state()
+    found = []
+    for piece in split(self, chunk_size, at):
+        if randomness == "same":
+            torch.set_rng_state(state)
+        found.append(_mapped(piece, function, at, out_dim, randomness))
+    return cast(R, _pytree.tree_map(lambda *pieces: torch.cat(pieces, out_dim), *found, is_leaf=is_nested))
+
+
+def _mapped(self: T, function: Callable[[T], R], at: int, out_dim: int, randomness: str) -> R:
+    size = self._batch_size
+    length = size[at]
+    lazy_load_decompositions()
+    with vmap_increment_nesting(length, randomness) as level:
+        item = self._rearrange(_hide, (at, level), without(size, at))
+        if self._names is not None:
+            item._names = names.without(self._names, (at,))
+        result = function(item)
+        show = partial(_shown, level, length, out_dim)
+        alone = isinstance(result, Tensor) or is_nested(result)
+        return cast(R, show(result) if alone else _pytree.tree_map(show, result, is_leaf=is_nested))
+
+
+def _hide(tensor: Tensor, argument: tuple[int, int]) -> Tensor:
+    """The tensor without a dimension, which operations at a level of vmap go over."""
+    at, level = argument
+    return _add_batch_dim(tensor, at, level)
+
+
+def _show(tensor: Tensor, argument: tuple[int, int, int]) -> Tensor:
+    """The tensor with the dimension that was hidden; one of which it knows nothing is expanded."""
+    level, length, at = argument
+    return _remove_batch_dim(tensor, level, length, at)
+
+
+def _shown(level: int, length: int, out_dim: int, result: object) -> object:
+    """A part of what the function returned, for all items."""
+    if isinstance(result, Tensor):
+        return _show(result, (level, length, out_dim))
+    if not is_nested(result):
+        raise TypeError(f"vmap: expected the function to return tensors or objects, got {named(result)}")
+    dims = len(result._batch_size) + 1
+    if not -dims <= out_dim < dims:
+        kind = type(result).__name__
+        raise IndexError(f"vmap: expected out_dim from {-dims} to {dims - 1} for results of {kind}, got {out_dim}")
+    at = out_dim % dims
+    shown = result._rearrange(_show, (level, length, at), with_inserted(result._batch_size, at, length))
+    shown._names = names.inserted(result._names, at)
+    for name, tensor in unbatched_leaves(result):
+        if is_batchedtensor(tensor) and maybe_get_level(tensor) == level:
+            raise TypeError(f"vmap: {name} is not carried by the batch, and the function gave it a value for each item")
+    return shown

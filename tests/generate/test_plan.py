@@ -1,0 +1,109 @@
+"""The plan of a run: pure, and total."""
+
+import pytest
+
+from qten_gen.generate import plan as stages
+from qten_gen.generate.plan import plan
+from qten_gen.model import FileDecl
+from tests.command import BATCH, BROKEN
+
+MODEL = {"model.py": BATCH.encode()}
+
+
+def test_every_declaring_source_has_two_outputs() -> None:
+    made = plan({**MODEL, "plain.py": b"x = 1\n"}, {})
+    assert sorted(made.outputs) == ["model_qten.py", "model_qten.pyi"]
+    assert not (made.diagnostics or made.crashes or made.held)
+
+
+def test_outputs_are_planned_for_the_targets_only() -> None:
+    sources = {**MODEL, "other.py": BATCH.encode()}
+    assert sorted(plan(sources, {}, targets=["other.py"]).outputs) == ["other_qten.py", "other_qten.pyi"]
+
+
+def test_the_order_of_the_sources_makes_no_difference() -> None:
+    sources = {
+        "a.py": BATCH.encode(),
+        "b.py": b"import a\nclass B(a.Batch): ...\n",
+        "c.py": b"import b\nclass C(b.B): ...\n",
+    }
+    reverse = dict(reversed(sources.items()))
+    assert plan(sources, {}) == plan(reverse, {})
+    assert list(plan(sources, {}).outputs) == list(plan(reverse, {}).outputs)
+
+
+def test_an_output_without_a_source_has_to_go() -> None:
+    existing = {path: (text or "").encode() for path, text in plan(MODEL, {}).outputs.items()}
+    assert plan({}, existing).outputs == {"model_qten.py": None, "model_qten.pyi": None}
+
+
+def test_outputs_of_a_source_that_is_no_target_stay() -> None:
+    existing = {path: (text or "").encode() for path, text in plan(MODEL, {}).outputs.items()}
+    assert plan({"model.py": b"x = 1\n"}, existing, targets=[]).outputs == {}
+
+
+def test_a_file_with_errors_is_not_in_the_outputs() -> None:
+    existing = {path: (text or "").encode() for path, text in plan(MODEL, {}).outputs.items()}
+    made = plan({"model.py": BROKEN.encode()}, existing)
+    assert made.outputs == {}
+    assert [item.name for item in made.diagnostics] == ["unknown-flag"]
+
+
+def test_errors_of_neighbours_are_reported_where_they_hold_a_target_back() -> None:
+    sources = {
+        "base.py": BROKEN.encode(),
+        "sub.py": b"from base import Batch\nclass Sub(Batch): ...\n",
+        "user.py": b"import qten_gen, base\n",
+    }
+    held = plan(sources, {}, targets=["sub.py"])
+    assert (held.held, [item.path for item in held.diagnostics]) == (("sub.py",), ["base.py"])
+    assert plan(sources, {}, targets=["user.py"]).diagnostics == ()
+
+
+@pytest.mark.parametrize("stage", ["read", "link", "render"])
+def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
+    whole = getattr(stages, stage)
+
+    def faulty(subject: object, *rest: object) -> object:
+        if b"faulty" in repr(subject).encode():
+            raise RuntimeError("a fault")
+        return whole(subject, *rest)
+
+    sources = {**MODEL, "faulty.py": BATCH.replace("x:", "faulty:").encode()}
+    existing = {path: (text or "").encode() for path, text in plan(sources, {}).outputs.items()}
+    monkeypatch.setattr(stages, stage, faulty)
+    made = plan(sources, existing)
+    assert sorted(made.outputs) == ["model_qten.py", "model_qten.pyi"]
+    assert [crash.path for crash in made.crashes] == ["faulty.py"]
+    assert "RuntimeError: a fault" in made.crashes[0].traceback
+
+
+def test_a_stub_in_syntax_newer_than_this_python_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    def render(file: FileDecl) -> dict[str, str]:
+        return {"py": "x = 1\n", "pyi": "class Batch[T: int = int]: ...\n"}
+
+    monkeypatch.setattr(stages, "render", render)
+    assert not plan(MODEL, {}).crashes
+
+
+def test_many_long_names_are_imported_over_several_lines() -> None:
+    names = [f"NoShortNameForAClass{number}" for number in range(7)]
+    classes = "".join(f"class {name}(TensorClass):\n    x: Tensor\n" for name in names)
+    text = f"from torch import Tensor\nfrom qten_gen import TensorClass\n{classes}"
+    made = plan({"pkg/__init__.py": b"", "pkg/model.py": text.encode()}, {})
+    assert not made.crashes
+    generated = made.outputs["pkg/model_qten.py"] or ""
+    assert "    from .model import (\n        NoShortNameForAClass0,\n" in generated
+
+
+def test_a_class_inside_a_class_is_named_through_it() -> None:
+    base = (
+        "from enum import Enum\nfrom qten_gen import Module\n"
+        "class Net(Module):\n    class Mode(Enum):\n        A = 1\n    mode: 'Mode | None' = None\n"
+    )
+    child = "from .base import Net\nclass Child(Net):\n    size: int = 1\n"
+    made = plan({"pkg/__init__.py": b"", "pkg/base.py": base.encode(), "pkg/child.py": child.encode()}, {})
+    assert "mode: _decl.Net.Mode | None" in (made.outputs["pkg/base_qten.pyi"] or "")
+    stub = made.outputs["pkg/child_qten.pyi"] or ""
+    assert "from .base import Net as _Net\n" in stub
+    assert "mode: _Net.Mode | None" in stub

@@ -1,0 +1,65 @@
+"""Two processes of this machine that talk over gloo, and run checks that assert on their own, in both.
+
+Importing torch takes seconds, so all checks of a module run in the same two processes: `run` starts them, and the module calls
+`main` where it is one of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+
+WORLD = 2
+REPOSITORY = Path(__file__).parents[3]
+
+Check = Callable[[Path], None]
+"""A check gets a folder that both processes share."""
+
+
+def run(module: str, folder: Path) -> list[dict[str, str]]:
+    """Run the checks of a module in two processes: for each process, what went wrong in which check."""
+    environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "ignore", "-m", module, str(folder)]
+    processes = [
+        subprocess.Popen(
+            [*command, str(rank)],
+            cwd=REPOSITORY,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        for rank in range(WORLD)
+    ]
+    printed = [process.communicate(timeout=300)[0] for process in processes]
+    assert all(process.returncode == 0 for process in processes), "\n".join(printed)
+    return [json.loads((folder / f"{rank}.json").read_text(encoding="utf-8")) for rank in range(WORLD)]
+
+
+def main(checks: Sequence[Check]) -> None:
+    """Be one of the processes, whose folder and rank stand on the command line. They meet in a file, so no port is taken."""
+    folder, rank = Path(sys.argv[1]), int(sys.argv[2])
+    store = f"file://{folder}/store"
+    # Where a check fails in one process only, the other one waits for it.
+    dist.init_process_group("gloo", init_method=store, rank=rank, world_size=WORLD, timeout=timedelta(seconds=60))
+    failures = {}
+    for check in checks:
+        torch.manual_seed(0)
+        try:
+            check(folder)
+        except Exception:
+            failures[check.__name__] = traceback.format_exc()
+    (folder / f"{rank}.json").write_text(json.dumps(failures), encoding="utf-8")
+    dist.destroy_process_group()
+    # The groups that meshes made keep threads, which now and then abort the process when the interpreter ends.
+    sys.stdout.flush()
+    os._exit(0)

@@ -1,0 +1,237 @@
+"""Distributed tools, each on a declared module and on a plain one, in two processes that talk over gloo.
+
+All checks run in the same two processes; `python -m` on this module is one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.distributed.checkpoint import state_dict_loader, state_dict_saver
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict, set_model_state_dict
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor import DTensor, Replicate, distribute_module, distribute_tensor
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, SequenceParallel, parallelize_module
+from torch.nn.parallel import DistributedDataParallel
+
+from tests.module.torch_tools.gloo import WORLD, Check, main
+from tests.module.torch_tools.pairs import MAKERS, Input, Pair, Step, agree, block, blocks, fill, rows, tower
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """A tensor with the parts that other processes hold."""
+    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+
+
+def trained(module: nn.Module, input: Input, steps: int = 2) -> list[Tensor]:
+    """What a few steps leave: results, gradients and weights, whole."""
+    optimiser = torch.optim.AdamW(module.parameters(), lr=0.01)
+    found: list[Tensor] = []
+    for _ in range(steps):
+        optimiser.zero_grad()
+        out: Tensor = whole(module(input))
+        out.square().mean().backward()  # type: ignore[no-untyped-call] # torch gives it no types
+        optimiser.step()
+        found.append(out)
+    gradients = [parameter.grad for parameter in module.parameters() if parameter.grad is not None]
+    return [whole(tensor).detach() for tensor in [*found, *gradients, *module.parameters()]]
+
+
+def mine(input: Input) -> Input:
+    """The input of this process: each has another."""
+    return input * (1.0 + dist.get_rank())
+
+
+def each_pair(step: Callable[[Pair], Step]) -> None:
+    """Hold a step equal on every pair."""
+    for make in MAKERS:
+        pair = make()
+        agree(pair, step(pair))
+
+
+def distributed_data_parallel(folder: Path) -> None:
+    each_pair(lambda pair: lambda module: trained(DistributedDataParallel(module), mine(pair.input)))
+
+
+def distributed_data_parallel_keeps_the_class(folder: Path) -> None:
+    for make in MAKERS:
+        pair = make()
+        wrapped = DistributedDataParallel(pair.declared)
+        assert wrapped.module is pair.declared
+        assert list(wrapped.state_dict()) == [f"module.{key}" for key in pair.plain.state_dict()]
+
+
+def sharded(module: nn.Module) -> nn.Module:
+    """A module whose blocks, then itself, are sharded."""
+    mesh = init_device_mesh("cpu", (WORLD,))
+    for each in blocks(module):
+        fully_shard(each, mesh=mesh)
+    if not isinstance(module, FSDPModule):
+        fully_shard(module, mesh=mesh)
+    return module
+
+
+def fully_sharded(folder: Path) -> None:
+    each_pair(lambda pair: lambda module: trained(sharded(module), mine(pair.input)))
+
+
+def fully_sharded_equals_one_process(folder: Path) -> None:
+    for make in MAKERS:
+        alone, together = make(), make()
+        expected = trained(alone.plain, alone.input)
+        found = trained(sharded(together.declared), together.input)
+        for ours, theirs in zip(found, expected, strict=True):
+            torch.testing.assert_close(ours, theirs)
+
+
+def fully_sharded_from_meta(folder: Path) -> None:
+    """A module made without memory, sharded, given memory and then values."""
+
+    def step(pair: Pair) -> Step:
+        given = {name: tensor.clone() for name, tensor in pair.plain.state_dict().items()}
+
+        def run(module: nn.Module) -> list[Tensor]:
+            made = sharded(module.to("meta")).to_empty(device="cpu")
+            with torch.no_grad():
+                for each in blocks(made):
+                    each.noise.zero_()
+            set_model_state_dict(made, given, options=StateDictOptions(full_state_dict=True))
+            return trained(made, pair.input)
+
+        return run
+
+    each_pair(step)
+
+
+def fully_sharded_in_lower_precision(folder: Path) -> None:
+    def step(pair: Pair) -> Step:
+        def run(module: nn.Module) -> list[Tensor]:
+            policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+            fully_shard(module, mesh=init_device_mesh("cpu", (WORLD,)), mp_policy=policy)
+            return trained(module, pair.input)
+
+        return run
+
+    pair = block()
+    agree(pair, step(pair))
+
+
+def a_sharded_class_derives_from_the_declared_one(folder: Path) -> None:
+    pair = tower()
+    before = type(pair.declared)
+    made = sharded(pair.declared)
+    assert isinstance(made, before) and isinstance(made, FSDPModule)
+    assert all(isinstance(parameter, DTensor) for parameter in made.parameters())
+    assert all(isinstance(each.weight, DTensor) for each in blocks(made))
+
+
+def checkpoints_are_interchangeable(folder: Path) -> None:
+    """Saved by the one, loaded by the other, sharded both times."""
+    pair = tower()
+    ours, theirs = sharded(pair.declared), sharded(pair.plain)
+    trained(ours, pair.input)
+    state_dict_saver.save({"model": get_model_state_dict(ours)}, checkpoint_id=folder / "checkpoint")
+    state = {"model": get_model_state_dict(theirs)}
+    state_dict_loader.load(state, checkpoint_id=folder / "checkpoint")
+    set_model_state_dict(theirs, state["model"])
+    assert torch.equal(whole(ours(pair.input)), whole(theirs(pair.input)))
+
+
+def tensor_parallel(folder: Path) -> None:
+    """A plan by name: one projection by columns, one by rows."""
+    plan = {
+        "first.proj": ColwiseParallel(output_layouts=Replicate()),
+        "second.proj": RowwiseParallel(input_layouts=Replicate()),
+    }
+
+    def run(module: nn.Module) -> list[Tensor]:
+        made = parallelize_module(module, init_device_mesh("cpu", (WORLD,)), plan)
+        assert all(isinstance(each.proj.weight, DTensor) for each in blocks(made))
+        return trained(made, rows())
+
+    agree(tower(), run)
+
+
+def tensor_parallel_of_own_parameters(folder: Path) -> None:
+    """A module's own parameters become distributed tensors by assignment, and its attributes show them."""
+    mesh = init_device_mesh("cpu", (WORLD,))
+
+    def distribute(name: str, module: nn.Module, mesh: DeviceMesh) -> None:
+        for key, parameter in module.named_parameters(recurse=False):
+            placed = distribute_tensor(parameter.detach(), mesh, [Replicate()])
+            module.register_parameter(key, nn.Parameter(placed))
+        for key, buffer in module.named_buffers(recurse=False):
+            setattr(module, key, distribute_tensor(buffer, mesh, [Replicate()]))
+
+    def run(module: nn.Module) -> list[Tensor]:
+        made = distribute_module(module, mesh, distribute)
+        assert all(isinstance(each.weight, DTensor) for each in blocks(made))
+        return [whole(tensor) for tensor in made.state_dict().values()]
+
+    agree(tower(), run)
+
+
+def sequence_parallel(folder: Path) -> None:
+    def run(module: nn.Module) -> list[Tensor]:
+        mesh = init_device_mesh("cpu", (WORLD,))
+        made = parallelize_module(
+            module, mesh, {"first.norm": SequenceParallel(sequence_dim=0, use_local_output=False)}
+        )
+        return [whole(parameter) for parameter in made.parameters()]
+
+    agree(tower(), run)
+
+
+def tensor_parallel_and_sharded(folder: Path) -> None:
+    """Both, on a mesh of two dimensions."""
+
+    def run(module: nn.Module) -> list[Tensor]:
+        mesh = init_device_mesh("cpu", (1, WORLD), mesh_dim_names=("data", "tensor"))
+        parallelize_module(module, mesh["tensor"], {"first.proj": ColwiseParallel(output_layouts=Replicate())})
+        fully_shard(module, mesh=mesh["data"])
+        return trained(module, rows())
+
+    agree(tower(), run)
+
+
+def averaged_by_hand(folder: Path) -> None:
+    """Gradients reduced by the loop itself, tensor by tensor."""
+
+    def step(pair: Pair) -> Step:
+        def run(module: nn.Module) -> list[Tensor]:
+            fill(module)
+            module(mine(pair.input)).sum().backward()
+            gradients = [parameter.grad for parameter in module.parameters() if parameter.grad is not None]
+            for gradient in gradients:
+                dist.all_reduce(gradient)
+            return gradients
+
+        return run
+
+    each_pair(step)
+
+
+CHECKS: Sequence[Check] = (
+    distributed_data_parallel,
+    distributed_data_parallel_keeps_the_class,
+    fully_sharded,
+    fully_sharded_equals_one_process,
+    fully_sharded_from_meta,
+    fully_sharded_in_lower_precision,
+    a_sharded_class_derives_from_the_declared_one,
+    checkpoints_are_interchangeable,
+    tensor_parallel,
+    tensor_parallel_of_own_parameters,
+    sequence_parallel,
+    tensor_parallel_and_sharded,
+    averaged_by_hand,
+)
+
+
+if __name__ == "__main__":
+    main(CHECKS)

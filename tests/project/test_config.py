@@ -1,0 +1,141 @@
+"""The section `[tool.qten-gen]`: what may stand in it, and where it is found."""
+
+import pytest
+
+from qten_gen.project.config import Config, ConfigError, load, parse
+from tests.command import BATCH, Command
+
+
+def refused(text: str) -> str:
+    """The message that a `pyproject.toml` with that text is refused with."""
+    with pytest.raises(ConfigError) as caught:
+        parse(text.encode(), "/project", "pyproject.toml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "[tool.qten-gen]\n\nexlude = []\n",
+            "pyproject.toml:3: error QG004 [unknown-setting]: unknown key 'exlude' in [tool.qten-gen]; did you mean exclude?",
+        ),
+        (
+            "[tool.other]\nwatch = 1\n[tool.qten-gen]\nwatch = 1\n",
+            "pyproject.toml:4: error QG004 [unknown-setting]: unknown key 'watch' in [tool.qten-gen]; "
+            "known are exclude, output-format, source-roots, src",
+        ),
+        (
+            '[tool."qten-gen"]\noutput_format = "full"\n',
+            "pyproject.toml:2: error QG004 [unknown-setting]: unknown key 'output_format' in [tool.qten-gen]; "
+            "did you mean output-format?",
+        ),
+        (
+            "[tool]\nqten-gen = { exlude = [] }\n",
+            "pyproject.toml:2: error QG004 [unknown-setting]: unknown key 'exlude' in [tool.qten-gen]; did you mean exclude?",
+        ),
+        (
+            "[tool.qten-gen]\nsrc = 3\n",
+            "pyproject.toml:2: error QG004 [unknown-setting]: src has to be a list of strings, not an integer",
+        ),
+        (
+            '[tool.qten-gen]\nsrc = ["a", true]\n',
+            "pyproject.toml:2: error QG004 [unknown-setting]: src has to be a list of strings, not a list with a boolean",
+        ),
+        (
+            '[tool.qten-gen]\nexclude = [""]\n',
+            "pyproject.toml:2: error QG004 [unknown-setting]: exclude has an empty string",
+        ),
+        (
+            '[tool.qten-gen]\noutput-format = "jsn"\n',
+            "pyproject.toml:2: error QG004 [unknown-setting]: output-format cannot be 'jsn'; did you mean json?",
+        ),
+        (
+            "[tool.qten-gen]\noutput-format = []\n",
+            "pyproject.toml:2: error QG004 [unknown-setting]: output-format has to be a string, not a list",
+        ),
+        (
+            "[tool]\nqten-gen = 1\n",
+            "pyproject.toml: error QG004 [unknown-setting]: tool.qten-gen has to be a table, [tool.qten-gen]",
+        ),
+        ("[tool.qten-gen]\nsrc = [\n", "pyproject.toml:2: error: invalid TOML: invalid value"),
+        ("[tool.qten-gen]\nsrc == 1\n", "pyproject.toml:2:6: error: invalid TOML: invalid value"),
+    ],
+)
+def test_a_section_with_a_mistake_is_refused_with_its_place(text: str, message: str) -> None:
+    assert refused(text) == message
+
+
+def test_all_keys_are_read() -> None:
+    text = b'[tool.qten-gen]\nsrc = ["a", "b"]\nexclude = "old"\noutput-format = "concise"\n'
+    assert parse(text, "/p", "pyproject.toml") == Config("/p", "pyproject.toml", ("a", "b"), ("old",), "concise")
+
+
+def test_a_source_root_that_is_no_folder_is_named(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsource-roots = ["srk"]\n')
+    result = qten_gen(".")
+    assert (result.status, result.out) == (2, "")
+    assert result.err == "pyproject.toml: error: source-roots names 'srk', which is no folder\n"
+
+
+def test_a_file_that_is_not_utf8_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"pyproject\.toml:2: error: not UTF-8"):
+        parse(b"[tool.qten-gen]\nsrc = '\xff'\n", "/p", "pyproject.toml")
+
+
+def test_the_nearest_section_upwards_holds(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\nexclude = ['a']\n")
+    qten_gen.write("sub/pyproject.toml", "[tool.other]\n")
+    qten_gen.write("sub/src/model.py", "")
+    found = load("sub/src/model.py")
+    assert (found.exclude, found.root) == (("a",), str(qten_gen.folder))
+
+
+def test_without_a_section_the_nearest_project_holds_the_cache(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", "[project]\n")
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+    assert qten_gen.exists(".qten_cache/manifest.json") and not qten_gen.exists("src/.qten_cache")
+
+
+def test_a_fault_in_a_project_file_without_our_section_is_not_ours(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", "this is no TOML\n")
+    qten_gen.write("src/model.py", BATCH)
+    assert qten_gen("src").status == 0
+
+
+def test_a_run_without_paths_takes_those_of_the_settings(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsrc = ["src"]\n')
+    qten_gen.write("src/model.py", BATCH)
+    (qten_gen.folder / "docs").mkdir()
+    monkeypatch.chdir("docs")
+    assert qten_gen().summary == "2 files written"
+
+
+def test_a_run_without_paths_or_settings_is_misuse(qten_gen: Command) -> None:
+    result = qten_gen()
+    assert result.status == 2
+    assert result.err.startswith(
+        "error: no path given; name files or folders (qten-gen src), or set src in [tool.qten-gen]"
+    )
+
+
+def test_a_missing_folder_of_the_settings_is_named(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsrc = ["sources"]\n')
+    result = qten_gen()
+    assert (result.status, result.err) == (2, "pyproject.toml: error: src names 'sources', which does not exist\n")
+
+
+def test_a_refused_section_stops_the_run(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\nexlude = []\n")
+    qten_gen.write("src/model.py", BATCH)
+    result = qten_gen("src")
+    assert result.status == 2
+    assert result.err.startswith("pyproject.toml:2: error QG004")
+    assert not qten_gen.exists("src/model_qten.py")
+
+
+def test_an_output_format_of_the_settings_is_used(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", '[tool.qten-gen]\noutput-format = "concise"\n')
+    qten_gen.write("src/model.py", "from qten_gen import (\n")
+    assert qten_gen("src").out.startswith("src/model.py:1:")

@@ -1,0 +1,166 @@
+"""The manifest: what it saves, and that nothing but time depends on it."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from qten_gen.project import manifest
+from tests.command import BATCH, BROKEN, Command
+
+LONG_AGO = 1_500_000_000
+
+
+@pytest.fixture
+def settled(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """A generated project whose files are old, and a generator that must not be needed."""
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen.write("src/plain.py", "x = 1\n")
+    qten_gen("src")
+    for path in Path("src").iterdir():
+        os.utime(path, (LONG_AGO, LONG_AGO))
+    qten_gen("src")
+    monkeypatch.setattr("qten_gen.generate.plan.plan", unexpected)
+    return qten_gen
+
+
+def unexpected(*arguments: object) -> None:
+    """Stands for the generator where it has nothing to do."""
+    raise AssertionError("the generator was called")
+
+
+def test_an_unchanged_tree_needs_no_generator(settled: Command) -> None:
+    assert settled("src").summary == "2 files up to date"
+    assert settled("--check", "src").status == 0
+
+
+def test_an_unchanged_tree_is_not_read(settled: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "digest", unexpected_digest(manifest.digest))
+    assert settled("src").summary == "2 files up to date"
+
+
+def unexpected_digest(digest: object) -> object:
+    """A digest that may be taken of short texts, and not of files."""
+
+    def guarded(data: bytes) -> str:
+        assert b"TensorClass" not in data and b"x = 1" not in data
+        assert callable(digest)
+        return str(digest(data))
+
+    return guarded
+
+
+def test_the_second_run_needs_no_generator_already(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("src/base.py", BATCH)
+    qten_gen.write("src/plain.py", "class Mixin(dict): ...\n")
+    qten_gen.write("src/sub.py", "import plain, base\n\nclass Sub(base.Batch, plain.Mixin):\n    y: str\n")
+    qten_gen("src")
+    monkeypatch.setattr("qten_gen.generate.plan.plan", unexpected)
+    assert qten_gen("src").summary == "4 files up to date"
+
+
+def test_touched_files_need_no_generator(settled: Command) -> None:
+    for name in ("model.py", "plain.py", "model_qten.py"):
+        os.utime(f"src/{name}")
+    assert settled("src").summary == "2 files up to date"
+
+
+def test_a_new_file_without_declarations_needs_no_generator(settled: Command) -> None:
+    settled.write("src/more.py", "import model\n")
+    assert settled("src").summary == "2 files up to date"
+
+
+def test_one_file_of_the_tree_needs_no_generator(settled: Command) -> None:
+    assert settled("src/model.py").summary == "2 files up to date"
+
+
+def test_an_unchanged_tree_leaves_the_manifest_alone(settled: Command) -> None:
+    before = os.stat(".qten_cache/manifest.json").st_mtime_ns
+    settled("src")
+    assert os.stat(".qten_cache/manifest.json").st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", "{}", '{"generator": 1}', '{"generator": "G", "seen": [], "fresh": {}}'],
+)
+def test_a_damaged_manifest_is_ignored(qten_gen: Command, text: str) -> None:
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+    qten_gen.write(".qten_cache/manifest.json", text.replace("G", manifest.generator()))
+    assert qten_gen("src").summary == "2 files up to date"
+
+
+def test_a_manifest_with_wrong_entries_is_ignored(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+    document = json.loads(qten_gen.read(".qten_cache/manifest.json"))
+    damages: list[object] = [None, 3, [], ["a", "b", "c"], [{}, {}, {}], [["a"], {}, []]]
+    for damage in damages:
+        for part in ("seen", "fresh"):
+            entries = {**document[part], "src/model.py": damage}
+            qten_gen.write(".qten_cache/manifest.json", json.dumps({**document, part: entries}))
+            assert qten_gen("src").summary == "2 files up to date"
+
+
+def test_a_manifest_of_another_generator_is_ignored(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+    known = manifest.load("src")
+    assert known.fresh
+    monkeypatch.setattr(manifest, "__version__", "other")
+    assert manifest.load("src") == manifest.Manifest({}, {})
+
+
+def test_a_change_within_the_same_tick_of_the_clock_is_seen(qten_gen: Command) -> None:
+    source = qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+    time = os.stat(source).st_mtime_ns
+    qten_gen.write("src/model.py", BATCH.replace("x:", "z:"))
+    os.utime(source, ns=(time, time))
+    assert qten_gen("src").summary == "2 files written"
+
+
+def test_the_cache_keeps_itself_out_of_backups_and_repositories(qten_gen: Command) -> None:
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+    assert qten_gen.read("src/.qten_cache/.gitignore") == "*\n"
+    assert qten_gen.read("src/.qten_cache/CACHEDIR.TAG").startswith("Signature: 8a477f597d28d172789f06886806bc55\n")
+
+
+def test_a_run_works_where_the_cache_cannot_be_written(qten_gen: Command) -> None:
+    qten_gen.write("src/.qten_cache", "in the way\n")
+    qten_gen.write("src/model.py", BATCH)
+    assert qten_gen("src").summary == "2 files written"
+    assert qten_gen("src").summary == "2 files up to date"
+
+
+def test_a_mended_file_is_fresh_again(qten_gen: Command) -> None:
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+    qten_gen.write("src/model.py", BROKEN)
+    assert qten_gen("src").status == 1
+    qten_gen.write("src/model.py", BATCH)
+    assert qten_gen("src").summary == "2 files up to date"
+
+
+def test_a_file_that_nobody_imported_is_judged_again_when_somebody_does(qten_gen: Command) -> None:
+    qten_gen.write("src/shop/__init__.py", "")
+    qten_gen.write("src/shop/net.py", "from qten_gen import Module\nclass Net(Module): ...\n")
+    handler = "from shop.net import Net\n@Net.register(str)\ndef handle(net: Net, text: str) -> int: ...\n"
+    qten_gen.write("src/shop/more.py", handler)
+
+    def said() -> str:
+        found = qten_gen("src")
+        return found.out + found.err
+
+    assert "QG403" in said()
+    assert "QG403" in said()
+    qten_gen.write("src/main.py", "import shop.more\n")
+    assert "QG403" not in said()
+    os.remove("src/main.py")
+    assert "QG403" in said()

@@ -1,0 +1,106 @@
+"""What modules are called: packages, source roots, and the warning where a name seems to be another."""
+
+import pytest
+
+from qten_gen.project.files import discover
+from tests.command import BATCH, Command
+
+FILES = ("top.py", "shop/model.py", "shop/deep/__init__.py", "shop/deep/sub.py", "my-scripts/train.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "module"),
+    [
+        ("src/top.py", "top"),
+        ("src/shop/model.py", "shop.model"),
+        ("src/shop/deep/__init__.py", "shop.deep"),
+        ("src/shop/deep/sub.py", "shop.deep.sub"),
+        ("src/my-scripts/train.py", "train"),
+    ],
+)
+def test_folders_below_a_source_root_are_packages(qten_gen: Command, path: str, module: str) -> None:
+    for name in FILES:
+        qten_gen.write(f"src/{name}", "")
+    assert discover(["."], roots=["src"]).sources[path].origin.module == module
+
+
+def test_the_nearest_source_root_counts(qten_gen: Command) -> None:
+    qten_gen.write("tools/train/model.py", "")
+    tree = discover(["."], roots=[".", "tools/train"])
+    assert tree.sources["tools/train/model.py"].origin.module == "model"
+
+
+def test_a_source_root_may_have_an_init(qten_gen: Command) -> None:
+    qten_gen.write("src/__init__.py", "")
+    qten_gen.write("src/model.py", "")
+    origins = {path: source.origin for path, source in discover(["."], roots=["src"]).sources.items()}
+    assert origins["src/model.py"].module == "model"
+    assert (origins["src/__init__.py"].module, origins["src/__init__.py"].is_package) == ("__init__", False)
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, "import model as _decl"),
+        ({"pyproject.toml": ""}, "from . import model as _decl"),
+        ({"pyproject.toml": "", "src/__init__.py": ""}, "import model as _decl"),
+        ({"pyproject.toml": "[tool.qten-gen]\nsource-roots = []\n"}, "import model as _decl"),
+        ({"pyproject.toml": "[tool.qten-gen]\nsource-roots = ['.']\n"}, "from . import model as _decl"),
+        ({"src/shop/__init__.py": ""}, "from . import model as _decl"),
+    ],
+)
+def test_the_folder_src_of_a_project_is_a_source_root(qten_gen: Command, files: dict[str, str], expected: str) -> None:
+    qten_gen.write("src/shop/model.py", BATCH)
+    for path, text in files.items():
+        qten_gen.write(path, text)
+    qten_gen("src")
+    assert f"\n{expected}\n" in qten_gen.read("src/shop/model_qten.pyi")
+
+
+def test_parents_are_found_by_the_name_below_a_source_root(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", "")
+    qten_gen.write("src/shop/base.py", BATCH)
+    qten_gen.write("src/shop/model.py", "from shop.base import Batch\n\nclass Sub(Batch):\n    y: str\n")
+    assert qten_gen("src").summary == "4 files written"
+    assert qten_gen("src/shop/model.py").summary == "2 files up to date"
+
+
+IMPORTED = (
+    "shop/model.py:1:1: warning QG006 [unknown-root]: train.py imports this file as shop.model; "
+    "there is no shop/__init__.py, so it is taken for the module model"
+)
+
+
+@pytest.mark.parametrize("line", ["from shop.model_qten import Batch", "from shop import model", "import shop.model"])
+def test_a_program_that_names_the_folder_of_a_script_is_noticed(qten_gen: Command, line: str) -> None:
+    qten_gen.write("shop/model.py", BATCH)
+    qten_gen.write("train.py", line)
+    for _ in range(2):
+        result = qten_gen("--output-format=concise", ".")
+        assert (result.status, result.out.splitlines()[0]) == (0, IMPORTED)
+    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsource-roots = ["."]\n')
+    assert qten_gen(".").summary == "2 files written"
+
+
+def test_a_program_that_is_changed_later_is_noticed_too(qten_gen: Command) -> None:
+    qten_gen.write("shop/model.py", BATCH)
+    qten_gen.write("train.py", "")
+    assert qten_gen(".").summary == "2 files written"
+    qten_gen.write("train.py", "import shop.model")
+    assert qten_gen("--output-format=concise", ".").out.splitlines()[0] == IMPORTED
+    qten_gen.write("train.py", "")
+    assert qten_gen(".").summary == "2 files up to date"
+
+
+def test_a_script_that_imports_relatively_is_noticed(qten_gen: Command) -> None:
+    qten_gen.write("shop/base.py", BATCH)
+    qten_gen.write("shop/model.py", "from .base import Batch\n\nclass Sub(Batch):\n    y: str\n")
+    (first, *_) = qten_gen("--output-format=concise", ".").out.splitlines()
+    assert first.startswith("shop/model.py:1:1: warning QG006 [unknown-root]: this file imports relatively; ")
+
+
+@pytest.mark.parametrize("line", ["import other.model", "from base import x", "import model", "import shop.models"])
+def test_names_of_other_modules_are_nothing_to_notice(qten_gen: Command, line: str) -> None:
+    qten_gen.write("shop/model.py", BATCH)
+    qten_gen.write("shop/train.py", line)
+    assert qten_gen(".").summary == "2 files written"

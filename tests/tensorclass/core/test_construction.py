@@ -1,0 +1,225 @@
+"""The constructor: what it takes, what it checks, and what it stores."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import TensorClass, field
+
+from ..declared import Batch, Flat, Point, assert_sound, batch, point
+
+
+def test_values_are_stored_as_they_are() -> None:
+    x, y = torch.rand(4, 3), torch.rand(4)
+    flat = Flat(x, y, batch_size=4)
+    assert flat.x is x
+    assert flat.y is y
+
+
+@pytest.mark.parametrize("given", [4, [4], (4,), torch.Size([4])])
+def test_a_batch_size_is_a_number_or_a_sequence(given: Any) -> None:
+    size = Flat(torch.rand(4, 3), torch.rand(4), batch_size=given).batch_size
+    assert size == torch.Size([4])
+    assert type(size) is torch.Size
+
+
+@pytest.mark.parametrize("given", [None, (), []])
+def test_no_batch_size_means_no_batch_dimensions(given: Any) -> None:
+    assert Flat(torch.rand(4, 3), torch.rand(4), batch_size=given).batch_size == ()
+
+
+def test_nothing_is_inferred_where_no_batch_size_is_given() -> None:
+    assert Flat(torch.rand(4, 3), torch.rand(4)).batch_size == ()
+
+
+@pytest.mark.parametrize("given", ["4", 1.5, [1.5]])
+def test_another_batch_size_is_refused(given: Any) -> None:
+    with pytest.raises(TypeError, match="batch_size: expected int, a sequence of int or None, got"):
+        Flat(torch.rand(4), torch.rand(4), batch_size=given)
+
+
+def test_a_value_that_is_no_tensor_is_refused() -> None:
+    wrong: Any = "text"
+    with pytest.raises(TypeError, match=r"^Flat\.y: expected a Tensor, got str 'text'$"):
+        Flat(torch.rand(4), wrong, batch_size=4)
+
+
+def test_none_is_refused_where_the_field_is_not_optional() -> None:
+    wrong: Any = None
+    with pytest.raises(TypeError, match=r"^Flat\.y: expected a Tensor, got None$"):
+        Flat(torch.rand(4), wrong)
+
+
+def test_a_shape_has_to_start_with_the_batch_size() -> None:
+    with pytest.raises(ValueError, match=r"^Flat\.y: expected a shape that starts with \[4\], got \[3, 4\]$"):
+        Flat(torch.rand(4, 3), torch.rand(3, 4), batch_size=4)
+
+
+def test_a_value_of_another_class_is_refused_in_a_nested_field() -> None:
+    wrong: Any = torch.rand(4)
+    with pytest.raises(
+        TypeError, match=r"^Batch\.point: expected Point, got a Tensor of dtype torch\.float32 and shape \[4\]$"
+    ):
+        Batch(torch.rand(4), wrong, batch_size=4)
+
+
+def test_a_nested_object_with_a_shorter_batch_size_is_raised_in_a_copy() -> None:
+    inner = point(4, 5)
+    inner.batch_size = 4
+    outer = Batch(torch.rand(4, 5), inner, batch_size=(4, 5))
+    assert outer.point.batch_size == (4, 5)
+    assert outer.point.position is inner.position
+    assert inner.batch_size == (4,)
+
+
+def test_a_nested_object_with_a_longer_batch_size_is_kept() -> None:
+    inner = point(4, 5)
+    assert Batch(torch.rand(4), inner, batch_size=4).point is inner
+
+
+def test_nested_objects_are_raised_at_every_depth() -> None:
+    class Outer(TensorClass):
+        batch: Batch
+
+    inner = batch(4)
+    inner.batch_size = ()
+    inner.point.batch_size = ()
+    outer = Outer(inner, batch_size=4)
+    assert outer.batch.point.batch_size == (4,)
+    assert_sound(outer)
+
+
+def test_a_nested_batch_size_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^Batch\.point: expected a batch size that starts with \[4\], got \[5\]$"):
+        Batch(torch.rand(4), point(5), batch_size=4)
+
+
+def test_a_nested_object_is_raised_only_where_its_tensors_fit() -> None:
+    inner = point(5)
+    inner.batch_size = ()
+    with pytest.raises(
+        ValueError, match=r"^Batch\.point: Point\.position: expected a shape that starts with \[4\], got \[5, 2\]$"
+    ):
+        Batch(torch.rand(4), inner, batch_size=4)
+
+
+def test_without_a_device_tensors_stay_where_they_are() -> None:
+    flat = Flat(torch.rand(4, device="meta"), torch.rand(4), batch_size=4)
+    assert flat.device is None
+    assert flat.x.device.type == "meta"
+
+
+def test_with_a_device_every_tensor_is_moved() -> None:
+    moved = Batch(torch.rand(4), point(4), torch.rand(4), batch_size=4, device="meta")
+    assert moved.device == torch.device("meta")
+    assert {tensor.device.type for tensor in (moved.tokens, moved.mask, moved.point.weight) if tensor is not None} == {
+        "meta"
+    }
+    assert moved.point.device == moved.device
+
+
+def test_a_default_factory_is_called_for_each_object() -> None:
+    first, second = batch(2, full=False), Batch(torch.rand(2), point(2), batch_size=2)
+    third = Batch(torch.rand(2), point(2), batch_size=2)
+    assert second.tags == third.tags == []
+    assert second.tags is not third.tags
+    assert first.tags == ["a"]
+
+
+def test_a_tensor_default_is_cloned_for_each_object() -> None:
+    shared = torch.zeros(())
+
+    class Counted(TensorClass):
+        count: Tensor = shared
+
+    first, second = Counted(), Counted()
+    first.count.add_(1)
+    assert second.count == 0
+    assert shared == 0
+
+
+def test_a_nested_default_is_cloned_for_each_object() -> None:
+    shared = point()
+
+    class Placed(TensorClass):
+        point: Point = shared
+
+    first, second = Placed(), Placed()
+    first.point.weight.fill_(7)
+    assert second.point.weight == shared.weight != 7
+
+
+def test_a_default_is_checked_like_any_value() -> None:
+    with pytest.raises(ValueError, match=r"^Point\.weight: expected a shape that starts with \[4\], got \[\]$"):
+        Point(torch.rand(4), batch_size=4)
+
+
+def test_post_init_runs_once_in_the_constructor() -> None:
+    class Doubled(TensorClass):
+        x: Tensor
+
+        def __post_init__(self) -> None:
+            self.x = self.x * 2
+
+    doubled = Doubled(torch.ones(2), batch_size=2)
+    again = Doubled.stack([doubled.clone()[0], (doubled + 0).to(torch.float64)[1].float()])
+    assert again.x.tolist() == [2, 2]
+
+
+def test_an_own_constructor_can_call_the_generated_one() -> None:
+    class Ranged(TensorClass):
+        x: Tensor
+
+        def __init__(self, length: int) -> None:
+            super().__init__(x=torch.arange(length), batch_size=length)
+
+    ranged = Ranged(3)
+    assert ranged[1:].x.tolist() == [1, 2]
+    assert ranged.replace(x=torch.zeros(3)).batch_size == (3,)
+
+
+def test_keyword_only_fields_are_keyword_only() -> None:
+    class Optioned(TensorClass):
+        x: Tensor
+        scale: Tensor = field(kw_only=True)
+
+    maker: Any = Optioned
+    assert Optioned(torch.ones(1), scale=torch.ones(2)).scale.shape == (2,)
+    with pytest.raises(TypeError, match="positional"):
+        maker(torch.ones(1), torch.ones(2))
+
+
+def test_the_base_class_itself_cannot_be_made() -> None:
+    with pytest.raises(TypeError, match="TensorClass has no fields"):
+        TensorClass()
+
+
+def test_a_class_that_was_declared_again_is_another_one_which_the_message_says() -> None:
+    space: dict[str, Any] = {"__name__": __name__, "TensorClass": TensorClass, "Tensor": Tensor}
+    exec("class Held(TensorClass):\n    x: Tensor\nclass Holder(TensorClass):\n    held: Held", space)
+    before = space["Held"](torch.ones(2), batch_size=2)
+    exec("class Held(TensorClass):\n    x: Tensor", space)
+    after = space["Held"](torch.ones(2), batch_size=2)
+    reason = re.escape(" of another class of that name; one of them was declared again")
+    with pytest.raises(TypeError, match=rf"^Holder\.held: expected Held, got a Held{reason}$"):
+        space["Holder"](after, batch_size=2)
+    with pytest.raises(TypeError, match=rf"^expected Held, got Held{reason}$"):
+        space["Held"].stack([before, before])
+    with pytest.raises(TypeError, match=rf"^stack: expected objects of one class, got Held and Held{reason}$"):
+        torch.stack([before, after])
+    with pytest.raises(TypeError, match=rf"^Held\.add: expected Held, a Tensor or a number, got Held{reason}$"):
+        after.add(before)
+
+
+def test_a_class_of_the_same_name_is_told_by_its_module() -> None:
+    space: dict[str, Any] = {"__name__": "elsewhere", "TensorClass": TensorClass, "Tensor": Tensor}
+    exec("class Flat(TensorClass):\n    x: Tensor", space)
+    other = space["Flat"](torch.ones(2), batch_size=2)
+    reason = re.escape(f" of elsewhere, which is not the one of {Flat.__module__}")
+    with pytest.raises(TypeError, match=rf"^expected Flat, got Flat{reason}$"):
+        Flat.stack([other, other])

@@ -1,0 +1,315 @@
+"""Locked and frozen objects: which changes they refuse, and who they hold."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._pytree import tree_map
+
+from qten_gen import TensorClass
+
+from ..declared import Batch, Flat, Point, batch, flat, point
+
+
+class Album(TensorClass, frozen=True):
+    """Frozen, with classes in its fields that are not."""
+
+    cover: Flat
+    page: Batch | None = None
+
+
+def locked_flat() -> Flat:
+    return Flat(torch.zeros(4, 3), torch.zeros(4), batch_size=4, lock=True)
+
+
+def album() -> Album:
+    return Album(flat(4), batch(4), batch_size=4)
+
+
+def test_a_locked_object_refuses_other_values_in_its_fields() -> None:
+    value = locked_flat()
+    with pytest.raises(
+        RuntimeError,
+        match=r"^cannot assign to Flat\.x: it is locked; use \.unlock_\(\), or \.replace\(x=\.\.\.\) for another object$",
+    ):
+        value.x = torch.ones(4)
+    with pytest.raises(RuntimeError, match=r"cannot assign to Flat\.x: it is locked"):
+        value.set("x", torch.ones(4))
+    assert value.x.shape == (4, 3)
+
+
+def test_a_locked_object_refuses_another_batch_size() -> None:
+    value = locked_flat()
+    with pytest.raises(RuntimeError, match=r"^cannot change the batch size of a Flat: it is locked"):
+        value.batch_size = ()
+    assert value.batch_size == (4,)
+
+
+def test_the_tensors_of_a_locked_object_can_be_written_to() -> None:
+    value = locked_flat()
+    value[1] = 5
+    assert value.y.tolist() == [0, 5, 0, 0]
+
+
+def test_the_constructor_locks_nested_objects() -> None:
+    inner = point(4)
+    value = Batch(torch.zeros(4), inner, batch_size=4, lock=True)
+    assert value.point is inner
+    with pytest.raises(RuntimeError, match=r"cannot assign to Point\.weight: it is locked"):
+        inner.weight = torch.zeros(4)
+
+
+def test_the_constructor_locks_after_post_init() -> None:
+    class Doubled(TensorClass):
+        x: Tensor
+
+        def __post_init__(self) -> None:
+            self.x = self.x * 2
+
+    assert Doubled(torch.ones(2), lock=True).x.tolist() == [2, 2]
+
+
+UNLOCKED: dict[str, Callable[[Flat], Any]] = {
+    "clone": lambda value: value.clone(),
+    "index": lambda value: value[1:],
+    "reshape": lambda value: value.reshape(2, 2),
+    "add": lambda value: value + value,
+    "stack": lambda value: Flat.stack([value, value]),
+    "split": lambda value: value.split(2)[0],
+    "replace": lambda value: value.replace(),
+    "apply": lambda value: value.apply(torch.neg),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+
+
+@pytest.mark.parametrize("name", UNLOCKED)
+def test_the_result_of_an_operation_is_unlocked(name: str) -> None:
+    result = UNLOCKED[name](locked_flat())
+    result.y = torch.ones(result.batch_size)
+    assert result.y.min() == 1
+
+
+def test_a_pickle_keeps_the_lock() -> None:
+    loaded = pickle.loads(pickle.dumps(Batch(torch.zeros(4), point(4), batch_size=4, lock=True)))
+    with pytest.raises(RuntimeError, match="locked"):
+        loaded.point.weight = torch.zeros(4)
+    pickle.loads(pickle.dumps(flat(4))).x = torch.zeros(4)
+
+
+def test_a_frozen_object_holds_frozen_shallow_copies_of_nested_objects() -> None:
+    inner = flat(4)
+    value = Album(inner, batch_size=4)
+    assert value.cover.x is inner.x
+    with pytest.raises(
+        FrozenInstanceError, match=r"^cannot assign to Flat\.x: a frozen object holds it; use \.replace"
+    ):
+        value.cover.x = torch.zeros(4)
+    with pytest.raises(FrozenInstanceError, match=r"^cannot assign to an item of a Flat: a frozen object holds it"):
+        value.cover[0] = 1
+    inner.x = torch.zeros(4)
+    assert value.cover.x is not inner.x
+
+
+def test_a_frozen_object_freezes_objects_within_objects() -> None:
+    page = album().page
+    assert page is not None
+    with pytest.raises(FrozenInstanceError, match=r"cannot assign to Point\.weight"):
+        page.point.weight = torch.zeros(4)
+
+
+RESULTS: dict[str, Callable[[Album], Any]] = {
+    "clone": lambda value: value.clone(),
+    "index": lambda value: value[1:],
+    "reshape": lambda value: value.reshape(2, 2),
+    "equal": lambda value: value == value,
+    "stack": lambda value: Album.stack([value, value]),
+    "split": lambda value: value.split(2)[0],
+    "replace": lambda value: value.replace(),
+    "to": lambda value: value.to("meta"),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda value: pickle.loads(pickle.dumps(value)),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_what_an_operation_makes_of_a_frozen_object_is_frozen_throughout(name: str) -> None:
+    result = RESULTS[name](album())
+    for frozen in (result, result.cover, result.page, result.page.point):
+        with pytest.raises(FrozenInstanceError):
+            frozen.batch_size = ()
+
+
+def test_a_frozen_object_is_frozen_throughout_in_transforms_and_compiled_functions() -> None:
+    value = album()
+    compiled = torch.compile(
+        lambda frozen: Album(frozen.cover.clone(), batch_size=4)[:2], fullgraph=True, backend="eager"
+    )
+    for result in (tree_map(torch.clone, value), torch.vmap(lambda frozen: frozen.clone())(value), compiled(value)):
+        assert (result.is_locked, result.cover.is_locked) == (True, True)
+
+
+def test_an_object_taken_out_of_a_frozen_one_can_be_copied_and_changed() -> None:
+    cover = album().cover.clone()
+    cover.x = torch.zeros(4)
+    assert cover.x.shape == (4,)
+
+
+def test_a_pickle_from_before_locks_and_names_still_loads() -> None:
+    value = Flat.__new__(Flat)
+    value.__setstate__(
+        {"fields": {"x": torch.zeros(4), "y": torch.zeros(4)}, "batch_size": torch.Size([4]), "device": None}
+    )
+    assert (value.batch_size, value.names) == ((4,), (None,))
+
+
+def test_every_object_of_a_frozen_class_refuses_writes_to_its_tensors() -> None:
+    value = Album(flat(4), batch_size=4)
+    with pytest.raises(FrozenInstanceError, match="^cannot assign to an item of a Album: the class is frozen$"):
+        value[0] = 1
+
+
+def test_points_can_be_shared_by_locked_and_unlocked_objects() -> None:
+    inner: Point = point(4)
+    Batch(torch.zeros(4), inner, batch_size=4, lock=True)
+    other = Batch(torch.zeros(4), inner, batch_size=4)
+    other.tokens = torch.ones(4)
+    assert other.tokens.sum() == 4
+
+
+def test_lock_and_unlock_are_methods_that_return_the_object() -> None:
+    value = flat(4)
+    assert not value.is_locked
+    assert value.lock_() is value
+    assert value.is_locked
+    with pytest.raises(RuntimeError, match="is locked"):
+        value.x = torch.zeros(4)
+    assert value.unlock_() is value
+    value.x = torch.zeros(4)
+
+
+def test_nested_objects_are_locked_and_unlocked_with_their_holder() -> None:
+    value = batch(4).lock_()
+    assert value.other is not None
+    assert (value.point.is_locked, value.other.is_locked) == (True, True)
+    value.unlock_()
+    assert (value.point.is_locked, value.other.is_locked) == (False, False)
+
+
+def test_an_object_in_a_locked_one_cannot_be_unlocked_alone() -> None:
+    value = batch(4).lock_()
+    with pytest.raises(
+        RuntimeError, match=r"^cannot unlock a Point: a locked Batch holds it; unlock that, or use \.clone\(\)$"
+    ):
+        value.point.unlock_()
+    assert value.point.is_locked
+
+
+def test_an_object_in_two_locked_ones_is_unlocked_by_neither() -> None:
+    inner = point(4)
+    first = Batch(torch.zeros(4), inner, batch_size=4, lock=True)
+    second = Batch(torch.zeros(4), inner, batch_size=4, lock=True)
+    with pytest.raises(RuntimeError, match=r"^cannot unlock a Batch: a locked Batch holds its Point; unlock that"):
+        first.unlock_()
+    assert first.is_locked
+    assert second.is_locked
+
+
+def test_a_holder_that_is_gone_holds_nothing() -> None:
+    inner = point(4)
+    Batch(torch.zeros(4), inner, batch_size=4, lock=True)
+    assert inner.is_locked
+    inner.unlock_().weight = torch.zeros(4)
+
+
+def test_unlocking_the_holder_unlocks_what_was_locked_alone() -> None:
+    inner = point(4).lock_()
+    value = Batch(torch.zeros(4), inner, batch_size=4, lock=True).unlock_()
+    assert not value.point.is_locked
+
+
+def test_a_with_statement_unlocks_for_its_block() -> None:
+    value = batch(4).lock_()
+    with value.unlock_() as same:
+        assert same is value
+        value.point = point(4)
+        value.mask = None
+    assert value.is_locked
+    assert value.point.is_locked
+
+
+def test_a_with_statement_locks_for_its_block() -> None:
+    value = batch(4)
+    with value.lock_(), pytest.raises(RuntimeError, match="is locked"):
+        value.mask = None
+    value.mask = None
+
+
+def test_a_with_statement_leaves_things_as_they_were() -> None:
+    value = flat(4)
+    with value.unlock_(), value.lock_():
+        with value.unlock_():
+            assert not value.is_locked
+        assert value.is_locked
+    assert not value.is_locked
+    with pytest.raises(ZeroDivisionError), value.lock_():
+        raise ZeroDivisionError
+    assert not value.is_locked
+
+
+def test_a_with_statement_needs_to_know_what_to_do() -> None:
+    with pytest.raises(TypeError, match=r"^a with statement takes a Flat from \.lock_\(\) or \.unlock_\(\)$"), flat(4):
+        pass
+
+
+def test_a_frozen_object_is_locked_for_ever() -> None:
+    value = album()
+    assert value.is_locked
+    assert value.cover.is_locked
+    with pytest.raises(FrozenInstanceError, match=r"^cannot unlock a Album: the class is frozen$"):
+        value.unlock_()
+    with pytest.raises(FrozenInstanceError, match=r"^cannot unlock a Flat: a frozen object holds it; use \.clone\(\)$"):
+        value.cover.unlock_()
+    assert value.lock_() is value
+
+
+def test_a_locked_object_can_hold_a_frozen_one() -> None:
+    class Shelf(TensorClass):
+        album: Album
+
+    shelf = Shelf(album(), batch_size=4).lock_()
+    shelf.unlock_().album = album()
+    assert shelf.album.is_locked
+
+
+def test_a_frozen_object_is_not_written_to_through_the_one_that_holds_it() -> None:
+    class Shelf(TensorClass):
+        album: Album
+        x: Tensor
+
+    class Room(TensorClass):
+        shelf: Shelf | None = None
+
+    shelf = Shelf(album(), torch.ones(4), batch_size=4)
+    before = shelf.album.cover.x.clone()
+    with pytest.raises(FrozenInstanceError, match=r"^cannot assign to an item of a Shelf: its Album is frozen$"):
+        shelf[0] = shelf[1]
+    with pytest.raises(FrozenInstanceError, match=r"a Room: its Album is frozen$"):
+        Room(shelf, batch_size=4).zero_()
+    assert torch.equal(shelf.album.cover.x, before)
+    shelf.album = album()
+    assert Room(batch_size=4).zero_().shelf is None
+
+
+def test_requiring_gradients_is_a_change_that_frozen_refuses_and_locked_allows() -> None:
+    assert locked_flat().requires_grad_().requires_grad
+    with pytest.raises(FrozenInstanceError, match="cannot change the tensors of a Album"):
+        album().requires_grad_()

@@ -1,0 +1,242 @@
+"""Names of the batch dimensions."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.utils._pytree import tree_map
+
+from ..declared import Flat, batch, flat
+
+
+def named(*names: str | None) -> Flat:
+    """An object with a batch dimension for each name, of sizes 2, 3, 4 ..."""
+    sizes = range(2, 2 + len(names))
+    return Flat(torch.zeros(*sizes, 3), torch.zeros(*sizes), batch_size=sizes, names=names)
+
+
+def test_the_constructor_names_the_batch_dimensions() -> None:
+    assert named("time", None).names == ("time", None)
+    assert Flat(torch.zeros(2), torch.zeros(2), batch_size=2).names == (None,)
+    assert flat().names == ()
+
+
+def test_names_can_be_set_and_taken_away() -> None:
+    value = flat(2, 3)
+    value.names = ["time", "row"]
+    assert value.names == ("time", "row")
+    value.names = None
+    assert value.names == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (["time"], ValueError, r"^Flat\.names: expected one for each of 2 batch dimensions, got \['time'\]$"),
+        (["time", "time"], ValueError, r"^Flat\.names: expected different names, got 'time' twice in"),
+        ("time", TypeError, r"^Flat\.names: expected a sequence of str or None, got 'time'; for one dimension write"),
+        ([0, 1], TypeError, r"^Flat\.names: expected str or None for each dimension, got 0$"),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(given: Any, error: type[Exception], message: str) -> None:
+    value = flat(2, 3)
+    with pytest.raises(error, match=message):
+        value.names = given
+    with pytest.raises(error, match=message):
+        Flat(torch.zeros(2, 3), torch.zeros(2, 3), batch_size=[2, 3], names=given)
+    assert value.names == (None, None)
+
+
+def test_a_locked_object_refuses_other_names() -> None:
+    value = Flat(torch.zeros(2), torch.zeros(2), batch_size=2, lock=True)
+    with pytest.raises(RuntimeError, match="^cannot name the dimensions of a Flat: it is locked"):
+        value.names = ["time"]
+
+
+def test_names_follow_the_batch_size() -> None:
+    value = named("time", "row")
+    value.batch_size = 2
+    shorter = value.names
+    value.batch_size = (2, 3)
+    assert (shorter, value.names) == (("time",), ("time", None))
+
+
+def test_copies_and_replacements_keep_names() -> None:
+    value = named("time", "row")
+    assert pickle.loads(pickle.dumps(value)).names == ("time", "row")
+    assert dataclasses.replace(value, x=torch.ones(2, 3)).names == ("time", "row")
+    assert value.replace(x=torch.ones(2, 3)).names == ("time", "row")
+    assert value.replace(names=None).names == (None, None)
+    assert value.replace(batch_size=2).names == (None,)
+
+
+def test_names_are_shown() -> None:
+    assert "names=['time', None]" in repr(named("time", None))
+    assert "names" not in repr(flat(2))
+
+
+zeros_like: Any = torch.zeros_like  # its signature knows tensors only
+
+KEEPING: dict[str, Callable[[Flat], Flat]] = {
+    "clone": lambda value: value.clone(),
+    "detach": lambda value: value.detach(),
+    "to a device": lambda value: value.to("meta"),
+    "to a dtype": lambda value: value.double(),
+    "add": lambda value: value + value,
+    "multiply": lambda value: 2 * value,
+    "negate": lambda value: -value,
+    "zeros_like": zeros_like,
+    "apply": lambda value: value.apply(torch.neg),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "cat": lambda value: Flat.cat([value, value]),
+    "split": lambda value: value.split(1)[0],
+    "chunk": lambda value: value.chunk(2, dim="row")[1],
+    "tree_map": lambda value: tree_map(torch.neg, value),
+}
+
+
+@pytest.mark.parametrize("name", KEEPING)
+def test_operations_that_keep_the_dimensions_keep_their_names(name: str) -> None:
+    assert KEEPING[name](named("time", "row")).names == ("time", "row")
+
+
+MASK = torch.tensor([True, False])
+ROWS = torch.tensor([1, 0, 1])
+INDEXES: list[tuple[Any, tuple[str | None, ...]]] = [
+    (0, ("row", "column")),
+    (slice(1), ("time", "row", "column")),
+    ((slice(None), 0), ("time", "column")),
+    ((..., 0), ("time", "row")),
+    (None, (None, "time", "row", "column")),
+    ((0, None, slice(2)), (None, "row", "column")),
+    (MASK, ("time", "row", "column")),
+    (ROWS, ("time", "row", "column")),
+    ([1, 0], ("time", "row", "column")),
+    (torch.tensor(1), ("row", "column")),
+    ((slice(None), ROWS), ("time", "row", "column")),
+    (ROWS[:, None], (None, None, "row", "column")),
+    ((ROWS, ROWS), (None, "column")),
+    ((slice(None), ROWS, ROWS), ("time", None)),
+    ((ROWS, slice(None), ROWS), (None, "row")),
+    (torch.ones(2, 3, dtype=torch.bool), (None, "column")),
+]
+
+
+@pytest.mark.parametrize(("index", "names"), INDEXES)
+def test_an_index_keeps_the_names_of_the_dimensions_that_are_left(index: Any, names: tuple[str | None, ...]) -> None:
+    selected = named("time", "row", "column")[index]
+    assert selected.names == names
+    assert len(selected.names) == len(selected.batch_size)
+
+
+@pytest.mark.parametrize("index", [index for index, names in INDEXES if names != (None, None, "row", "column")])
+def test_the_names_after_an_index_are_those_of_tensordict(index: Any) -> None:
+    tensordict = pytest.importorskip("tensordict", reason="tensordict, the oracle of this test, is not installed")
+    names, size = ["time", "row", "column"], [2, 3, 4]
+    expected = tensordict.TensorDict({"x": torch.zeros(size)}, size, names=names)[index]
+    assert list(named(*names)[index].names) == expected.names
+
+
+SHAPES: dict[str, tuple[Callable[[Flat], Flat], tuple[str | None, ...]]] = {
+    "permute": (lambda value: value.permute(1, 0), ("row", "time")),
+    "permute by name": (lambda value: value.permute("row", "time"), ("row", "time")),
+    "permute by a list of names": (lambda value: value.permute(["row", 0]), ("row", "time")),
+    "transpose": (lambda value: value.transpose("time", "row"), ("row", "time")),
+    "unsqueeze": (lambda value: value.unsqueeze(1), ("time", None, "row")),
+    "squeeze": (lambda value: value[:1].squeeze(), ("row",)),
+    "squeeze by name": (lambda value: value[:1].squeeze("time"), ("row",)),
+    "squeeze of another size": (lambda value: value.squeeze("time"), ("time", "row")),
+    "expand": (lambda value: value.expand(4, -1, -1), (None, "time", "row")),
+    "stack": (lambda value: Flat.stack([value, value], dim=-1), ("time", "row", None)),
+    "unbind": (lambda value: value.unbind("row")[0], ("time",)),
+    "iteration": (lambda value: next(iter(value)), ("row",)),
+    "reshape": (lambda value: value.reshape(3, 2), (None, None)),
+    "flatten": (lambda value: value.flatten("time", "row"), (None,)),
+    "flatten of some": (lambda value: value.unsqueeze(0).flatten(0, 1), (None, "row")),
+    "unflatten": (lambda value: value.unflatten("row", [3, 1]), ("time", None, None)),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_operations_on_the_dimensions_move_drop_and_insert_names(name: str) -> None:
+    operation, names = SHAPES[name]
+    assert operation(named("time", "row")).names == names
+
+
+def test_a_dimension_that_is_named_is_the_one_that_has_the_name() -> None:
+    value = flat(2, 3).refine_names("time", "row")
+    assert [part.batch_size for part in value.split([1, 2], dim="row")] == [(2, 1), (2, 2)]
+    assert Flat.cat([value, value], dim="row").batch_size == (2, 6)
+    with pytest.raises(ValueError, match=r"^no dimension of Flat is called 'rows'; the names are \['time', 'row'\]$"):
+        value.unbind("rows")
+    with pytest.raises(ValueError, match=r"the names are \[None, None\]"):
+        flat(2, 3).transpose("time", "row")
+
+
+def test_names_are_refined_where_there_are_none() -> None:
+    value = flat(2, 3, 4)
+    refined = value.refine_names("time", ..., "column")
+    assert refined.names == ("time", None, "column")
+    assert refined.x is value.x
+    assert value.names == (None, None, None)
+    assert refined.refine_names("time", "row", "column").names == ("time", "row", "column")
+    with pytest.raises(
+        ValueError, match=r"^Flat\.refine_names: the dimension 'time' cannot become 'step'; use \.rename$"
+    ):
+        refined.refine_names("step", ...)
+    with pytest.raises(ValueError, match="expected one for each of 3 batch dimensions"):
+        value.refine_names("time")
+    with pytest.raises(ValueError, match="expected one ellipsis at most, got 2"):
+        value.refine_names(..., "row", ...)
+
+
+def test_dimensions_are_renamed_in_order_or_by_name() -> None:
+    value = named("time", "row")
+    assert value.rename("step", None).names == ("step", None)
+    assert value.rename(time="step").names == ("step", "row")
+    assert value.rename(None).names == (None, None)
+    assert value.names == ("time", "row")
+    assert value.rename_(row="column") is value
+    assert value.names == ("time", "column")
+    with pytest.raises(ValueError, match=r"^Flat\.rename: no dimension is called 'row'; the names are"):
+        value.rename(row="column")
+    with pytest.raises(ValueError, match="'time' twice"):
+        value.rename(column="time")
+    with pytest.raises(TypeError, match="in order or by their old name, not both"):
+        value.rename("step", None, time="row")
+
+
+def test_a_locked_object_is_not_renamed_in_place() -> None:
+    with pytest.raises(RuntimeError, match="cannot name the dimensions of a Flat: it is locked"):
+        named("time").lock_().rename_("step")
+
+
+def test_an_object_in_a_field_has_names_of_its_own() -> None:
+    value = batch(2, 3)
+    value.names = ["time", "row"]
+    value.point.names = ["step", None]
+    assert value.clone().point.names == ("step", None)
+    assert value[0].point.names == (None,)
+
+
+def test_vmap_gives_the_function_objects_without_names() -> None:
+    seen: list[tuple[str | None, ...]] = []
+
+    def double(value: Flat) -> Flat:
+        seen.append(value.names)
+        return value + value
+
+    torch.vmap(double)(named("time", "row"))
+    assert seen == [(None,)]
+
+
+def test_a_compiled_function_keeps_names() -> None:
+    compiled = torch.compile(lambda value: value[0].unsqueeze(0) * 2, fullgraph=True, backend="eager")
+    assert compiled(named("time", "row")).names == (None, "row")

@@ -1,0 +1,265 @@
+"""What the class flags and the annotation of a field decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from typing import Any, Generic, TypeVar, cast
+
+import numpy
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import DeclarationError, TensorClass
+
+from ..declared import Point, assert_applied, assert_sound, point
+
+T = TypeVar("T", bound=str)
+
+
+class Fixed(TensorClass, frozen=True):
+    x: Tensor
+    name: str = "a"
+    inner: Point | None = None
+
+
+class Default(TensorClass):
+    number: int
+    rate: float | None = None
+
+
+class Plain(TensorClass, nocast=True):
+    number: int
+    x: Tensor
+
+
+class Cast(TensorClass, autocast=True):
+    x: Tensor
+    point: Point
+    number: int = 0
+    rate: float = 1.0
+    name: str | None = None
+
+
+class Dense(TensorClass, tensor_only=True):
+    x: Tensor
+    number: int = 0
+    table: dict[str, Tensor] | None = None
+
+
+class Pair(TensorClass, Generic[T]):
+    left: Tensor
+    extra: T
+
+
+class Shadowing(TensorClass, shadow=True):
+    """Fields called like methods."""
+
+    split: Tensor  # type: ignore[assignment] # this is what `shadow` is for
+    to: Tensor  # type: ignore[assignment] # the same
+    items: Tensor  # type: ignore[assignment] # the same
+    reshape: str = ""  # type: ignore[assignment] # the same
+
+
+class Open(TensorClass, open=True):
+    x: Tensor
+
+
+def fixed() -> Fixed:
+    return Fixed(torch.zeros(4, 3), inner=point(4), batch_size=4)
+
+
+def test_a_frozen_object_refuses_every_write() -> None:
+    value: Any = fixed()
+    writes: list[Callable[[], object]] = [
+        lambda: setattr(value, "x", torch.ones(4)),
+        lambda: setattr(value, "name", "b"),
+        lambda: setattr(value, "inner", None),
+        lambda: setattr(value, "batch_size", ()),
+        lambda: value.set("x", torch.ones(4)),
+        lambda: value.update({"name": "b"}),
+        lambda: value.__setitem__(0, value[0]),
+        lambda: value.__setitem__(0, 1),
+        lambda: value.requires_grad_(),
+    ]
+    for write in writes:
+        with pytest.raises(FrozenInstanceError):
+            write()
+    assert value.x.eq(0).all()
+    assert (value.name, value.batch_size) == ("a", (4,))
+
+
+def test_the_error_of_a_frozen_class_says_what_to_do() -> None:
+    value: Any = fixed()
+    with pytest.raises(
+        FrozenInstanceError, match=r"cannot assign to Fixed\.x: the class is frozen; use \.replace\(x=\.\.\.\)"
+    ):
+        value.x = torch.ones(4)
+
+
+def test_a_frozen_object_gives_new_objects() -> None:
+    value = fixed()
+    assert value.replace(name="b").name == "b"
+    assert_applied(value[1:].reshape(3, 1), value, lambda tensor: tensor[1:].unsqueeze(1), (3, 1))
+    assert_applied(Fixed.stack([value, value]), value, lambda tensor: torch.stack([tensor, tensor]), (2, 4))
+
+
+def test_a_number_becomes_a_tensor() -> None:
+    value: Any = Default(3, rate=0.5)
+    assert torch.equal(value.number, torch.tensor(3))
+    assert torch.equal(value.rate, torch.tensor(0.5))
+    value.set("number", 4).rate = None
+    assert torch.equal(value.number, torch.tensor(4))
+    assert value.rate is None
+
+
+def test_a_number_is_repeated_over_the_batch() -> None:
+    value: Any = Default(3, batch_size=(2, 2))
+    assert torch.equal(value.number, torch.full((2, 2), 3))
+    assert value[0].number.shape == (2,)
+    assert_sound(value)
+
+
+def test_a_number_field_takes_tensors_and_nothing_else() -> None:
+    maker: Any = Default
+    assert maker(torch.ones(2), batch_size=2).number.tolist() == [1, 1]
+    with pytest.raises(TypeError, match=r"^Default\.number: expected a Tensor, got str '3'$"):
+        maker("3")
+    with pytest.raises(ValueError, match=r"Default\.number: expected a shape that starts with \[3\]"):
+        maker(torch.ones(2), batch_size=3)
+
+
+def test_with_nocast_a_number_stays_a_number() -> None:
+    value = Plain(3, torch.zeros(2), batch_size=2)
+    assert (value.number, value[0].number) == (3, 3)
+
+
+def test_with_autocast_values_become_what_the_annotation_says() -> None:
+    given: Any = {"x": [1.0, 2.0], "number": torch.tensor(3.7), "rate": 2, "name": 4}
+    given["point"] = {"position": torch.zeros(2), "weight": torch.ones(2)}
+    value = Cast(**given, batch_size=2)
+    assert torch.equal(value.x, torch.tensor([1.0, 2.0]))
+    assert (value.number, value.rate, value.name) == (3, 2.0, "4")
+    assert type(value.rate) is float
+    assert type(value.point) is Point
+    assert value.point.batch_size == (2,)
+    written: Any = value
+    written.number = "12"
+    written.x = [3, 4]
+    assert value.number == 12
+    assert value.x.tolist() == [3, 4]
+
+
+def test_with_autocast_what_cannot_be_converted_is_refused() -> None:
+    maker: Any = Cast
+    with pytest.raises(TypeError, match=r"^Cast\.number: cannot convert str 'ten' to int: invalid literal"):
+        maker(torch.zeros(2), point(2), "ten", batch_size=2)
+    with pytest.raises(TypeError, match=r"^Cast\.x: cannot make a Tensor of a dict"):
+        maker({}, point(2), batch_size=2)
+
+
+def test_with_tensor_only_numbers_and_lists_become_tensors() -> None:
+    given: Any = {"x": [1.0, 2.0], "table": {"row": (3, 4)}}
+    value = Dense(**given, number=5, batch_size=2)
+    assert value.x.tolist() == [1.0, 2.0]
+    assert torch.equal(cast("Tensor", value.number), torch.tensor([5, 5]))
+    assert value.table is not None
+    assert value.table["row"].tolist() == [3, 4]
+    written: Any = value
+    written.x = numpy.ones(2)
+    assert value.x.dtype == torch.float64
+
+
+def test_with_tensor_only_what_is_no_tensor_is_refused() -> None:
+    maker: Any = Dense
+    with pytest.raises(TypeError, match=r"^Dense\.x: cannot make a Tensor of str 'text'"):
+        maker("text")
+    with pytest.raises(TypeError, match=r"^Dense\.x: expected a Tensor, got None$"):
+        maker(None)
+
+
+def test_an_unknown_flag_is_refused_also_where_it_is_off() -> None:
+    with pytest.raises(DeclarationError, match=r"QG104 \[unknown-flag\]: TensorClass has no flag 'bogus'"):
+
+        class Misspelled(TensorClass, bogus=False):  # pyright: ignore[reportGeneralTypeIssues] # what the test is about
+            x: Tensor
+
+
+def test_a_flag_is_true_or_false() -> None:
+    with pytest.raises(TypeError, match="^the flag 'frozen' is neither True nor False, but 'yes'$"):
+
+        class Sometimes(TensorClass, frozen="yes"):  # type: ignore[literal-required] # what the test is about
+            x: Tensor
+
+
+def test_flags_in_brackets_are_those_of_keywords() -> None:
+    class Bracket(TensorClass["nocast", "frozen"]):  # type: ignore[type-arg, name-defined] # mypy reads the flags as types
+        number: int
+
+    class Child(Bracket["shadow"], frozen=True):  # type: ignore[type-arg, name-defined, misc] # the same
+        x: Tensor
+
+    value: Any = Bracket(3)
+    assert value.number == 3
+    assert Bracket._flags == {"nocast", "frozen"}
+    assert Child._flags == {"nocast", "frozen", "shadow"}
+    with pytest.raises(FrozenInstanceError):
+        value.number = 4
+
+
+def test_a_generic_class_is_one_class() -> None:
+    value = Pair[str](torch.zeros(2), "a", batch_size=2)
+    assert type(value) is Pair
+    assert value[0].extra == "a"
+
+
+def test_fields_may_shadow_methods_where_the_class_says_so() -> None:
+    value = Shadowing(torch.ones(4), torch.ones(4), torch.ones(4), "s", batch_size=4)
+    assert value[1:].split.shape == (3,)
+    assert value.replace(reshape="t").reshape == "t"
+    assert [item.to for item in value] == [1, 1, 1, 1]
+    assert (value + value).items.tolist() == [2, 2, 2, 2]
+
+
+def test_an_open_class_takes_undeclared_attributes() -> None:
+    value: Any = Open(torch.zeros(2), batch_size=2)
+    value.note = "kept by this object only"
+    assert value.note
+    assert not hasattr(value[0], "note")
+
+
+def test_a_child_has_the_fields_of_its_parent_and_builds_itself() -> None:
+    class Base(TensorClass):
+        x: Tensor
+
+        def doubled(self) -> Base:
+            return self * 2
+
+    class Child(Base):
+        y: Tensor
+
+        def clone(self) -> Child:
+            copied = super().clone()
+            copied.y = copied.y + 1
+            return copied
+
+    child = Child(torch.ones(2), torch.zeros(2), batch_size=2)
+    assert type(child.doubled()) is Child
+    assert child.clone().y.tolist() == [1, 1]
+    assert isinstance(child, Base)
+
+
+def test_two_parents_with_fields_can_be_combined_where_one_is_open() -> None:
+    class Both(Open, Pair[str]):
+        pass
+
+    both = Both(left=torch.zeros(2), extra="a", x=torch.ones(2), batch_size=2)
+    assert both[0].x == 1
+    assert both.replace(extra="b").extra == "b"
+
+
+def test_none_stays_none_in_an_optional_field_that_casts() -> None:
+    value = Cast(torch.ones(()), Point(torch.ones(2)), name="a")
+    value.name = None
+    assert value.name is None

@@ -1,0 +1,168 @@
+"""Dicts, text, copies and pickles."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+import weakref
+from typing import Any
+
+import pytest
+import torch
+
+from qten_gen.runtime.tensorclass.storage.pickling import reduce
+
+from ..declared import Batch, Flat, Point, assert_applied, batch, flat, tensors
+
+
+def test_to_dict_makes_dicts_of_nested_objects_and_copies_nothing() -> None:
+    value = batch(4, full=False)
+    assert value.to_dict() == {
+        "tokens": value.tokens,
+        "point": {"position": value.point.position, "weight": value.point.weight},
+        "mask": None,
+        "other": None,
+        "source": "test",
+        "tags": ["a"],
+    }
+    assert value.to_dict()["tokens"] is value.tokens
+
+
+def test_from_dict_is_the_way_back() -> None:
+    value = batch(4)
+    back = Batch.from_dict(value.to_dict(), batch_size=4)
+    assert_applied(back, value, lambda tensor: tensor)
+    assert (back.source, back.tags) == ("test", ["a"])
+
+
+def test_from_dict_takes_defaults_objects_and_a_device() -> None:
+    value = batch(4)
+    made = Batch.from_dict({"tokens": value.tokens, "point": value.point}, batch_size=4, device="meta")
+    assert (made.mask, made.source, made.tags) == (None, "train", [])
+    assert made.point.device == torch.device("meta")
+
+
+def test_from_dict_infers_nothing() -> None:
+    assert Flat.from_dict({"x": torch.zeros(4), "y": torch.zeros(4)}).batch_size == ()
+
+
+def test_from_dict_refuses_unknown_and_missing_keys() -> None:
+    with pytest.raises(TypeError, match=r"Batch\.from_dict: no field 'tokns'; did you mean 'tokens'\?"):
+        Batch.from_dict({"tokns": 1})
+    with pytest.raises(TypeError, match=r"Batch\.from_dict: missing 'point'"):
+        Batch.from_dict({"tokens": torch.zeros(1)})
+    with pytest.raises(TypeError, match=r"Point\.from_dict: no field 'wait'"):
+        Batch.from_dict({"tokens": torch.zeros(1), "point": {"wait": 1}})
+
+
+def test_repr_has_a_line_for_each_field() -> None:
+    value = batch(4, full=False).to("meta")
+    assert (
+        repr(value)
+        == """\
+Batch(
+    tokens=int64[4, 3] meta,
+    point=Point(
+        position=float32[4, 2] meta,
+        weight=float32[4] meta,
+        batch_size=[4],
+        device=meta,
+    ),
+    mask=None,
+    other=None,
+    source='test',
+    tags=['a'],
+    batch_size=[4],
+    device=meta,
+)"""
+    )
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("full", [True, False])
+def test_a_pickle_restores_the_object(protocol: int, full: bool) -> None:
+    value = batch(2, 3, full=full).to("cpu")
+    back = pickle.loads(pickle.dumps(value, protocol))
+    assert_applied(back, value, lambda tensor: tensor)
+    assert (back.source, back.tags, back.device) == ("test", ["a"], torch.device("cpu"))
+
+
+def test_a_pickle_names_the_declared_class_only() -> None:
+    text = pickle.dumps(flat(4), 0).decode("latin1")
+    assert Flat.__module__ in text
+    assert "_qten" not in text
+
+
+def test_a_field_added_since_gets_its_default() -> None:
+    make, arguments, state = reduce(batch(4))
+    del state["fields"]["tags"]
+    made: Any = make(*arguments)
+    made.__setstate__(state)
+    assert made.tags == []
+
+
+def test_a_pickle_that_does_not_fit_the_class_is_refused() -> None:
+    state: Any = reduce(flat(4))[2]
+    with pytest.raises(TypeError, match=r"Point: the pickle has a field 'x' that the class does not declare"):
+        Point.__new__(Point).__setstate__(state)
+    del state["fields"]["y"]
+    with pytest.raises(TypeError, match=r"Flat: the pickle has no field 'y', which has no default"):
+        Flat.__new__(Flat).__setstate__(state)
+
+
+def test_safe_torch_load_needs_the_declared_classes_only() -> None:
+    file = io.BytesIO()
+    torch.save(batch(4).to("cpu"), file)
+    file.seek(0)
+    with torch.serialization.safe_globals([Batch, Point]):
+        back = torch.load(file)
+    assert type(back) is Batch
+    assert (back.point.batch_size, back.device) == ((4,), torch.device("cpu"))
+
+
+def test_copy_shares_tensors_and_static_values() -> None:
+    value = batch(4)
+    copied = copy.copy(value)
+    assert copied is not value
+    assert tensors(copied).keys() == tensors(value).keys()
+    assert all(tensor is tensors(value)[path] for path, tensor in tensors(copied).items())
+    assert copied.tags is value.tags
+
+
+def test_clone_copies_every_tensor_and_copy_none() -> None:
+    value = flat(4)
+    assert value.copy().x is value.x
+    assert value.clone().x.data_ptr() != value.x.data_ptr()
+
+
+def test_the_batch_size_of_a_dict_is_found_afterwards() -> None:
+    assert Flat.from_dict(flat(4).to_dict()).auto_batch_size_().batch_size == (4,)
+
+
+def test_a_field_of_a_copy_can_be_set_at_any_depth() -> None:
+    value = batch(4).lock_()
+    copied = copy.copy(value)
+    copied.mask = None
+    copied.point.weight = torch.zeros(4)
+    assert value.mask is not None
+    assert value.point.weight is not copied.point.weight
+
+
+def test_deepcopy_shares_nothing() -> None:
+    value = batch(4)
+    copied = copy.deepcopy(value)
+    assert_applied(copied, value, lambda tensor: tensor)
+    assert all(tensors(copied)[path] is not tensor for path, tensor in tensors(value).items())
+    assert copied.tags is not value.tags
+
+
+def test_deepcopy_keeps_what_is_shared_shared() -> None:
+    value = flat(4)
+    first, second = copy.deepcopy([value, value])
+    assert first is second
+
+
+def test_a_weak_reference_can_be_made() -> None:
+    value = flat(4)
+    assert weakref.ref(value)() is value

@@ -1,0 +1,206 @@
+"""Where an operation has a short way for the usual case, that way gives what the plain one gives, errors included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils import _pytree
+
+from qten_gen import TensorClass
+
+from ..declared import assert_applied
+
+MANY = 300
+
+
+class Rows(TensorClass):
+    """Tensors with no, one and two dimensions of their own."""
+
+    number: Tensor
+    line: Tensor
+    plane: Tensor
+
+
+class Twins(TensorClass):
+    """Two tensors."""
+
+    left: Tensor
+    right: Tensor
+
+
+class Labelled(TensorClass):
+    """What has to be alike in two objects: a static value, and which tensor is None."""
+
+    line: Tensor
+    mask: Tensor | None = None
+    source: str = "train"
+
+
+class Outer(TensorClass):
+    """An object with such an object in it."""
+
+    line: Tensor
+    inner: Labelled
+
+
+def rows(*batch: int) -> Rows:
+    """Different numbers everywhere."""
+    generator = torch.Generator().manual_seed(0)
+    made = [torch.rand(*batch, *own, generator=generator) for own in ((), (5,), (2, 3))]
+    return Rows(*made, batch_size=batch)
+
+
+@pytest.mark.parametrize("count", [MANY, 3], ids=["many", "few"])
+@pytest.mark.parametrize("negative", [False, True], ids=["from the front", "from behind"])
+def test_an_index_of_many_positions_gives_what_indexing_every_tensor_gives(count: int, negative: bool) -> None:
+    value = rows(7)
+    index = torch.arange(count) % 7 - (3 if negative else 0)
+    assert_applied(value[index], value, lambda tensor: tensor[index], index.shape)
+
+
+@pytest.mark.parametrize("position", [7, -8])
+def test_an_index_of_many_positions_that_leads_out_of_the_batch_is_refused(position: int) -> None:
+    index = torch.zeros(MANY, dtype=torch.long)
+    index[-1] = position
+    with pytest.raises(IndexError, match=f"index {position} is out of bounds for dimension 0 with size 7"):
+        rows(7)[index]
+
+
+def test_gradients_flow_back_through_an_index_of_many_positions() -> None:
+    value = rows(7)
+    value.requires_grad_()
+    index = torch.arange(MANY) % 5
+    found = torch.autograd.grad(value[index].line.square().sum(), value.line)
+    expected = torch.autograd.grad(value.line[index].square().sum(), value.line)
+    torch.testing.assert_close(found, expected)
+
+
+def test_an_index_of_many_positions_works_inside_vmap() -> None:
+    value, indexes = rows(7), (torch.arange(2 * MANY) % 7).view(2, MANY)
+    found = torch.vmap(lambda index: value[index].line)(indexes)
+    assert torch.equal(found, value.line[indexes])
+
+
+def test_an_index_of_many_positions_is_compiled_without_a_break() -> None:
+    value, index = rows(7), torch.arange(MANY) % 7
+    compiled = torch.compile(lambda item, index: item[index], fullgraph=True, backend="eager")
+    assert_applied(compiled(value, index), value, lambda tensor: tensor[index], index.shape)
+
+
+@pytest.mark.parametrize(("batch", "shape"), [((6,), (2, 3)), ((2, 3), (6,)), ((0, 3), (3, 0)), ((4, 1), (2, 2))])
+@pytest.mark.parametrize("name", ["reshape", "view"])
+def test_fields_with_any_dimensions_of_their_own_are_reshaped(
+    name: str, batch: tuple[int, ...], shape: tuple[int, ...]
+) -> None:
+    value = rows(*batch)
+    n = len(batch)
+    assert_applied(getattr(value, name)(shape), value, lambda tensor: tensor.reshape(*shape, *tensor.shape[n:]), shape)
+
+
+def test_fields_with_any_dimensions_of_their_own_are_permuted() -> None:
+    value = rows(2, 3, 4)
+    assert_applied(value.permute(2, 0, -2), value, lambda tensor: tensor.movedim((2, 0, 1), (0, 1, 2)), (4, 2, 3))
+
+
+def test_a_field_whose_own_dimension_is_empty_is_reshaped() -> None:
+    value = Labelled(torch.ones(6, 0), batch_size=6)
+    assert value.reshape(2, 3).line.shape == (2, 3, 0)
+
+
+@pytest.mark.parametrize(("length", "size"), [(6, 2), (7, 3), (2, 5), (0, 2)])
+def test_pieces_of_one_size_and_a_rest(length: int, size: int) -> None:
+    value = rows(length)
+    found = value.split(size)
+    assert [piece.batch_size for piece in found] == [piece.shape[:1] for piece in torch.split(value.number, size)]
+    for name in ("number", "line", "plane"):
+        expected = torch.split(getattr(value, name), size)
+        assert all(torch.equal(getattr(piece, name), part) for piece, part in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("wrap", [lambda item: item, lambda item: Outer(item.line, item, batch_size=3)])
+@pytest.mark.parametrize(
+    ("other", "error", "message"),
+    [
+        (Labelled(torch.ones(3, 2), source="test", batch_size=3), ValueError, "'train' and 'test'"),
+        (Labelled(torch.ones(3, 2), torch.ones(3), batch_size=3), TypeError, "1 of 2 are None"),
+    ],
+    ids=["static", "None"],
+)
+def test_nothing_is_written_where_two_objects_are_not_alike(
+    wrap: Callable[[Labelled], TensorClass], other: Labelled, error: type[Exception], message: str
+) -> None:
+    target = wrap(Labelled(torch.zeros(3, 2), batch_size=3))
+    with pytest.raises(error, match=message):
+        target[:] = wrap(other)
+    assert not any(leaf.any() for leaf in target._leaves())
+
+
+def test_a_function_that_breaks_the_batch_of_a_nested_object_is_refused() -> None:
+    inner = Labelled(torch.ones(3, 4, 2), batch_size=(3, 4))
+    value = Outer(torch.ones(3, 2), inner, batch_size=3)
+    with pytest.raises(ValueError, match=r"Labelled.line: expected a shape that starts with \[3, 4\], got \[3, 8\]"):
+        value.apply(lambda tensor: tensor.reshape(3, -1))
+
+
+def test_a_function_that_breaks_the_batch_of_one_of_two_fields_alike_is_refused() -> None:
+    value = Twins(torch.ones(3, 2), torch.ones(3, 2), batch_size=3)
+    shapes = iter([(3, 2), (2, 3)])
+    with pytest.raises(ValueError, match=r"Twins.right: expected a shape that starts with \[3\], got \[2, 3\]"):
+        value.apply(lambda tensor: tensor.reshape(next(shapes)))
+
+
+def gathered(tensor: Tensor, index: Tensor) -> Tensor:
+    """What `gather(1, index)` is for one tensor with two batch dimensions."""
+    beyond = tensor.shape[2:]
+    return torch.gather(tensor, 1, index.reshape(*index.shape, *(1,) * len(beyond)).expand(*index.shape, *beyond))
+
+
+@pytest.mark.parametrize("shapes", [((5,), (5,)), ((5,), (6,)), ((), (5,)), ((5,), (5, 1))], ids=str)
+def test_fields_of_one_shape_or_of_several_are_gathered(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    value = Twins(*[torch.rand(2, 4, *own) for own in shapes], batch_size=(2, 4))
+    index = torch.tensor([[3, 0, 3], [1, 2, 1]])
+    assert_applied(value.gather(1, index), value, lambda tensor: gathered(tensor, index), (2, 3))
+
+
+def test_fields_of_one_shape_are_gathered_inside_vmap() -> None:
+    value = Twins(torch.rand(3, 2, 4, 5), torch.rand(3, 2, 4, 5), batch_size=(3, 2, 4))
+    index = torch.randint(4, (3, 2, 3))
+    result = torch.vmap(lambda one, at: one.gather(1, at))(value, index)
+    each = [gathered(one, at) for one, at in zip(value.left, index, strict=True)]
+    assert torch.equal(result.left, torch.stack(each))
+
+
+def test_a_tree_of_children_that_share_fewer_dimensions_has_fewer_batch_dimensions() -> None:
+    structure = _pytree.tree_structure(Twins(torch.ones(3, 2, 5), torch.ones(3, 2, 5), batch_size=(3, 2)))
+    back = _pytree.tree_unflatten([torch.ones(3, 2, 5), torch.ones(3, 4, 5)], structure)
+    assert back.batch_size == (3,)
+
+
+def test_tensors_that_can_have_no_gradient_are_left_out() -> None:
+    value = Labelled(torch.ones(3, 2), torch.ones(3, dtype=torch.long), batch_size=3)
+    value.requires_grad_()
+    assert value.mask is not None
+    assert (value.line.requires_grad, value.mask.requires_grad) == (True, False)
+
+
+def test_gradients_of_what_was_computed_cannot_be_switched_off() -> None:
+    value = Labelled(torch.ones(3, 2, requires_grad=True) * 2, batch_size=3)
+    with pytest.raises(RuntimeError, match="you can only change requires_grad flags of leaf variables"):
+        value.requires_grad_(False)
+
+
+def test_a_tree_says_whether_the_object_has_a_device() -> None:
+    plain = _pytree.tree_structure(rows(3))
+    assert _pytree.tree_structure(rows(4)) == plain
+    back = _pytree.tree_unflatten(rows(5).to("cpu")._leaves(), plain)
+    assert (back.device, back.batch_size) == (None, (5,))
+
+
+def test_no_attribute_is_looked_up_through_a_function() -> None:
+    # Python would look up all attributes in the slow way then, those that exist too.
+    own = {*type.mro(Rows), *type.mro(type(Rows))} - {object, type}
+    found = {name for cls in own for name in vars(cls)}
+    assert found.isdisjoint({"__getattr__", "__getattribute__"})

@@ -1,0 +1,306 @@
+"""Indexing and assignment along the batch dimensions: what torch does to each tensor, and nothing beyond the batch."""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from qten_gen import TensorClass
+
+from ..declared import Batch, Point, assert_applied, assert_sound, batch, flat, point, tensors
+
+Item = int | slice | EllipsisType | Tensor | list[int] | list[bool] | range | None
+
+
+def parts(size: int) -> st.SearchStrategy[Item]:
+    """Indexes of one batch dimension."""
+    positions = st.integers(-size, size - 1) if size else st.nothing()
+    return st.one_of(
+        positions,
+        st.slices(size).filter(lambda found: found.step is None or found.step > 0),
+        st.lists(positions, min_size=2, max_size=2),
+        st.lists(positions, max_size=3).map(lambda found: torch.tensor(found, dtype=torch.long)),
+        st.lists(st.booleans(), min_size=size, max_size=size).map(lambda found: torch.tensor(found, dtype=torch.bool)),
+        positions.map(torch.tensor),
+    )
+
+
+@st.composite
+def indexes(draw: st.DrawFn, size: tuple[int, ...]) -> tuple[Item, ...]:
+    """Indexes of some of the batch dimensions, with an ellipsis and None in between."""
+    used = draw(st.integers(0, len(size)))
+    behind = draw(st.integers(0, used)) if used < len(size) or draw(st.booleans()) else None
+    front = used if behind is None else used - behind
+    chosen: list[Item] = [draw(parts(length)) for length in size[:front]]
+    if behind is not None:
+        chosen.append(...)
+        chosen += [draw(parts(length)) for length in size[len(size) - behind :]] if behind else []
+    for _ in range(draw(st.integers(0, 2))):
+        chosen.insert(draw(st.integers(0, len(chosen))), None)
+    lists = [
+        item
+        for item in chosen
+        if isinstance(item, (Tensor, list)) and not (isinstance(item, Tensor) and item.dim() == 0)
+    ]
+    if len(lists) > 1:  # several have to broadcast to one shape
+        chosen = [torch.tensor([0, -1]) if any(item is found for found in lists) else item for item in chosen]
+    return tuple(chosen)
+
+
+def on_tensor(index: tuple[Item, ...], dims: int) -> tuple[Any, ...]:
+    """The index for a tensor of more dimensions: an ellipsis covers batch dimensions only."""
+    used = sum(item is not None and item is not ... for item in index)
+    found: list[Any] = []
+    for item in index:
+        found += [slice(None)] * (dims - used) if item is ... else [item]
+    return tuple(found)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_an_index_selects_from_every_tensor_what_torch_selects(data: st.DataObject) -> None:
+    size = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
+    index = data.draw(indexes(size))
+    value = batch(*size)
+    plain = on_tensor(index, len(size))
+    expected = torch.empty(size)[plain].shape
+    assert_applied(value[index], value, lambda tensor: tensor[plain], tuple(expected))
+
+
+@settings(max_examples=75, deadline=None)
+@given(st.data())
+def test_an_assignment_writes_to_every_tensor_what_torch_writes(data: st.DataObject) -> None:
+    size = tuple(data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=2)))
+    index = data.draw(indexes(size))
+    value = batch(*size)
+    written = value[index].clone()
+    expected = value.clone()
+    for path, tensor in tensors(expected).items():
+        tensor[on_tensor(index, len(size))] = tensors(written)[path]
+    value[index] = written
+    assert_applied(value, expected, lambda tensor: tensor)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        1,
+        -1,
+        slice(1, 3),
+        slice(None, None, 2),
+        torch.tensor([True, False, True, True]),
+        torch.tensor([2, 0, 2]),
+        torch.tensor([[2, 0], [1, 1]]),
+        torch.tensor(2),
+        torch.tensor([1], dtype=torch.int32),
+        [3, 1],
+        [True, False, False, True],
+        range(1, 3),
+        None,
+        ...,
+        (),
+    ],
+    ids=str,
+)
+def test_every_form_of_index(index: Any) -> None:
+    value = batch(4)
+    plain = list(index) if isinstance(index, range) else index
+    assert_applied(value[index], value, lambda tensor: tensor[plain], tuple(torch.empty(4)[plain].shape))
+
+
+def test_an_array_selects_like_a_tensor() -> None:
+    value, rows, mask = batch(4), np.array([2, 0]), np.array([True, False, True, False])
+    untyped: Any = value
+    assert_applied(untyped[rows], value, lambda tensor: tensor[[2, 0]], (2,))
+    assert_applied(untyped[mask], value, lambda tensor: tensor[[0, 2]], (2,))
+    assert_applied(untyped[rows[0]], value, lambda tensor: tensor[2], ())
+
+
+def test_an_empty_list_selects_nothing() -> None:
+    assert batch(4)[[]].batch_size == (0,)
+
+
+def test_a_mask_covers_as_many_dimensions_as_it_has() -> None:
+    value, mask = batch(2, 3), torch.tensor([[True, False, True], [False, True, True]])
+    assert_applied(value[mask], value, lambda tensor: tensor[mask], (4,))
+    assert_applied(value[:, mask[0]], value, lambda tensor: tensor[:, mask[0]], (2, 2))
+
+
+def test_an_ellipsis_covers_batch_dimensions_only() -> None:
+    value = batch(2, 3)
+    assert_applied(value[..., 1], value, lambda tensor: tensor[:, 1], (2,))
+    assert_applied(value[..., None], value, lambda tensor: tensor[:, :, None], (2, 3, 1))
+
+
+def test_an_index_shares_memory_where_torch_does() -> None:
+    value = flat(4)
+    value[1].x.fill_(7)
+    assert value.x[1].tolist() == [7, 7, 7]
+
+
+def test_the_result_has_the_device_and_the_static_values() -> None:
+    value = batch(4).to("meta")
+    assert value[0].device == torch.device("meta")
+    assert value[0].source == "test"
+    assert value[0].tags is value.tags
+
+
+@pytest.mark.parametrize("index", [(0, 0), (slice(None), 1), (None, 0, 0), torch.ones(4, 2, dtype=torch.bool)], ids=str)
+def test_an_index_beyond_the_batch_dimensions_is_refused(index: Any) -> None:
+    with pytest.raises(
+        IndexError, match=r"Batch has 1 batch dimension, .* a field's own dimensions are indexed on the field"
+    ):
+        batch(4)[index]
+
+
+def test_an_index_of_an_object_without_batch_dimensions_is_refused() -> None:
+    with pytest.raises(IndexError, match=r"Batch has 0 batch dimensions, \[0\] indexes 1"):
+        batch()[0]
+
+
+@pytest.mark.parametrize("index", [4, -5, (4,), (..., -5)], ids=str)
+def test_an_index_out_of_range_is_refused(index: Any) -> None:
+    with pytest.raises(IndexError, match="out of range for a batch dimension of size 4"):
+        batch(4)[index]
+
+
+@pytest.mark.parametrize("step", [0, -1])
+def test_a_slice_goes_forward(step: int) -> None:
+    with pytest.raises(ValueError, match=f"the step of a slice has to be positive, got {step}"):
+        batch(4)[::step]
+
+
+def test_a_mask_of_another_shape_is_refused() -> None:
+    with pytest.raises(IndexError, match=r"a mask of shape \[3\] does not fit the batch size \[4\] of Batch"):
+        batch(4)[torch.ones(3, dtype=torch.bool)]
+
+
+def test_a_name_is_no_index() -> None:
+    wrong: Any = "tokens"
+    with pytest.raises(TypeError, match=r"read a field as an attribute or with \.get\('tokens'\)"):
+        batch(4)[wrong]
+
+
+@pytest.mark.parametrize(
+    "index",
+    [1.5, True, {1}, torch.ones(2), torch.tensor(True), torch.ones(4, dtype=torch.uint8), ["a"], [1.5], object],
+    ids=str,
+)
+def test_another_type_of_index_is_refused(index: Any) -> None:
+    with pytest.raises(TypeError, match="Batch is indexed with"):
+        batch(4)[index]
+
+
+def test_len_and_iteration_follow_the_first_batch_dimension() -> None:
+    value = batch(3, 2)
+    assert len(value) == 3
+    for position, item in enumerate(value):
+        assert_applied(item, value, lambda tensor, at=position: tensor[at], (2,))  # type: ignore[misc]
+
+
+def test_without_batch_dimensions_there_is_no_len_and_no_iteration() -> None:
+    with pytest.raises(TypeError, match=r"a Batch without batch dimensions has no len\(\)"):
+        len(batch())
+    with pytest.raises(TypeError, match="a Batch without batch dimensions cannot be iterated over"):
+        iter(batch())
+
+
+def test_a_number_is_assigned_to_every_tensor() -> None:
+    value = flat(4)
+    value[1:3] = 0
+    assert value.x[1:3].eq(0).all()
+    assert value.y.eq(0).tolist() == [False, True, True, False]
+
+
+def test_a_tensor_is_assigned_over_the_batch_dimensions() -> None:
+    value = flat(2, 3)
+    value[0] = torch.tensor([1.0, 2.0, 3.0])
+    assert value.x[0].tolist() == [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
+    assert value.y[0].tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"a Tensor broadcasts over the batch size \[3\] only, got shape \[2\]"):
+        value[0] = torch.zeros(2)
+
+
+def test_assignment_asks_for_the_batch_size_of_the_items() -> None:
+    value = batch(4)
+    with pytest.raises(ValueError, match=r"Batch\[:2\] has batch size \[2\], the value has \[\]"):
+        value[:2] = value[0]
+
+
+def test_assignment_names_the_field_whose_shapes_do_not_fit() -> None:
+    value = flat(4)
+    with pytest.raises(ValueError, match=r"Flat\[:2\]: Flat\.x: expected one shape .*, got \[3\] and \[5\]"):
+        value[:2] = flat(2).replace(x=torch.rand(2, 5))
+
+
+def test_assignment_asks_for_the_same_class() -> None:
+    value: Any = batch(4)
+    for wrong in (point(4), "text", None):
+        with pytest.raises(TypeError, match=r"Batch\[:\]: expected Batch, a Tensor or a number, got"):
+            value[:] = wrong
+
+
+def test_indices_and_masks_convert_a_tensor_as_slices_do() -> None:
+    value = flat(3)
+    for index in (slice(0, 1), torch.tensor([1]), torch.tensor([False, False, True])):
+        value[index] = torch.tensor([7])
+    assert (value.x == 7).all() and (value.y == 7).all()
+
+
+def test_an_object_of_another_dtype_is_refused_by_field_where_torch_refuses_it() -> None:
+    value = flat(3)
+    value[:1] = flat(1).double()
+    with pytest.raises(
+        ValueError, match=r"^Flat\[Tensor\[1\]\]: Flat\.x: expected one dtype in both objects, got torch\.float32 and"
+    ):
+        value[torch.tensor([0])] = flat(1).double()
+
+
+def test_an_object_is_no_index() -> None:
+    value: Any = flat(3)
+    with pytest.raises(TypeError, match=r"or a tuple of those, got a Flat$"):
+        value[value > 0]
+
+
+def test_assignment_asks_for_the_same_static_values_and_writes_nothing_otherwise() -> None:
+    value = batch(4)
+    before, other = value.clone(), batch(1).replace(source="other")
+    with pytest.raises(ValueError, match=r"Batch\.source is the same for a whole batch, .*: 'test' and 'other'"):
+        value[:1] = other
+    assert_applied(value, before, lambda tensor: tensor)
+
+
+def test_assignment_asks_for_none_in_the_same_fields_and_writes_nothing_otherwise() -> None:
+    value = batch(4)
+    before = value.clone()
+    with pytest.raises(TypeError, match=r"Batch\.mask: expected a value in every object or in none"):
+        value[:1] = batch(1).replace(mask=None)
+    assert_applied(value, before, lambda tensor: tensor)
+
+
+def test_a_class_without_tensors_is_indexed_too() -> None:
+    class Note(TensorClass):
+        text: str
+
+    note = Note("a", batch_size=(2, 3))
+    assert note[0].batch_size == (3,)
+    assert note[:, torch.tensor([True, False, True])].batch_size == (2, 2)
+    assert [item.text for item in note] == ["a", "a"]
+    with pytest.raises(IndexError):
+        note[2]
+    assert_sound(note)
+
+
+def test_optional_fields_stay_none() -> None:
+    value = batch(4, full=False)
+    item = value[0]
+    assert item.mask is None
+    assert item.other is None
+    assert isinstance(item, Batch) and isinstance(item.point, Point)

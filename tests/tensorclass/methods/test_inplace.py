@@ -1,0 +1,227 @@
+"""Writing into tensors in place, by key: against the same writes on plain tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import PerItem, TensorClass, Unbatched
+
+from ..declared import Batch, Flat, batch, flat, tensors
+
+
+class Looked(TensorClass):
+    """With a tensor that the batch does not carry."""
+
+    x: Tensor
+    table: Unbatched[Tensor]
+
+
+class Fixed(TensorClass, frozen=True):
+    """A frozen class with another in a field."""
+
+    flat: Flat
+    x: Tensor
+
+
+def fixed() -> Fixed:
+    return Fixed(flat(4), torch.zeros(4), batch_size=4)
+
+
+def test_set_writes_into_the_tensor_and_keeps_its_dtype() -> None:
+    value = flat(4)
+    x = value.x
+    assert value.set_("x", torch.ones(4, 3, dtype=torch.int64)) is value
+    assert value.x is x
+    assert torch.equal(x, torch.ones(4, 3))
+    assert value.set_("x", 2).x.sum() == 24
+
+
+def test_set_writes_into_nested_tensors() -> None:
+    value = batch(4)
+    weight = value.point.weight
+    value.set_(("point", "weight"), torch.full((4,), 3.0)).set_("other", value.other)
+    assert weight.tolist() == [3, 3, 3, 3]
+    value.set_("point", {"weight": 4})
+    assert weight.tolist() == [4, 4, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "error", "message"),
+    [
+        (
+            "tokens",
+            torch.zeros(4),
+            ValueError,
+            r"^Batch\.tokens: expected a shape of \[4, 3\] to write in place, got \[4\]$",
+        ),
+        ("tokens", "text", TypeError, r"^Batch\.tokens: expected a Tensor or a number, got str 'text'$"),
+        ("source", "new", TypeError, r"^Batch\.source is no tensor and cannot be written in place; use \.set$"),
+        ("mask", 1, ValueError, r"^Batch\.mask is None, which cannot be written in place; use \.set$"),
+        ("point", 1, TypeError, r"^Batch\.point: expected a mapping or a Point, got int 1$"),
+        (("point", "z"), 1, KeyError, "Point has no field 'z'"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(key: Any, given: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        batch(4, full=False).set_(key, given)
+
+
+INDEXES: list[Any] = [0, slice(1, 3), [2, 0], torch.tensor([True, False, True, False]), ...]
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=str)
+def test_set_at_writes_into_items_of_one_field(index: Any) -> None:
+    value = batch(4)
+    expected, new = value.tokens.clone(), torch.tensor([7, 8, 9])
+    expected[index] = new
+    assert value.set_at_("tokens", new, index) is value
+    assert torch.equal(value.tokens, expected)
+    value.set_at_(("point", "weight"), 5, index)
+    assert (value.point.weight == 5).sum() == torch.zeros(4)[index].numel()
+
+
+def test_set_at_writes_into_items_of_a_nested_object() -> None:
+    value, other = batch(4), batch(4)
+    value.set_at_("point", other[0].point, 2)
+    assert torch.equal(value.point.position[2], other.point.position[0])
+
+
+def test_set_at_refuses_what_has_no_items() -> None:
+    looked = Looked(torch.zeros(4), torch.zeros(3), batch_size=4)
+    with pytest.raises(
+        ValueError, match=r"^Looked\.table: the batch does not carry it, so it has no items to write; use"
+    ):
+        looked.set_at_("table", 1, 0)
+    with pytest.raises(ValueError, match=r"^Looked\.x: "):
+        looked.set_at_("x", torch.zeros(3), slice(2))
+    with pytest.raises(TypeError, match=r"^Looked\.x: expected a Tensor or a number, got a list$"):
+        looked.set_at_("x", [1], 0)
+    with pytest.raises(IndexError):
+        looked.set_at_("x", 1, 4)
+
+
+def test_update_writes_into_several_tensors_or_none() -> None:
+    value = batch(4)
+    tokens, weight = value.tokens, value.point.weight
+    value.update_({"tokens": 1, "point": {"weight": torch.zeros(4)}})
+    assert (int(tokens.sum()), float(weight.sum())) == (12, 0)
+    with pytest.raises(KeyError):
+        value.update_({"tokens": 2, ("point", "z"): 2})
+    assert int(tokens.sum()) == 12
+
+
+@pytest.mark.parametrize("name", ["copy_", "update_"])
+def test_another_object_is_copied_tensor_by_tensor(name: str) -> None:
+    value, other = batch(4), batch(4)
+    before = tensors(value)
+    assert getattr(value, name)(other) is value
+    for path, tensor in tensors(other).items():
+        assert tensors(value)[path] is before[path]
+        assert torch.equal(before[path], tensor)
+
+
+def test_only_an_object_that_is_alike_is_copied() -> None:
+    value: Batch = batch(4)
+    with pytest.raises(TypeError, match="^copy_: expected a Batch, got a Flat$"):
+        value.copy_(flat(4))  # type: ignore[arg-type] # what a checker says too
+    with pytest.raises(ValueError, match=r"^Batch\.source is the same for a whole batch, but differs"):
+        value.copy_(batch(4).replace(source="other"))
+    with pytest.raises(TypeError, match=r"^Batch\.mask: expected a Tensor or a number, got None$"):
+        value.copy_(batch(4, full=False).replace(other=value.other))
+    with pytest.raises(ValueError, match=r"^Batch\.mask is None"):
+        batch(4, full=False).copy_(value)
+
+
+def test_values_of_items_are_copied_too() -> None:
+    class Titled(TensorClass):
+        x: Tensor
+        titles: PerItem[str]
+
+    value, other = Titled(torch.zeros(2), ["a", "b"], batch_size=2), Titled(torch.ones(2), ["c", "d"], batch_size=2)
+    x = value.x
+    assert value.copy_(other).titles.tolist() == ["c", "d"]
+    assert (x.tolist(), value.get_at("titles", 1)) == ([1, 1], other[1].titles)
+    assert Titled(torch.zeros(2, 3), ["a", "b"], batch_size=2).auto_batch_size_().batch_size == (2,)
+
+
+def test_items_are_copied_from_an_object_or_field_by_field() -> None:
+    value, other = batch(4), batch(4)
+    value.copy_at_(other[0], 1).update_at_(other[0], 2).update_at_({"tokens": 0, ("point", "weight"): 0}, 3)
+    for row in (1, 2):
+        assert torch.equal(value.tokens[row], other.tokens[0])
+        assert torch.equal(value.point.position[row], other.point.position[0])
+    assert (int(value.tokens[3].sum()), float(value.point.weight[3])) == (0, 0)
+
+
+class Heads(TensorClass):
+    """With several tensors in one field."""
+
+    by_name: dict[str, Tensor]
+    in_order: list[Tensor]
+
+
+def heads() -> Heads:
+    return Heads({"a": torch.zeros(4), "b": torch.zeros(4, 2)}, [torch.zeros(4)], batch_size=4)
+
+
+def test_each_tensor_of_a_dict_or_list_is_written() -> None:
+    value = heads()
+    a, first = value.by_name["a"], value.in_order[0]
+    value.set_("by_name", {"b": 2, "a": torch.ones(4)}).set_("in_order", [torch.ones(4)])
+    assert [int(tensor.sum()) for tensor in (a, value.by_name["b"], first)] == [4, 16, 4]
+    value.set_at_("by_name", 5, 0).set_at_("in_order", [torch.tensor(7)], 0)
+    assert (a.tolist(), first.tolist()) == ([5, 1, 1, 1], [7, 1, 1, 1])
+    value.copy_(heads())
+    assert value.by_name["a"] is a
+    assert a.sum() == 0
+
+
+def test_a_dict_or_list_is_written_as_a_whole() -> None:
+    value = heads()
+    with pytest.raises(ValueError, match=r"^Heads\.by_name: expected tensors for \['a', 'b'\], got \['a'\]$"):
+        value.set_("by_name", {"a": 1})
+    with pytest.raises(
+        ValueError, match=r"^Heads\.by_name\['a'\]: expected a shape of \[4\] to write in place, got \[3\]$"
+    ):
+        value.set_("by_name", {"a": torch.zeros(3), "b": 1})
+    with pytest.raises(TypeError, match=r"^Heads\.in_order: expected a list of Tensor or a number, got a Tensor"):
+        value.set_("in_order", torch.zeros(4))
+
+
+WRITES: dict[str, Callable[[Fixed], object]] = {
+    "set_": lambda value: value.set_("x", 1),
+    "set inplace": lambda value: value.set("x", 1, inplace=True),
+    "set_at_": lambda value: value.set_at_("x", 1, 0),
+    "update_": lambda value: value.update_({"x": 1}),
+    "update inplace": lambda value: value.update({"x": 1}, inplace=True),
+    "update_at_": lambda value: value.update_at_({"x": 1}, 0),
+    "copy_": lambda value: value.copy_(value.clone()),
+    "copy_at_": lambda value: value.copy_at_(value[0], 0),
+    "zero_": lambda value: value.zero_(),
+    "fill_": lambda value: value.fill_(1),
+    "set_ of a nested field": lambda value: value.set_(("flat", "x"), 1),
+    "zero_ of a nested object": lambda value: value.flat.zero_(),
+    "item of a nested object": lambda value: value.flat.set_at_("x", 1, 0),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_frozen_object_refuses_every_write(name: str) -> None:
+    value = fixed()
+    before = {path: tensor.clone() for path, tensor in tensors(value).items()}
+    with pytest.raises(FrozenInstanceError):
+        WRITES[name](value)
+    assert all(torch.equal(tensor, before[path]) for path, tensor in tensors(value).items())
+
+
+@pytest.mark.parametrize("name", ["set_", "set inplace", "set_at_", "update_", "zero_", "fill_"])
+def test_a_locked_object_allows_writes(name: str) -> None:
+    value: Any = flat(4).lock_()
+    WRITES[name](value)
+    assert value.is_locked

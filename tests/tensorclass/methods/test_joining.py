@@ -1,0 +1,181 @@
+"""Stack, cat, split, chunk and unbind: what torch does to each tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import TensorClass
+
+from ..declared import Batch, Flat, Point, assert_applied, assert_sound, batch, flat, point, tensors
+
+split: Any = Tensor.split
+"""Untyped in torch."""
+
+
+def joined(result: TensorClass, items: list[Batch], function: Any, dim: int) -> None:
+    """`result` is what `function` makes of each tensor of the items."""
+    paths = tensors(items[0])
+    for path, tensor in tensors(result).items():
+        assert torch.equal(tensor, function([tensors(item)[path] for item in items], dim)), path
+    assert tensors(result).keys() == paths.keys()
+    assert_sound(result)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("full", [True, False])
+def test_stack_adds_a_batch_dimension(dim: int, full: bool) -> None:
+    items = [batch(2, 3, full=full) for _ in range(4)]
+    result = Batch.stack(items, dim)
+    joined(result, items, torch.stack, dim)
+    assert result.batch_size == torch.stack([torch.empty(2, 3)] * 4, dim).shape
+    assert (result.source, result.tags) == ("test", ["a"])
+
+
+def test_a_negative_dimension_counts_from_behind_the_batch_dimensions() -> None:
+    items = [batch(2, 3) for _ in range(2)]
+    joined(Batch.stack(items, -1), items, torch.stack, 2)
+    joined(Batch.cat(items, -1), items, torch.cat, 1)
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_cat_lengthens_a_batch_dimension(dim: int) -> None:
+    items = [batch(2, 3), batch(2, 3)]
+    if dim == 1:
+        items[1] = batch(2, 5)
+    result = Batch.cat(items, dim)
+    joined(result, items, torch.cat, dim)
+    assert result.batch_size == ((4, 3) if dim == 0 else (2, 8))
+
+
+def test_joining_asks_for_one_class() -> None:
+    class Child(Flat):
+        pass
+
+    child = Child(torch.rand(2), torch.rand(2), batch_size=2)
+    with pytest.raises(TypeError, match="stack: expected objects of one class, got Flat and Child"):
+        Flat.stack([flat(2), child])
+    with pytest.raises(TypeError, match="expected Child, got Flat"):
+        Child.stack([flat(2)])  # type: ignore[list-item]
+
+
+def test_joining_asks_for_objects() -> None:
+    with pytest.raises(ValueError, match="stack: expected at least one object, got none"):
+        Batch.stack([])
+
+
+def test_joining_asks_for_batch_sizes_that_fit() -> None:
+    with pytest.raises(ValueError, match=r"stack: expected Flat of one batch size, got \[2\] and \[3\]"):
+        Flat.stack([flat(2), flat(3)])
+    with pytest.raises(ValueError, match=r"cat: .* differ in dimension 0 only, got \[2, 3\] and \[2, 4\]"):
+        Flat.cat([flat(2, 3), flat(2, 4)])
+    with pytest.raises(IndexError, match="dimension 0 is out of range: Flat has 0 batch dimensions"):
+        Flat.cat([flat(), flat()])
+    with pytest.raises(IndexError, match="stack: dimension 2 is out of range for 1 batch dimensions"):
+        Flat.stack([flat(2)], 2)
+
+
+def test_joining_names_the_field_whose_shapes_do_not_fit() -> None:
+    other = flat(2).replace(x=torch.rand(2, 4))
+    for join in (Flat.stack, Flat.cat):
+        with pytest.raises(
+            ValueError, match=r"Flat\.x: expected one shape beyond the batch size .*, got \[3\] and \[4\]"
+        ):
+            join([flat(2), other])
+    far = batch(2).replace(point=point(2).to("meta"))
+    with pytest.raises(ValueError, match=r"stack: Point\.position: expected one device .*, got cpu and meta"):
+        Batch.stack([batch(2), far])
+
+
+def test_joining_asks_for_equal_static_values() -> None:
+    with pytest.raises(ValueError, match=r"Batch\.source .* differs between the objects: 'test' and 'other'"):
+        Batch.stack([batch(2), batch(2).replace(source="other")])
+    assert Batch.stack([batch(2).replace(tags=["b"]), batch(2).replace(tags=["b"])]).tags == ["b"]
+
+
+def test_static_arrays_are_compared_by_their_elements() -> None:
+    class Scaled(TensorClass):
+        x: Tensor
+        scale: np.ndarray
+
+    one, same, other = (Scaled(torch.zeros(2), np.array([s, 2])) for s in (1, 1, 3))
+    assert Scaled.stack([one, same]).scale is one.scale
+    with pytest.raises(ValueError, match=r"Scaled\.scale"):
+        Scaled.stack([one, other])
+
+
+def test_joining_asks_for_none_in_the_same_fields() -> None:
+    with pytest.raises(TypeError, match=r"Batch\.mask: expected a value in every object or in none, 1 of 2 are None"):
+        Batch.cat([batch(2), batch(2).replace(mask=None)])
+    with pytest.raises(TypeError, match=r"Batch\.other: expected a value in every object or in none"):
+        Batch.cat([batch(2).replace(other=None), batch(2)])
+
+
+def test_joining_asks_for_one_class_in_nested_fields() -> None:
+    class Special(Point):
+        pass
+
+    special = Special(torch.rand(2, 2), torch.rand(2), batch_size=2)
+    with pytest.raises(TypeError, match=r"Batch\.point: expected values of one class, got Point and Special"):
+        Batch.stack([batch(2), batch(2).replace(point=special)])
+    assert type(Batch.stack([batch(2).replace(point=special)]).point) is Special
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, [2, 3], [0, 5]])
+@pytest.mark.parametrize("dim", [0, -1])
+def test_split_cuts_every_tensor(size: Any, dim: int) -> None:
+    value = batch(5, 5)
+    pieces = value.split(size, dim)
+    whole = split(torch.empty(5, 5), size, dim)
+    assert len(pieces) == len(whole)
+    for at, (piece, like) in enumerate(zip(pieces, whole, strict=True)):
+        assert_applied(piece, value, lambda tensor, at=at: split(tensor, size, dim % 2)[at], tuple(like.shape))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3, 4, 7])
+def test_chunk_cuts_as_torch_does(chunks: int) -> None:
+    value = batch(5)
+    pieces = value.chunk(chunks)
+    for at, like in enumerate(torch.empty(5).chunk(chunks)):
+        assert_applied(pieces[at], value, lambda tensor, at=at: tensor.chunk(chunks)[at], tuple(like.shape))  # type: ignore[misc]
+    assert len(pieces) == len(torch.empty(5).chunk(chunks))
+
+
+def test_an_empty_batch_is_cut_as_torch_does() -> None:
+    assert [piece.batch_size for piece in batch(0).chunk(3)] == [piece.shape for piece in torch.empty(0).chunk(3)]
+    assert [piece.batch_size for piece in batch(0).split(2)] == [piece.shape for piece in split(torch.empty(0), 2)]
+    assert batch(0).unbind() == ()
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("full", [True, False])
+def test_unbind_takes_a_dimension_away(dim: int, full: bool) -> None:
+    value = batch(2, 3, full=full)
+    for at, item in enumerate(value.unbind(dim)):
+        assert_applied(item, value, lambda tensor, at=at: tensor.unbind(dim % 2)[at], (3,) if dim == 0 else (2,))  # type: ignore[misc]
+
+
+def test_pieces_put_together_are_the_whole() -> None:
+    value = batch(5, 2)
+    assert_applied(Batch.cat(value.split(2)), value, lambda tensor: tensor)
+    assert_applied(Batch.stack(value.unbind(1), 1), value, lambda tensor: tensor)
+
+
+def test_sizes_that_do_not_add_up_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"split: expected sizes that add up to 5, got \[2, 2\]"):
+        batch(5).split([2, 2])
+    with pytest.raises(ValueError, match="split: expected a positive size, got 0"):
+        batch(5).split(0)
+    with pytest.raises(ValueError, match="chunk: expected a positive number of chunks, got 0"):
+        batch(5).chunk(0)
+    with pytest.raises(IndexError, match="dimension 1 is out of range"):
+        batch(5).split(2, 1)
+
+
+def test_a_point_of_any_depth_is_joined() -> None:
+    items = [point(2, 3), point(2, 3)]
+    assert Point.cat(items, 1).batch_size == (2, 6)

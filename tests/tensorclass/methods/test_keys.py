@@ -1,0 +1,202 @@
+"""Fields by key: listed, read at an index, set with defaults, taken out."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import TensorClass, Unbatched
+
+from ..declared import batch, flat, point
+
+
+class Tagged(TensorClass):
+    """With fields that are optional, static or not carried by the batch."""
+
+    x: Tensor
+    table: Unbatched[Tensor]
+    note: str | None = None
+
+
+def tagged() -> Tagged:
+    return Tagged(torch.arange(4), torch.arange(3), "new", batch_size=4)
+
+
+def test_keys_of_nested_objects_are_tuples() -> None:
+    value = batch(4, full=False)
+    assert value.keys(include_nested=True) == (
+        "tokens", "point", ("point", "position"), ("point", "weight"), "mask", "other", "source", "tags",
+    )  # fmt: skip
+
+
+def test_leaves_are_the_fields_that_hold_a_tensor() -> None:
+    value = batch(4, full=False)
+    assert value.keys(leaves_only=True) == ("tokens",)
+    leaves = {
+        "tokens": value.tokens,
+        ("point", "position"): value.point.position,
+        ("point", "weight"): value.point.weight,
+    }
+    assert dict(value.items(True, True)) == leaves
+    assert [id(leaf) for leaf in value.values(True, True)] == [id(leaf) for leaf in leaves.values()]
+
+
+def test_a_dict_of_tensors_is_a_leaf_and_can_be_indexed() -> None:
+    class Heads(TensorClass):
+        by_name: dict[str, Tensor]
+
+    value = Heads({"a": torch.arange(4)}, batch_size=4)
+    assert value.keys(leaves_only=True) == ("by_name",)
+    assert value.get_at("by_name", 2) == {"a": torch.tensor(2)}
+    assert Heads({"a": torch.zeros(4, 3), "b": torch.zeros(4, 2)}).auto_batch_size_().batch_size == (4,)
+
+
+def test_keys_can_be_sorted() -> None:
+    value = batch(4)
+    assert value.sorted_keys == ("mask", "other", "point", "source", "tags", "tokens")
+    assert value.keys(sort=True) == value.sorted_keys
+    assert value.keys(True, True, sort=True) == (
+        "mask", ("other", "position"), ("other", "weight"), ("point", "position"), ("point", "weight"), "tokens",
+    )  # fmt: skip
+
+
+def test_an_object_without_a_tensor_is_empty() -> None:
+    class Note(TensorClass):
+        x: Tensor | None = None
+        text: str = ""
+
+    assert Note().is_empty()
+    assert not Note(torch.ones(())).is_empty()
+
+
+def test_in_is_refused_because_it_could_mean_two_things() -> None:
+    with pytest.raises(
+        TypeError, match=r"^`in` is not defined for Flat: it has items and fields; ask `in batch\.keys\(\)`$"
+    ):
+        "x" in flat(4)  # noqa: B015
+
+
+INDEXES: list[Any] = [0, -1, slice(1, 3), None, ..., [2, 0], torch.tensor([True, False, True, False])]
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=str)
+def test_get_at_is_the_field_of_the_indexed_object(index: Any) -> None:
+    value = batch(4)
+    assert torch.equal(value.get_at("tokens", index), value[index].tokens)  # type: ignore[arg-type] # without generated files an object
+    assert torch.equal(value.get_at(("point", "weight"), index), value[index].point.weight)  # type: ignore[arg-type] # the same
+    assert value.get_at("source", index) == "test"
+
+
+def test_get_at_indexes_along_the_batch_dimensions_only() -> None:
+    value = tagged()
+    assert value.get_at("table", 1) is value.table
+    assert value.get_at("missing", 1, None) is None
+    with pytest.raises(IndexError, match="Tagged has 1 batch dimension"):
+        value.get_at("x", (0, 0))
+    with pytest.raises(KeyError, match="Tagged has no field 'y'"):
+        value.get_at("y", 0)
+
+
+def test_a_key_is_a_name_or_a_tuple_of_names() -> None:
+    value: Any = tagged()
+    with pytest.raises(TypeError, match="^expected the name of a field or a tuple of names as the key, got int 0$"):
+        value.get(0)
+    with pytest.raises(TypeError, match="^expected the name of a field or a tuple of names as the key, got None$"):
+        value.set(None, torch.zeros(4))
+
+
+def test_set_can_write_into_the_tensor_that_is_there() -> None:
+    value = batch(4, full=False).lock_()
+    weight = value.point.weight
+    value.set(("point", "weight"), torch.full((4,), 2.0), inplace=True)
+    assert value.point.weight is weight
+    assert weight.tolist() == [2, 2, 2, 2]
+    value.unlock_().set("mask", torch.ones(4), inplace=True).set("source", "new", inplace=True)
+    assert value.mask is not None
+    assert value.source == "new"
+
+
+def test_set_moves_to_the_device_without_waiting_where_asked() -> None:
+    value = flat(4).to("meta")
+    assert value.set("x", torch.zeros(4), non_blocking=True).x.device.type == "meta"
+
+
+def test_setdefault_sets_what_is_none() -> None:
+    value, mask = batch(4, full=False), torch.ones(4)
+    assert value.setdefault("mask", mask) is mask
+    assert value.setdefault("mask", torch.zeros(4)) is mask
+    assert value.setdefault(("point", "weight"), None) is value.point.weight
+    with pytest.raises(ValueError, match=r"Batch\.other"):
+        value.setdefault("other", point(3))
+
+
+def test_pop_takes_the_value_out_of_an_optional_field() -> None:
+    value = batch(4)
+    mask = value.mask
+    assert value.pop("mask") is mask
+    assert value.mask is None
+    for key in (("point", "weight"), "source"):
+        with pytest.raises(TypeError, match="cannot be taken out: it is no optional tensor or object$"):
+            value.pop(key)
+    with pytest.raises(RuntimeError, match=r"cannot assign to Batch\.other: it is locked"):
+        value.lock_().pop("other")
+
+
+def test_update_takes_tuples_and_objects_of_the_class() -> None:
+    value, other, weight = batch(4), batch(4), torch.ones(4)
+    value.update({("point", "weight"): weight, "source": "new"})
+    assert value.point.weight is weight
+    value.update(other)
+    assert value.tokens is other.tokens
+    assert value.source == "test"
+    with pytest.raises(TypeError, match="^expected a mapping or a Batch, got Flat$"):
+        value.update(flat(4))  # type: ignore[call-overload] # what a checker says too
+    with pytest.raises(KeyError, match="Point has no field 'wieght'"):
+        value.update({"source": "third", ("point", "wieght"): weight})
+    assert value.source == "test"
+
+
+def test_update_can_write_into_the_tensors_that_are_there() -> None:
+    value = batch(4)
+    tokens, weight = value.tokens, value.point.weight
+    value.update({"tokens": torch.zeros(4, 3), "point": {"weight": torch.zeros(4)}, "source": "new"}, inplace=True)
+    assert value.tokens is tokens
+    assert value.point.weight is weight
+    assert (int(tokens.sum()), int(weight.sum()), value.source) == (0, 0, "new")
+
+
+def test_selected_fields_are_a_dict_that_update_takes() -> None:
+    value, other = batch(4), batch(4)
+    selected = value.select("source", ("point", "weight"), ("point", "position"))
+    assert selected == {"source": "test", "point": {"weight": value.point.weight, "position": value.point.position}}
+    other.update(selected)
+    assert other.point.weight is value.point.weight
+    with pytest.raises(KeyError, match="Point has no field 'z'"):
+        value.select(("point", "z"))
+
+
+def test_excluded_fields_are_left_out_of_the_dict() -> None:
+    value = batch(4)
+    left = value.exclude("tokens", "other", ("mask",), ("point", "weight"))
+    assert left == {"point": {"position": value.point.position}, "source": "test", "tags": ["a"]}
+    with pytest.raises(KeyError, match="did you mean 'tokens'"):
+        value.exclude("tokns")
+
+
+def test_fields_of_a_frozen_object_are_read_by_key_and_not_set() -> None:
+    class Fixed(TensorClass, frozen=True):
+        x: Tensor
+        y: Tensor | None = None
+
+    value = Fixed(torch.ones(4), batch_size=4)
+    with pytest.raises(FrozenInstanceError):
+        value.set("x", value.x)
+    with pytest.raises(FrozenInstanceError):
+        value.pop("y")
+    with pytest.raises(FrozenInstanceError):
+        value.setdefault("y", value.x)
+    assert value.get_at("x", 0) == 1

@@ -1,0 +1,222 @@
+"""Devices, dtypes, copies and gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from ..declared import Batch, assert_applied, batch, flat, tensors
+
+
+def dtypes(value: Batch) -> dict[str, torch.dtype]:
+    return {path: tensor.dtype for path, tensor in tensors(value).items()}
+
+
+def test_to_a_device_moves_every_tensor_and_keeps_the_rest() -> None:
+    moved = batch(4).to("meta")
+    assert {tensor.device.type for tensor in tensors(moved).values()} == {"meta"}
+    assert moved.device == moved.point.device == torch.device("meta")
+    assert (moved.source, moved.batch_size) == ("test", (4,))
+
+
+def test_to_the_device_that_it_has_is_the_object_itself() -> None:
+    value = batch(4).to("cpu")
+    assert value.to("cpu") is value
+    assert value.to(torch.device("cpu"), non_blocking=True) is value
+    assert value.cpu() is value
+
+
+def test_to_a_device_from_none_is_a_new_object_with_the_same_tensors() -> None:
+    value = batch(4)
+    moved = value.to("cpu")
+    assert (value.device, moved.device) == (None, torch.device("cpu"))
+    assert moved.tokens is value.tokens
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        ((torch.float64,), {}),
+        ((torch.float64, True), {}),
+        ((None, torch.float64), {}),
+        (("cpu", torch.float64, True), {}),
+        ((), {"dtype": torch.float64}),
+        ((), {"device": "cpu", "dtype": torch.float64, "non_blocking": True}),
+        ((torch.zeros(1, dtype=torch.float64),), {}),
+        ((), {"other": torch.zeros(1, dtype=torch.float64)}),
+    ],
+)
+def test_a_dtype_is_that_of_the_floating_point_tensors(args: tuple[Any, ...], named: dict[str, Any]) -> None:
+    value = batch(4)
+    expected = {path: torch.float64 if dtype.is_floating_point else dtype for path, dtype in dtypes(value).items()}
+    assert dtypes(value.to(*args, **named)) == expected
+    assert torch.bool in expected.values() and torch.int64 in expected.values()
+
+
+def test_to_a_dtype_that_it_has_is_the_object_itself() -> None:
+    value = batch(4)
+    assert value.to(torch.float32) is value
+    assert value.float() is value
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("half", torch.float16), ("bfloat16", torch.bfloat16), ("double", torch.float64), ("float", torch.float32)],
+)
+def test_dtypes_have_short_names(name: str, dtype: torch.dtype) -> None:
+    assert getattr(flat(4).to(torch.float64), name)().x.dtype == dtype
+
+
+def test_complex_tensors_are_cast_to_complex_dtypes_only() -> None:
+    value = flat(4).replace(x=torch.zeros(4, dtype=torch.complex64))
+    assert value.to(torch.float64).x.dtype == torch.complex64
+    assert value.to(torch.complex128).x.dtype == torch.complex128
+    assert value.to(torch.complex128).y.dtype == torch.complex128
+
+
+def test_an_integer_dtype_is_refused() -> None:
+    with pytest.raises(
+        TypeError, match=r"Batch\.to: expected a floating point or complex dtype, got torch\.int32; .*apply"
+    ):
+        batch(4).to(torch.int32)
+
+
+def test_to_another_object_takes_its_device() -> None:
+    assert batch(4).to(flat(2).to("meta")).device == torch.device("meta")
+    value = batch(4)
+    assert value.to(flat(2)) is value
+
+
+def test_to_refuses_unknown_arguments() -> None:
+    value: Any = flat(4)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'devise'"):
+        value.to(devise="cpu")
+
+
+def test_clone_copies_tensors_and_shares_static_values() -> None:
+    value = batch(4)
+    cloned = value.clone()
+    assert_applied(cloned, value, lambda tensor: tensor)
+    assert all(tensors(cloned)[path].data_ptr() != tensor.data_ptr() for path, tensor in tensors(value).items())
+    assert cloned.tags is value.tags
+
+
+def test_gradients_are_recorded_for_floating_point_tensors() -> None:
+    value = batch(4)
+    assert not value.requires_grad
+    assert value.requires_grad_() is value
+    assert value.requires_grad
+    assert value.point.weight.requires_grad and not value.tokens.requires_grad
+    assert not value.detach().requires_grad
+    assert not value.requires_grad_(False).requires_grad
+
+
+def test_gradients_flow_through_operations() -> None:
+    value = flat(4).requires_grad_()
+    (gradient,) = torch.autograd.grad((value[1:] * 2).reshape(3, 1).y.sum(), [value.y])
+    assert gradient.tolist() == [0, 2, 2, 2]
+
+
+def test_contiguous_makes_every_tensor_contiguous() -> None:
+    value = batch(2, 3).transpose(0, 1)
+    assert not value.tokens.is_contiguous()
+    assert_applied(value.contiguous(), value, lambda tensor: tensor)
+    assert value.contiguous().tokens.is_contiguous()
+
+
+def test_apply_calls_a_function_on_every_tensor() -> None:
+    value = batch(4)
+    assert_applied(value.apply(lambda tensor: tensor * 2), value, lambda tensor: tensor * 2)
+    assert value.apply(torch.clone).source == "test"
+
+
+def test_apply_takes_the_tensors_of_other_objects_too() -> None:
+    value, other, third = batch(4), batch(4), batch(4)
+    one, two, three = tensors(value), tensors(other), tensors(third)
+    for path, tensor in tensors(value.apply(torch.maximum, other)).items():
+        assert torch.equal(tensor, torch.maximum(one[path], two[path]))
+    for path, tensor in tensors(value.apply(lambda *given: torch.stack(given, -1), other, third)).items():
+        assert torch.equal(tensor, torch.stack([one[path], two[path], three[path]], -1))
+    assert value.apply(lambda one, two: (one + two)[0], other, batch_size=()).batch_size == ()
+
+
+def test_apply_refuses_other_objects_that_do_not_fit() -> None:
+    wrong: Any = flat(4)
+    with pytest.raises(TypeError, match="^Batch.apply: expected Batch, got a Flat$"):
+        batch(4).apply(torch.add, wrong)
+    with pytest.raises(ValueError, match=r"^expected two Batch of one batch size, got \[4\] and \[5\]$"):
+        batch(4).apply(torch.add, batch(5))
+
+
+def test_named_apply_takes_the_tensors_of_other_objects_too() -> None:
+    value, other = flat(4), flat(4) * 3
+    told = value.named_apply(lambda name, one, two: two if name == "x" else one, other)
+    assert torch.equal(told.x, other.x)
+
+
+def test_apply_can_change_the_batch_size_and_the_device() -> None:
+    value = batch(4, 5)
+    assert_applied(value.apply(lambda tensor: tensor[0], batch_size=5), value, lambda tensor: tensor[0], (5,))
+    assert_applied(value.apply(lambda tensor: tensor[0, 0], batch_size=()), value, lambda tensor: tensor[0, 0], ())
+    assert value.apply(lambda tensor: tensor.to("meta"), device="meta").device == torch.device("meta")
+
+
+def test_apply_checks_the_results() -> None:
+    wrong: Any = str
+    with pytest.raises(TypeError, match=r"Batch\.tokens: expected a Tensor, got a str"):
+        batch(4).apply(wrong)
+    with pytest.raises(ValueError, match=r"Batch\.tokens: expected a shape that starts with \[4\], got \[2, 3\]"):
+        batch(4).apply(lambda tensor: tensor[:2])
+    nothing: Any = lambda tensor: None if tensor.dtype is torch.bool else tensor  # noqa: E731
+    with pytest.raises(TypeError, match=r"Batch\.mask: expected a Tensor, got None"):
+        batch(4).apply(nothing)
+
+    def spoil(tensor: Tensor) -> Tensor:
+        return tensor[:2] if tensor.shape == (4, 2) and tensor.is_floating_point() else tensor
+
+    with pytest.raises(ValueError, match=r"Point\.position: expected a shape that starts with \[4\], got \[2, 2\]"):
+        batch(4).apply(spoil)
+
+
+def test_apply_keeps_the_device_true() -> None:
+    value = flat(4).to("cpu")
+    assert value.apply(torch.neg).device == torch.device("cpu")
+    assert value.apply(lambda tensor: tensor.to("meta"), device="meta").x.device.type == "meta"
+
+
+def test_a_nested_object_keeps_its_own_device() -> None:
+    value = batch(4)
+    value.point = value.point.to("cpu")
+    for result in (value[0], value.reshape(2, 2), value.clone(), value.split(2)[0], value == value):
+        assert (result.device, result.point.device) == (None, torch.device("cpu"))
+
+
+def test_a_filter_tells_which_tensors_are_cast() -> None:
+    value = batch(4)
+    cast = value.to(torch.int32, cast_filter=lambda tensor: tensor.dtype == torch.int64)
+    assert dtypes(cast) == dtypes(value) | {"tokens": torch.int32}
+    assert set(dtypes(value.to(torch.int32, cast_filter=lambda tensor: True)).values()) == {torch.int32}
+
+
+def test_to_gives_another_batch_size_without_changing_the_object() -> None:
+    value = batch(4, 5).refine_names("time", "row")
+    out = value.to(batch_size=4)
+    assert (out.batch_size, out.names) == ((4,), ("time",))
+    assert out.tokens is value.tokens
+    assert value.batch_size == (4, 5)
+    with pytest.raises(ValueError, match=r"Batch\.tokens: expected a shape that starts with \[5\]"):
+        value.to("meta", batch_size=5)
+
+
+def test_to_can_change_the_object_itself() -> None:
+    value = batch(4).refine_names("time")
+    assert value.to("meta", torch.float64, inplace=True) is value
+    assert (value.device, value.point.device) == (torch.device("meta"), torch.device("meta"))
+    assert value.point.weight.dtype == torch.float64
+    assert value.names == ("time",)
+    assert value.to("meta", inplace=True) is value
+    with pytest.raises(RuntimeError, match="cannot move or cast a Batch: it is locked"):
+        value.lock_().to("cpu", inplace=True)

@@ -1,0 +1,116 @@
+"""Changing the batch shape: what torch does to the leading dimensions of each tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from ..declared import Batch, Flat, assert_applied, batch
+
+Change = Callable[[Batch], Batch]
+Oracle = Callable[[Tensor], Tensor]
+
+
+@pytest.mark.parametrize(
+    ("change", "oracle", "batch_size"),
+    [
+        (lambda b: b.reshape(3, 2, 2), lambda t: t.reshape(3, 2, 2, *t.shape[2:]), (3, 2, 2)),
+        (lambda b: b.reshape([12]), lambda t: t.reshape(12, *t.shape[2:]), (12,)),
+        (lambda b: b.reshape(-1, 6), lambda t: t.reshape(2, 6, *t.shape[2:]), (2, 6)),
+        (lambda b: b.view(2, 6), lambda t: t.view(2, 6, *t.shape[2:]), (2, 6)),
+        (lambda b: b.view(torch.Size([12, 1])), lambda t: t.view(12, 1, *t.shape[2:]), (12, 1)),
+        (lambda b: b.flatten(), lambda t: t.flatten(0, 1), (12,)),
+        (lambda b: b.unflatten(1, [2, -1]), lambda t: t.unflatten(1, [2, 2]), (3, 2, 2)),
+        (lambda b: b.unflatten(-1, (2, 2)), lambda t: t.unflatten(1, [2, 2]), (3, 2, 2)),
+        (lambda b: b.permute(1, 0), lambda t: t.transpose(0, 1), (4, 3)),
+        (lambda b: b.permute([-1, 0]), lambda t: t.transpose(0, 1), (4, 3)),
+        (lambda b: b.transpose(0, -1), lambda t: t.transpose(0, 1), (4, 3)),
+        (lambda b: b.unsqueeze(0), lambda t: t.unsqueeze(0), (1, 3, 4)),
+        (lambda b: b.unsqueeze(-1), lambda t: t.unsqueeze(2), (3, 4, 1)),
+        (lambda b: b.unsqueeze(1).squeeze(1), lambda t: t, (3, 4)),
+        (lambda b: b.unsqueeze(0).unsqueeze(-1).squeeze(), lambda t: t, (3, 4)),
+        (lambda b: b.squeeze(0), lambda t: t, (3, 4)),
+        (lambda b: b[:1].expand(5, -1), lambda t: t[:1].expand(5, *t.shape[1:]), (5, 4)),
+        (lambda b: b.expand(2, 3, 4), lambda t: t.expand(2, *t.shape), (2, 3, 4)),
+    ],
+)
+def test_every_tensor_is_changed_in_its_leading_dimensions(
+    change: Change, oracle: Oracle, batch_size: tuple[int, ...]
+) -> None:
+    value = batch(3, 4)
+    assert_applied(change(value), value, oracle, batch_size)
+
+
+def test_views_share_memory() -> None:
+    value = batch(3, 4)
+    value.view(12)[0].tokens.fill_(-1)
+    assert value.tokens[0, 0].tolist() == [-1, -1, -1]
+
+
+def test_dimensions_of_size_one_in_a_field_are_not_squeezed() -> None:
+    value = batch(1).replace(tokens=torch.zeros(1, 1, 3))
+    assert value.squeeze().tokens.shape == (1, 3)
+
+
+def test_flatten_without_batch_dimensions_adds_one() -> None:
+    assert batch().flatten().batch_size == (1,)
+
+
+def test_an_empty_batch_can_be_reshaped() -> None:
+    assert batch(0, 4).reshape(4, 0).batch_size == (4, 0)
+    assert batch(0, 4).flatten().batch_size == (0,)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda b: b.reshape(5), ValueError, r"Batch of batch size \[3, 4\] cannot be reshaped to \[5\]"),
+        (lambda b: b.reshape(-1, 5), ValueError, r"cannot be reshaped to \[-1, 5\]"),
+        (lambda b: b.reshape(-1, -1), ValueError, r"cannot be reshaped to \[-1, -1\]"),
+        (lambda b: b.reshape(-3, -4), ValueError, r"cannot be reshaped to \[-3, -4\]"),
+        (lambda b: b.unflatten(0, [2, 2]), ValueError, r"Batch of batch size \[3\] cannot be reshaped to \[2, 2\]"),
+        (
+            lambda b: b.permute(0),
+            ValueError,
+            r"permute: expected each of the 2 batch dimensions of Batch once, got \[0\]",
+        ),
+        (lambda b: b.permute(0, 0), ValueError, "permute"),
+        (lambda b: b.transpose(0, 2), IndexError, "dimension 2 is out of range: Batch has 2 batch dimensions"),
+        (lambda b: b.unsqueeze(3), IndexError, "unsqueeze: dimension 3 is out of range for 2 batch dimensions"),
+        (lambda b: b.squeeze(2), IndexError, "dimension 2 is out of range"),
+        (lambda b: b.flatten(1, 0), ValueError, "flatten: start_dim 1 lies behind end_dim 0"),
+        (lambda b: b.expand(5, 4), ValueError, r"the batch size \[3, 4\] does not broadcast to \[5, 4\]"),
+        (lambda b: b.expand(4), ValueError, "does not broadcast"),
+    ],
+)
+def test_a_change_that_does_not_fit_is_refused(
+    change: Callable[[Batch], Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        change(batch(3, 4))
+
+
+def test_integers_of_numpy_leave_integers_of_python_in_batch_sizes() -> None:
+    one, two, four = np.int64(1), np.int64(2), np.int64(4)
+    value: Any = Flat(torch.rand(4, 3), torch.rand(4), batch_size=cast(Any, [four]))
+    made = [
+        value,
+        Flat(torch.rand(4, 3), torch.rand(4), batch_size=cast(Any, four)),
+        value[one:],
+        value[:two],
+        value[one:four:two],
+        value[-four:-one],
+        value.reshape(two, two),
+        value.reshape((two, two)),
+        value.view(two, -1),
+        value.expand(two, four),
+        value.reshape(four)[two],
+    ]
+    for each in made:
+        assert all(type(size) is int for size in each.batch_size)
+    assert [tuple(each.batch_size) for each in made[2:6]] == [(3,), (2,), (2,), (3,)]

@@ -1,0 +1,158 @@
+"""Operators: what Python does to each tensor."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import TensorClass
+
+from ..declared import Flat, assert_applied, batch, flat, point, tensors
+
+ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow]
+COMPARISON = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+LOGIC = [operator.and_, operator.or_, operator.xor]
+SHIFTS = [operator.lshift, operator.rshift]
+
+Binary = Callable[[Any, Any], Any]
+
+
+def whole(*batch_size: int) -> Flat:
+    """Positive integers below eight."""
+    return flat(*batch_size).apply(lambda tensor: (tensor * 7).long() + 1)
+
+
+@pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
+def test_two_objects_are_combined_field_by_field(function: Binary) -> None:
+    left, right = flat(4), flat(4)
+    result = function(left, right)
+    assert torch.equal(result.x, function(left.x, right.x))
+    assert torch.equal(result.y, function(left.y, right.y))
+    assert result.batch_size == (4,)
+
+
+@pytest.mark.parametrize("function", [*LOGIC, *SHIFTS])
+def test_integers_are_combined_bit_by_bit(function: Binary) -> None:
+    left, right = whole(4), whole(4)
+    assert torch.equal(function(left, right).x, function(left.x, right.x))
+    assert_applied(function(left, 3), left, lambda tensor: function(tensor, 3))
+    assert_applied(function(3, left), left, lambda tensor: function(3, tensor))
+
+
+@pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
+@pytest.mark.parametrize("number", [2, 0.5, torch.tensor(2.0)], ids=str)
+def test_a_number_is_combined_with_every_tensor(function: Binary, number: Any) -> None:
+    value = flat(4)
+    assert_applied(function(value, number), value, lambda tensor: function(tensor, number))
+    assert_applied(function(number, value), value, lambda tensor: function(number, tensor))
+
+
+@pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
+def test_numbers_of_numpy_are_numbers(function: Binary) -> None:
+    value, number = flat(4), np.float32(2)
+    assert_applied(function(value, number), value, lambda tensor: function(tensor, 2.0))
+    assert_applied(function(number, value), value, lambda tensor: function(2.0, tensor))
+
+
+def test_an_array_is_refused() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        operator.mul(np.ones(4), cast(Any, flat(4)))
+
+
+@pytest.mark.parametrize("function", [*ARITHMETIC, *COMPARISON])
+def test_a_tensor_is_combined_over_the_batch_dimensions(function: Binary) -> None:
+    value, factors = flat(2, 3), torch.rand(3)
+    left, right = function(value, factors), function(factors, value)
+    assert torch.equal(left.x, function(value.x, factors[:, None]))
+    assert torch.equal(left.y, function(value.y, factors))
+    assert torch.equal(right.x, function(factors[:, None], value.x))
+    assert torch.equal(right.y, function(factors, value.y))
+    assert (type(right), right.batch_size) == (Flat, (2, 3))
+
+
+def test_a_tensor_that_does_not_fit_the_batch_size_is_refused() -> None:
+    for shape in [(2,), (1, 2, 3), (4,)]:
+        with pytest.raises(ValueError, match=r"a Tensor broadcasts over the batch size \[2, 3\] only"):
+            flat(2, 3) + torch.zeros(shape)
+        with pytest.raises(ValueError, match=r"a Tensor broadcasts over the batch size \[2, 3\] only"):
+            torch.zeros(shape) + flat(2, 3)
+
+
+@pytest.mark.parametrize("function", [operator.neg, operator.pos, abs])
+def test_an_operator_of_one_operand_is_applied_to_every_tensor(function: Callable[[Any], Any]) -> None:
+    value = flat(4) - 0.5
+    assert_applied(function(value), value, function)
+
+
+def test_invert_is_applied_to_masks() -> None:
+    value = flat(4) > 0.5
+    assert_applied(~value, value, torch.logical_not)
+
+
+def test_nested_objects_are_combined_and_static_values_are_those_of_the_left() -> None:
+    left, right = batch(4), batch(4).replace(source="right")
+    right.mask, left.mask = None, None
+    result = left + right
+    assert torch.equal(result.point.position, left.point.position + right.point.position)
+    assert (result.source, result.mask) == ("test", None)
+    assert tensors(result).keys() == tensors(left).keys()
+
+
+def test_a_field_that_is_none_in_one_object_only_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"Batch\.other: expected a value in every object or in none, 1 of 2 are None"):
+        batch(4) == batch(4).replace(other=None)  # noqa: B015 # it is the comparison that raises
+
+
+def test_objects_of_different_batch_sizes_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"expected two Flat of one batch size, got \[4\] and \[3\]"):
+        flat(4) + flat(3)
+
+
+def test_the_field_whose_shapes_do_not_fit_is_named() -> None:
+    with pytest.raises(ValueError, match=r"add: Flat\.x: expected one shape .*, got \[3\] and \[4\]"):
+        flat(2) + flat(2).replace(x=torch.rand(2, 4))
+
+
+def test_objects_of_different_classes_are_refused() -> None:
+    left, right = flat(4), point(4)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        left + right  # type: ignore[operator]
+    with pytest.raises(TypeError, match="not supported"):
+        left < right  # type: ignore[operator] # noqa: B015 # it is the comparison that raises
+
+
+def test_comparison_with_something_else_is_plain() -> None:
+    assert (flat(4) == "text") is False
+    assert (flat(4) != None) is True  # noqa: E711 # the comparison itself is meant
+
+
+def test_an_object_has_no_truth_value_and_no_hash() -> None:
+    with pytest.raises(TypeError, match="a Flat has no truth value"):
+        bool(flat(4) == flat(4))
+    with pytest.raises(TypeError, match="unhashable type: 'Flat'"):
+        hash(flat(4))
+
+
+def test_augmented_assignment_changes_the_tensors() -> None:
+    value = before = flat(4)
+    x, expected = value.x, value.x + 1
+    value += 1
+    assert value is before and value.x is x
+    assert torch.equal(value.x, expected)
+
+
+def test_a_user_may_define_equality() -> None:
+    class Named(TensorClass):
+        x: Tensor
+        name: str
+
+        def __eq__(self, other: object) -> bool:  # type: ignore[override]
+            return isinstance(other, Named) and self.name == other.name
+
+    assert Named(torch.zeros(1), "a") == Named(torch.ones(1), "a")

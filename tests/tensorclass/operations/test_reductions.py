@@ -1,0 +1,128 @@
+"""What reductions reduce: batch dimensions, those beyond, everything; every tensor, or all to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import TensorClass
+from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
+
+from .declared import Batch, example, integers, tensors
+
+
+def test_without_dim_every_tensor_is_one_number_and_no_batch_size_is_left() -> None:
+    value = example()
+    got = value.sum()
+    assert (got.batch_size, got.inner.batch_size) == ((), ())
+    torch.testing.assert_close(tensors(got), {path: tensor.sum() for path, tensor in tensors(value).items()})
+
+
+def test_a_reduction_of_a_nested_object_keeps_its_further_batch_dimensions() -> None:
+    got = example().mean(0)
+    assert (got.batch_size, got.inner.batch_size) == ((3,), (3, 5))
+
+
+def test_feature_reduces_what_fields_have_beyond_the_batch() -> None:
+    value = example()
+    got = value.amax("feature")
+    assert (got.batch_size, got.inner.batch_size) == ((2, 3), (2, 3))
+    assert torch.equal(got.x, value.x.amax(2))
+    assert torch.equal(got.y, value.y)
+    assert torch.equal(got.inner.q, value.inner.q.amax((2, 3)))
+
+
+def test_keepdim_leaves_dimensions_of_size_one() -> None:
+    value = example()
+    assert value.sum(1, keepdim=True).batch_size == (2, 1)
+    assert (value.sum(keepdim=True).batch_size, value.sum(keepdim=True).x.shape) == ((1, 1), (1, 1, 1))
+    assert value.sum("feature", keepdim=True).x.shape == (2, 3, 1)
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_reduce_gives_one_tensor_of_what_is_left_of_the_batch(keepdim: bool) -> None:
+    value = example()
+    rows = torch.cat([value.x, value.y[..., None], value.inner.q.flatten(2)], -1)
+    torch.testing.assert_close(value.std("feature", reduce=True, keepdim=keepdim), rows.std(-1))
+    over_first = rows.transpose(0, 1).flatten(1).std(-1)
+    wanted = over_first[None] if keepdim else over_first
+    torch.testing.assert_close(value.std(0, reduce=True, keepdim=keepdim), wanted)
+    torch.testing.assert_close(value.max(reduce=True), rows.max())
+
+
+def test_min_and_max_along_a_dimension_say_where() -> None:
+    value = example()
+    got = value.max(1)
+    assert isinstance(got, ValuesAndIndices)
+    values, indices = got
+    assert torch.equal(indices.x, value.x.max(1).indices)
+    assert torch.equal(value.x.gather(1, indices.x.unsqueeze(1)).squeeze(1), values.x)
+    assert (type(indices), indices.name) == (Batch, "test")
+
+
+def test_all_and_any_are_a_bool_unless_they_are_asked_for_more() -> None:
+    value = integers()
+    assert (value == value).all() is True
+    assert (value != value).any() is False
+    assert torch.equal((value == value).all(reduce=True), torch.tensor(True))
+    assert (value > 0).all(0).batch_size == (3,)
+
+
+def test_a_dimension_may_be_given_by_its_name() -> None:
+    value = example()
+    value.names = ["time", "row"]
+    got = value.sum("time")
+    assert (got.batch_size, got.names) == ((3,), ("row",))
+    assert value.sum(("row", 0)).batch_size == ()
+    assert value.cumsum("row").names == ("time", "row")
+
+
+@pytest.mark.parametrize(
+    ("dim", "error", "message"),
+    [
+        (2, IndexError, "dimension 2 is out of range: Batch has 2 batch dimensions"),
+        ((0, -2), ValueError, r"Batch\.sum: expected different batch dimensions, got \[0, -2\]"),
+        ((), ValueError, r"Batch\.sum: expected different batch dimensions, got \[\]"),
+        ("color", ValueError, "no dimension of Batch is called 'color'"),
+    ],
+)
+def test_dimensions_that_are_not_there_are_refused(dim: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        example().sum(dim)
+
+
+def test_several_dimensions_of_min_are_refused() -> None:
+    dims: Any = (0, 1)
+    with pytest.raises(TypeError, match=r"Batch\.min: expected one batch dimension, got \(0, 1\); for others use amin"):
+        example().min(dims)
+
+
+def test_the_field_that_torch_refuses_is_named() -> None:
+    class Mixed(TensorClass):
+        x: Tensor
+        count: Tensor
+
+    mixed = Mixed(torch.ones(2), torch.tensor([1, 2]), batch_size=2)
+    with pytest.raises(RuntimeError, match=r"mean: Mixed\.count: mean\(\): could not infer output dtype"):
+        mixed.mean(0)
+    assert mixed.mean(0, dtype=torch.float64).count == 1.5
+
+
+def test_an_object_without_tensors_is_reduced_to_none() -> None:
+    class Note(TensorClass):
+        text: str
+
+    note = Note("a", batch_size=[2, 3])
+    assert note.sum(0).batch_size == (3,)
+    with pytest.raises(ValueError, match=r"Note\.sum: there are no tensors to reduce to one"):
+        note.sum(reduce=True)
+
+
+def test_items_without_numbers_are_reduced_as_torch_does() -> None:
+    value = example(size=(0, 3))
+    assert torch.equal(value.sum(0).x, torch.zeros(3, 4))
+    assert value.prod("feature").x.shape == (0, 3)
+    assert torch.equal(value.sum(0, reduce=True), torch.zeros(3))

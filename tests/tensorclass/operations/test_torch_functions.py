@@ -1,0 +1,91 @@
+"""Functions of torch that take objects, and DataLoaders that make batches of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.data import DataLoader
+
+from ..declared import Batch, Flat, assert_applied, batch, flat
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "method"),
+    [
+        (torch.reshape, ((3, 2),), lambda value: value.reshape(3, 2)),
+        (torch.flatten, (), lambda value: value.flatten()),
+        (torch.unflatten, (1, (3, 1)), lambda value: value.unflatten(1, (3, 1))),
+        (torch.permute, ((1, 0),), lambda value: value.permute(1, 0)),
+        (torch.transpose, (0, 1), lambda value: value.transpose(0, 1)),
+        (torch.unsqueeze, (0,), lambda value: value.unsqueeze(0)),
+        (torch.squeeze, (), lambda value: value.squeeze()),
+        (torch.broadcast_to, ((4, 2, 3),), lambda value: value.expand(4, 2, 3)),
+        (torch.detach, (), lambda value: value.detach()),
+        (torch.clone, (), lambda value: value.clone()),
+        (torch.add, (1,), lambda value: value + 1),
+        (torch.neg, (), lambda value: -value),
+        (torch.eq, (1,), lambda value: value == 1),
+    ],
+)
+def test_a_torch_function_is_the_method(function: Any, arguments: tuple[Any, ...], method: Any) -> None:
+    value = batch(2, 3, full=False)
+    expected = method(value)
+    assert_applied(function(value, *arguments), expected, lambda tensor: tensor)
+
+
+def test_torch_joins_and_cuts_objects() -> None:
+    value = batch(4)
+    functions: Any = torch
+    assert_applied(functions.stack([value, value], dim=1), Batch.stack([value, value], 1), lambda tensor: tensor)
+    assert_applied(functions.cat([value, value]), Batch.cat([value, value]), lambda tensor: tensor)
+    for got, wanted in [
+        (functions.split(value, 3), value.split(3)),
+        (functions.chunk(value, 2), value.chunk(2)),
+        (functions.unbind(value), value.unbind()),
+    ]:
+        assert len(got) == len(wanted)
+        assert_applied(got[0], wanted[0], lambda tensor: tensor)
+
+
+@pytest.mark.parametrize("name", ["zeros_like", "ones_like", "empty_like", "rand_like", "randn_like"])
+def test_torch_makes_objects_like_another(name: str) -> None:
+    value, function = flat(4), getattr(torch, name)
+    made = function(value, dtype=torch.float64, device="meta")
+    assert (made.x.shape, made.x.dtype, made.device) == ((4, 3), torch.float64, torch.device("meta"))
+    assert function(value).batch_size == (4,)
+
+
+def test_full_like_takes_a_value() -> None:
+    full: Any = torch.full_like
+    value = flat(4)
+    assert_applied(full(value, 3), value, lambda tensor: torch.full_like(tensor, 3))
+
+
+def test_another_torch_function_says_what_to_do() -> None:
+    functions: Any = torch
+    with pytest.raises(TypeError, match=r"topk is not defined for Flat; apply it to the tensors, with \.apply or"):
+        functions.topk(flat(4), 2)
+    with pytest.raises(TypeError, match=r"pad is not defined for Flat"):
+        functions.nn.functional.pad(flat(4), (0, 1))
+
+
+def test_a_data_loader_makes_batches() -> None:
+    whole = flat(5)
+    loader: Any = DataLoader(list(whole), batch_size=2)  # type: ignore[arg-type]
+    batches = list(loader)
+    assert [found.batch_size for found in batches] == [(2,), (2,), (1,)]
+    assert_applied(Flat.cat(batches), whole, lambda tensor: tensor)
+
+
+def test_a_data_loader_collates_objects_inside_other_items() -> None:
+    items = [(value, {"index": at}) for at, value in enumerate(flat(4))]
+    loader: Any = DataLoader(items, batch_size=4)  # type: ignore[arg-type]
+    ((value, rest),) = list(loader)
+    assert (type(value), value.batch_size, rest["index"].tolist()) == (Flat, (4,), [0, 1, 2, 3])
+
+
+def test_a_data_loader_leaves_batches_of_the_dataset_alone() -> None:
+    loader: Any = DataLoader([flat(2), flat(3)], batch_size=None)  # type: ignore[arg-type]
+    assert [found.batch_size for found in loader] == [(2,), (3,)]

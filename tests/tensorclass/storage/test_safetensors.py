@@ -1,0 +1,178 @@
+"""Objects in files of safetensors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen.runtime.tensorclass.storage.errors import StorageError
+from tests.tensorclass.declared import Flat, flat
+
+from .declared import Colour, Frozen, Inner, Noted, Outer, Painted, assert_equal, outer
+
+library: Any = pytest.importorskip(
+    "safetensors.torch", reason="the files are compared with what the package itself reads"
+)
+
+
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("batch_size", [(), (4,), (2, 3), (0,)])
+def test_what_is_saved_is_loaded(tmp_path: Path, batch_size: tuple[int, ...], full: bool) -> None:
+    value = outer(*batch_size, full=full)
+    value.save_safetensors(tmp_path / "a.safetensors")
+    assert_equal(Outer.load_safetensors(tmp_path / "a.safetensors"), value)
+
+
+def test_any_reader_of_safetensors_finds_the_tensors_by_name(tmp_path: Path) -> None:
+    value = outer(4)
+    value.save_safetensors(tmp_path / "a.safetensors")
+    found = library.load_file(tmp_path / "a.safetensors")
+    assert found.keys() == {"x", "inner.q", "mask", "other.q"}
+    assert torch.equal(found["inner.q"], value.inner.q)
+
+
+def test_names_enums_and_frozen_objects_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    painted = Painted(torch.zeros(2), Colour.RED, batch_size=2, names=["time"])
+    painted.save_safetensors(path)
+    assert_equal(Painted.load_safetensors(path), painted)
+    frozen = Frozen(torch.zeros(2), Inner(torch.zeros(2), batch_size=2), batch_size=2)
+    frozen.save_safetensors(path)
+    assert_equal(Frozen.load_safetensors(path), frozen)
+
+
+def test_tensors_that_share_memory_or_are_not_contiguous_are_saved(tmp_path: Path) -> None:
+    shared = torch.rand(3, 4)
+    for value in (Flat(shared, shared), Flat(shared[:, 1], shared[0]), Flat(shared.mT, torch.rand(1).expand(9))):
+        value.save_safetensors(tmp_path / "a.safetensors")
+        assert_equal(Flat.load_safetensors(tmp_path / "a.safetensors"), value)
+
+
+def test_what_was_there_is_replaced_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.safetensors"
+    flat(4).save_safetensors(path)
+    before = path.read_bytes()
+
+    def full(*args: object) -> None:
+        Path(str(args[1])).write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+        patch.setattr("safetensors.torch.save_file", full)
+        flat(5).save_safetensors(path)
+    assert path.read_bytes() == before
+    assert [found.name for found in tmp_path.iterdir()] == ["a.safetensors"]
+    loaded = Flat.load_safetensors(path)
+    flat(5).save_safetensors(path)
+    assert (loaded.batch_size, Flat.load_safetensors(path).batch_size) == ((4,), (5,))
+
+
+def test_tensors_are_put_on_a_device(tmp_path: Path) -> None:
+    flat(4).save_safetensors(tmp_path / "a.safetensors")
+    loaded = Flat.load_safetensors(tmp_path / "a.safetensors", device="cpu")
+    assert (loaded.device, loaded.x.device) == (torch.device("cpu"), torch.device("cpu"))
+
+
+@pytest.mark.parametrize("tensor", [torch.eye(3).to_sparse(), torch.zeros(2, device="meta")], ids=["sparse", "meta"])
+def test_a_tensor_that_is_no_plain_bytes_is_refused(tmp_path: Path, tensor: Tensor) -> None:
+    with pytest.raises(TypeError, match=r"Noted\.x: expected a plain tensor to save"):
+        Noted(tensor).save_safetensors(tmp_path / "a.safetensors")
+
+
+def test_a_dtype_that_the_format_has_not_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"Noted\.save_safetensors: the format has no torch\.complex128"):
+        Noted(torch.zeros(2, dtype=torch.complex128)).save_safetensors(tmp_path / "a.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_that_json_cannot_hold_is_refused_unless_pickling_is_allowed(tmp_path: Path) -> None:
+    path, value = tmp_path / "a.safetensors", Noted(torch.zeros(1), ValueError)
+    with pytest.raises(TypeError, match=r"Noted\.note: a builtins\.type cannot be saved as JSON"):
+        value.save_safetensors(path)
+    value.save_safetensors(path, allow_pickle=True)
+    with pytest.raises(StorageError, match=r"Noted\.note: the value is pickled"):
+        Noted.load_safetensors(path)
+    assert Noted.load_safetensors(path, allow_pickle=True).note is ValueError
+
+
+def rewritten(path: Path, header: Any = None, **tensors: Tensor) -> None:
+    """Write the file anew with other tensors, or another header of ours."""
+    with library.safe_open(path, "pt") as opened:
+        kept = {name: opened.get_tensor(name) for name in opened.keys()}
+        metadata = opened.metadata()
+    if header is not None:
+        found = json.loads(metadata["qten_gen"])
+        header(found)
+        metadata["qten_gen"] = json.dumps(found)
+    library.save_file({**kept, **tensors}, path, metadata)
+
+
+@pytest.mark.parametrize(
+    ("header", "tensors", "message"),
+    [
+        (
+            None,
+            {"x": torch.zeros(4, 2)},
+            r"Flat\.x: expected torch\.float32 \[4, 3\] as its header says, got .*\[4, 2\]",
+        ),
+        (None, {"x": torch.zeros(4, 3).int()}, r"Flat\.x: expected torch\.float32 .* got torch\.int32"),
+        (None, {"z": torch.zeros(1)}, r"expected the tensors that its header says, which differ in z"),
+        (lambda found: found["root"]["entries"].pop("x"), {}, r"which differ in x"),
+        (lambda found: found["root"].update(batch_size=[3]), {}, r"Flat\.x: expected a shape that starts with \[3\]"),
+        (lambda found: found.update(version=9), {}, r"expected format version 1, got 9"),
+    ],
+)
+def test_a_file_that_was_tampered_with_is_refused(
+    tmp_path: Path, header: Any, tensors: dict[str, Tensor], message: str
+) -> None:
+    path = tmp_path / "a.safetensors"
+    flat(4).save_safetensors(path)
+    rewritten(path, header, **tensors)
+    with pytest.raises(StorageError, match=message) as error:
+        Flat.load_safetensors(path)
+    assert str(path) in str(error.value)
+
+
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    flat(4).save_safetensors(path)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(StorageError, match=r"a\.safetensors: expected a file of safetensors"):
+        Flat.load_safetensors(path)
+
+
+def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
+    library.save_file({"x": torch.zeros(1)}, tmp_path / "a.safetensors")
+    with pytest.raises(
+        StorageError, match="expected a file that save_safetensors wrote; .* use safetensors and from_dict"
+    ):
+        Flat.load_safetensors(tmp_path / "a.safetensors")
+
+
+def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Flat.load_safetensors(tmp_path / "a.safetensors")
+
+
+def test_safetensors_is_imported_when_it_is_used_and_missed_in_words() -> None:
+    program = """
+import sys
+from tests.tensorclass.storage.declared import outer
+assert not any(name.startswith("safetensors") for name in sys.modules)
+sys.modules["safetensors"] = None
+try:
+    outer(4).save_safetensors("a")
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=Path(__file__).parents[3]
+    )
+    assert done.stdout == "Outer.save_safetensors: safetensors is not installed; pip install safetensors\n", done.stderr
