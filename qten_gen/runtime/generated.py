@@ -29,7 +29,6 @@ from .tensorclass.core.checks import nested as nested
 from .tensorclass.core.checks import number as number
 from .tensorclass.core.checks import tensor as tensor
 from .tensorclass.core.checks import unbatched as unbatched
-from .tensorclass.core.locks import FROZEN as FROZEN
 from .tensorclass.core.locks import freeze_nested as freeze_nested
 from .tensorclass.core.locks import frozen as frozen
 from .tensorclass.core.locks import frozen_view as frozen_view
@@ -37,6 +36,8 @@ from .tensorclass.core.locks import lock as lock
 from .tensorclass.core.locks import locked as locked
 from .tensorclass.core.names import NamesLike as NamesLike
 from .tensorclass.core.names import names as names
+from .tensorclass.core.stored import FROZEN as FROZEN
+from .tensorclass.core.stored import Stored as Stored
 from .tensorclass.fields.annotated_shapes import COMPLEX as COMPLEX
 from .tensorclass.fields.annotated_shapes import FLOAT as FLOAT
 from .tensorclass.fields.annotated_shapes import INEXACT as INEXACT
@@ -91,6 +92,7 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "NamesLike",
+    "Stored",
     "batch_size",
     "bound",
     "buffer",

@@ -59,21 +59,26 @@ class Stored:
 
     __slots__ = ("__weakref__", "_batch_size", "_device", "_lock", "_lock_changes", "_names")
 
-    _batch_size: Size
-    """The leading dimensions that all batched tensors share."""
-    _device: torch.device | None
-    """Where all tensors are; None where nothing is said about it."""
-    _names: tuple[str | None, ...] | None
-    """A name or None for each batch dimension; None where no dimension has one."""
-    _lock: Lock | None
-    """What forbids changes; None for an object that may change."""
-    _lock_changes: LockChanges
-    """Unset until `lock_` or `unlock_` is called."""
+    # For checkers alone: `typing.get_type_hints` of a declared class evaluates the annotations of its bases too.
+    if TYPE_CHECKING:
+        _batch_size: Size
+        """The leading dimensions that all batched tensors share."""
+        _device: torch.device | None
+        """Where all tensors are; None where nothing is said about it."""
+        _names: tuple[str | None, ...] | None
+        """A name or None for each batch dimension; None where no dimension has one."""
+        _lock: Lock | None
+        """What forbids changes; None for an object that may change."""
+        _lock_changes: LockChanges
+        """Unset until `lock_` or `unlock_` is called."""
 
-    _declaration: ClassVar[Declaration]
-    """What the class statement declares."""
-    _defaults: ClassVar[dict[str, Default]]
-    """The defaults of fields, inherited ones included."""
+        _declaration: ClassVar[Declaration]
+        """What the class statement declares."""
+        _defaults: ClassVar[dict[str, Default]]
+        """The defaults of fields, inherited ones included."""
+        __generated_init__: ClassVar[Callable[..., None]]
+        """The generated constructor, which a class's own `__init__` may hide."""
+
     _flags: ClassVar[frozenset[str]] = frozenset()
     """The class flags that are on: `"frozen"`, `"autocast"`, ..."""
     _fields: ClassVar[tuple[str, ...]] = ()
@@ -90,8 +95,6 @@ class Stored:
     """The fields that hold a dict or a list of tensors."""
     _shapes: ClassVar[dict[str, tuple[str, str]]] = {}
     """For each field with an annotated shape, the dtype and the dimensions of the annotation."""
-    __generated_init__: ClassVar[Callable[..., None]]
-    """The generated constructor, which a class's own `__init__` may hide."""
 
     def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:
         """Apply `fn` to every tensor; batch size and device stay."""
