@@ -6,6 +6,7 @@ from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.checks import DeviceLike
 from qten_gen.runtime.tensorclass.methods.reshaping import Dim
+from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 
 class Arranging:
     """Made of the table in `qten_gen.runtime.tensorclass.operations`, by `make generate`."""
@@ -52,7 +53,7 @@ class Arranging:
     @overload
     def expand(self, shape: Sequence[int], /) -> Self:
         """Repeat batch dimensions of size 1, and add some in front, without copying; -1 keeps a size."""
-    def expand_as(self, other: Stored | Tensor) -> Self:
+    def expand_as(self, other: TensorClass | Tensor) -> Self:
         """`expand` to the batch size of another object, or to the shape of a tensor."""
     def broadcast_to(self, size: Sequence[int]) -> Self:
         """`expand` under the name of `torch.broadcast_to`."""
