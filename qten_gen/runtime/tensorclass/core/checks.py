@@ -15,6 +15,7 @@ import torch
 from torch import Size, Tensor
 
 from .contents import allocate_like, contents, shallow_copy, tensor_and_nested, tensors_of
+from .locks import locked
 from .locks import refuse_if_frozen as refuse_if_frozen
 from .locks import refuse_if_locked as refuse_if_locked
 from .names import fitted
@@ -137,6 +138,22 @@ def tensor(self: Stored, name: str, value: object, batch_size: Size, device: tor
             f"{type(self).__name__}.{name}: expected a shape that starts with {[*batch_size]}, got {[*shape]}"
         )
     return _on(value, device)
+
+
+def checked_tensor(self: Stored, name: str, value: Tensor) -> Tensor:
+    """The tensor to store where a field is set, moved to the object's device.
+
+    Raises:
+        TypeError: `value` is no tensor (and the class does not cast).
+        ValueError: its shape does not start with the batch size.
+        RuntimeError: the object is locked.
+    """
+    if self._lock is not None:
+        raise locked(self, name)
+    size = self._batch_size
+    if not isinstance(value, Tensor) or value.shape[: len(size)] != size or self._device is not None:
+        return tensor(self, name, value, size, self._device)
+    return value
 
 
 def unbatched(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:

@@ -203,11 +203,3 @@ def frozen_view(value: H) -> H:
     out._names = inner._names
     out._lock = FROZEN
     return cast(H, out)
-
-
-def freeze_nested(self: Stored) -> None:
-    """Freeze what the nested fields of a new frozen object hold, which nothing else holds yet."""
-    for inner in nested_objects(self):
-        if inner._lock is not FROZEN:
-            inner._lock = FROZEN
-            freeze_nested(inner)
