@@ -8,6 +8,7 @@ from enum import Enum
 from ..common.suggestions import did_you_mean
 from ..model import ClassSource, SourceFile, TypeExpr, language
 from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic, Finding, in_file
+from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS
 from .names import Names
 
 
@@ -85,7 +86,7 @@ class Ancestry:
                 help="name a class before its own bases, and no class among its own ancestors",
             ).of(INCONSISTENT_BASES)
         if roots and (other := self._other_kind(qualified)):
-            kind, name = ("", other) if other in language.OTHER_KINDS else ("the dataclass ", other.rpartition(".")[2])
+            kind, name = ("", other) if other in OTHER_KINDS else ("the dataclass ", other.rpartition(".")[2])
             yield Finding(
                 f"{cls.name} derives from {kind}{name}, and cannot be made both ways",
                 cls.place / "name",
@@ -102,9 +103,9 @@ class Ancestry:
         """The qualified name of an ancestor that is made in a way of its own, None where there is none."""
         for name in self.mro(qualified)[1:]:
             found = self._names.class_of(name)
-            if name in language.OTHER_KINDS:
+            if name in OTHER_KINDS:
                 return name
-            if found is not None and any(decorator in language.CLASS_MAKERS for decorator, _ in found[1].decorators):
+            if found is not None and any(decorator in CLASS_MAKERS for decorator, _ in found[1].decorators):
                 return name
         return None
 

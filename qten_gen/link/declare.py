@@ -23,9 +23,9 @@ from ..model import (
     TensorClassDecl,
     language,
 )
+from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
 from ..model.field_kinds import child_class, members_of
 from .bases import ROOTS, Ancestry, Root
-from .fields import module_field, tensorclass_field, virtual_field
 from .names import Names
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -171,20 +171,26 @@ def _word(keyword: str, qualified: str, names: Names, ancestry: Ancestry) -> str
 
 
 def _tensorclass_fields(owner: str, cls: ClassSource, names: Names, ancestry: Ancestry) -> Iterator[FieldDecl]:
+    """The fields that a class statement declares itself."""
     flags = _all_flags(owner, names, ancestry)
+
+    def is_tensorclass(name: str) -> bool:
+        return ancestry.root(name) is Root.TENSORCLASS
+
     for source in cls.fields:
         if source.annotation is not None:
             type = names.expand(source.annotation)
-            yield tensorclass_field(source, type, flags, owner, lambda name: ancestry.root(name) is Root.TENSORCLASS)
+            yield build_tensorclass_field(source, type, flags, owner, is_tensorclass)
 
 
 def _module_fields(owner: str, cls: ClassSource, names: Names) -> Iterator[ModuleField]:
+    """The fields that a class statement declares itself, virtual tensors last."""
     for source in cls.fields:
         if source.annotation is not None:
-            yield module_field(source, names.expand(source.annotation), owner)
+            yield build_module_field(source, names.expand(source.annotation), owner)
     for method in cls.methods:
         if is_virtual(method):
-            yield virtual_field(method, owner)
+            yield build_virtual_field(method, owner)
 
 
 def _bases(cls: ClassSource, names: Names, ancestry: Ancestry) -> tuple[BaseDecl, ...]:
