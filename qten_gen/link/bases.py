@@ -73,6 +73,7 @@ class Ancestry:
                 yield from self._depth_first(base, seen)
 
     def _findings(self, file: SourceFile, cls: ClassSource) -> Iterator[Finding]:
+        """Bases that nothing defines, and bases of a declaration that cannot be combined."""
         qualified = f"{file.module}.{cls.name}"
         roots = self.roots(qualified)
         for base in cls.bases:
@@ -110,7 +111,7 @@ class Ancestry:
         return None
 
     def _unresolved(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Finding | None:
-        """The finding for a base that nothing defines. A base outside the run is no fault: it is a plain class to us."""
+        """The finding for a base that nothing defines. A base outside the run is taken for a plain class."""
         resolved = self._names.resolve(base.name)
         if resolved and "." not in resolved:
             if file.has_star_import and not any(field.specifier for field in cls.fields):

@@ -82,6 +82,7 @@ def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
 
 
 def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry) -> TensorClassDecl:
+    """What a TensorClass statement declares. An inherited field keeps its position when the class declares it anew."""
     qualified = f"{file.module}.{cls.name}"
     lineage = _lineage(qualified, names, ancestry)
     inherited: dict[str, FieldDecl] = {}
@@ -94,7 +95,7 @@ def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Anc
         fields=tuple(fields.values()),
         own=tuple(name for name in fields if name not in inherited),
         flags=_all_flags(qualified, names, ancestry),
-        checks=_word("checks", qualified, names, ancestry),
+        checks=_string_option("checks", qualified, names, ancestry),
         post_init=_defines(qualified, "__post_init__", names, ancestry),
         custom_init=_has(cls, "__init__"),
         frozen_by_keyword=any(name == "frozen" and value.literal == "True" for name, value in cls.keywords),
@@ -110,6 +111,7 @@ def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Anc
 def _module(
     file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry, registrations: Registrations
 ) -> ModuleDecl:
+    """What a Module statement declares. An inherited field keeps its position when the class declares it anew."""
     qualified = f"{file.module}.{cls.name}"
     lineage = _lineage(qualified, names, ancestry)
     inherited: dict[str, ModuleField] = {}
@@ -156,8 +158,8 @@ def _all_flags(qualified: str, names: Names, ancestry: Ancestry) -> frozenset[st
     return flags.union(*(flags_of(source, names) for _, source in _lineage(qualified, names, ancestry)))
 
 
-def _word(keyword: str, qualified: str, names: Names, ancestry: Ancestry) -> str:
-    """What a class keyword says that takes a word: in the class itself, or else in its first parent."""
+def _string_option(keyword: str, qualified: str, names: Names, ancestry: Ancestry) -> str:
+    """The value of a class keyword that takes a string: that of the class, or else of its first parent."""
     seen: set[str] = set()
     lineage = _lineage(qualified, names, ancestry)
     while lineage and lineage[0][0] not in seen:

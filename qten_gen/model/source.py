@@ -128,7 +128,7 @@ class SourceFile:
     repeated: tuple[ClassSource, ...] = ()
     """Class statements that repeat the name of an earlier one."""
     has_star_import: bool = False
-    """Whether a star import may bring names that are not known here. An unknown name is no mistake then."""
+    """Whether a star import may bring names that are not known here. An unknown name is not a mistake then."""
     exported: tuple[str, ...] | None = None
     """What `__all__` lists; None where the file has none, or one that has to be computed."""
     is_program: bool = False

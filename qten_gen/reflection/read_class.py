@@ -45,7 +45,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
         fields=tuple(fields.values()),
         own=tuple(name for name in fields if name not in inherited),
         flags=flags,
-        checks=_word("checks", statement, [parent.checks for _, parent in parents]),
+        checks=_string_option("checks", statement, [parent.checks for _, parent in parents]),
         post_init=_defines(statement, "__post_init__"),
         custom_init="__init__" in statement.namespace,
         module=statement.module,
@@ -56,8 +56,8 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
     )
 
 
-def _word(keyword: str, statement: ClassStatement, inherited: list[str]) -> str:
-    """What a class keyword says that takes a word: in the statement, or else in the first parent."""
+def _string_option(keyword: str, statement: ClassStatement, inherited: list[str]) -> str:
+    """The value of a class keyword that takes a string: that of the statement, or else of the first parent."""
     return str(statement.words.get(keyword, next(iter(inherited), STRING_OPTIONS[keyword][0])))
 
 

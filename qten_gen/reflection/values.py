@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import MISSING
 from functools import partial
 
 from ..common.literals import literal_of
@@ -37,7 +38,7 @@ def written_as(value: object, text: str) -> bool:
         return literal_of(value) == text
     resolved: object = sys.modules["torch"]
     for part in text.split(".")[1:]:
-        resolved = getattr(resolved, part, None)
+        resolved = getattr(resolved, part, MISSING)
     return resolved is value
 
 
