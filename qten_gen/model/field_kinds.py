@@ -3,7 +3,8 @@
 Each kind of annotation has one function below, which gives the field that the annotation declares, or None for an annotation of
 another kind. `_DECIDERS` lists the functions in order: the first answer counts, and a field that none answers for is static.
 
-To add a kind, add a member to `FieldKind` (or an attribute to `FieldDecl`), write the function, and put it into the list.
+To add a kind, add a member to `FieldKind` (or an attribute to `FieldDecl`, where a kind that exists is stored in another way),
+write the function, and put it into the list. `emit.stored_fields` then needs the lines of generated code for it.
 """
 
 from __future__ import annotations
@@ -33,13 +34,10 @@ class _Annotation(NamedTuple):
     """The members of the union, or the type alone, without None: `(Tensor,)` for `Tensor | None`."""
     optional: bool
     """Whether None was among the members."""
+    single: TypeExpr | None
+    """The only member of `present`; None where there are several or none."""
     flags: frozenset[str]
     is_declared: Callable[[str], bool]
-
-    @property
-    def single(self) -> TypeExpr | None:
-        """The type beside None where there is exactly one."""
-        return self.present[0] if len(self.present) == 1 else None
 
 
 def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Callable[[str], bool]) -> FieldDecl:
@@ -57,7 +55,8 @@ def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Call
     """
     members = members_of(type)
     present = tuple(member for member in members if member.name != "None")
-    annotation = _Annotation(name, type, present, len(present) < len(members), flags, is_declared)
+    single = present[0] if len(present) == 1 else None
+    annotation = _Annotation(name, type, present, len(present) < len(members), single, flags, is_declared)
     for decide in _DECIDERS:
         found = decide(annotation)
         if found is not None:
@@ -123,7 +122,7 @@ def _number(given: _Annotation) -> FieldDecl | None:
 
 
 _DECIDERS = (_unbatched, _tensor, _per_item, _several_tensors, _nested, _converted, _number)
-"""The kinds in the order in which they are tried. None of them accepts what an earlier one does, apart from the last two."""
+"""The kinds in the order in which they are tried."""
 
 
 def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:
