@@ -90,8 +90,12 @@ def test_imports_are_found_wherever_they_stand() -> None:
     assert Import("cli/command", "qten_gen.cli.run.run", False) in IMPORTS
 
 
+GENERATOR = r"qten_gen(?!\.(?:runtime|common))"
+"""The generator: everything but the runtime and the vocabulary that both share."""
+
+
 def test_the_runtime_imports_nothing_of_the_generator() -> None:
-    assert importers(r"qten_gen(?!\.runtime)", files="runtime/", at_once=True) == []
+    assert importers(GENERATOR, files="runtime/", at_once=True) == []
 
 
 def test_the_runtime_reaches_the_generator_by_name_and_through_three_doors() -> None:
@@ -99,7 +103,7 @@ def test_the_runtime_reaches_the_generator_by_name_and_through_three_doors() -> 
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "runtime").rglob("*.py")))
     doors = set(re.findall(r'import_module\("(qten_gen[\w.]*)"\)', text))
     assert doors == {"qten_gen.generate.in_memory", "qten_gen.model", "qten_gen.reflection"}
-    assert importers(r"qten_gen(?!\.runtime)", files="runtime/") == []
+    assert importers(GENERATOR, files="runtime/") == []
 
 
 @pytest.mark.parametrize("module", ["torch", r"qten_gen\.runtime"])

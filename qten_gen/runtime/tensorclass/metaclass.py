@@ -6,6 +6,7 @@ from importlib import import_module
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
+from ...common.naming import storage
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
 from . import protocols
@@ -67,7 +68,6 @@ class TensorClassMeta(DeclarationMeta):
     def _prepare(namespace: dict[str, object], declaration: Declaration) -> None:
         if "open" in cast("TensorClassDecl", declaration).flags:
             return
-        storage = import_module("qten_gen.model").storage
         given = namespace.get("__slots__", ())
         slots = (given,) if isinstance(given, str) else tuple(cast("tuple[str, ...]", given))
         namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
@@ -100,7 +100,6 @@ def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:
     Where dynamo finds a name in a base, it guards that no class in between has it too: a guard for each slot and generation, in
     every graph that makes an object.
     """
-    storage = import_module("qten_gen.model").storage
     for name in (*_SLOTS, *(storage(f.name) for f in declaration.fields)):
         slot = getattr(cls, name, None)
         if isinstance(slot, MemberDescriptorType) and name not in vars(cls):

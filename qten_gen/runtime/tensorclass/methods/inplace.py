@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from typing import TypeVar, cast, overload
 
 from torch import Tensor
 
+from ....common.naming import storage
 from ..core.checks import label, named
 from ..core.contents import contents, tensor_and_nested
 from ..core.locks import refuse_if_frozen
@@ -150,7 +150,7 @@ def copy_(self: T, source: T, non_blocking: bool = False) -> T:
 def _exchange_items(owner: Stored, name: str, values: object) -> None:
     """Give a PerItem field other values, which a locked object allows: they stand for a write into those that are there."""
     refuse_if_frozen(owner, "write to the items of")
-    setattr(owner, import_module("qten_gen.model").storage(name), values)
+    setattr(owner, storage(name), values)
 
 
 def copy_at_(self: T, source: T, index: Index) -> T:
