@@ -7,13 +7,14 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ..common.format_number import FORMAT
 from ..emit import file as emit_file
 from ..emit import module as emit_module
 from ..emit import module_stub, tensorclass_stub
 from ..emit import tensorclass as emit_tensorclass
 from ..emit.nested_names import NestedNames, nested_names
 from ..emit.stub_names import StubNames
-from ..model import FORMAT, Declaration, FileDecl, ModuleDecl, TensorClassDecl
+from ..model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
 from ..project.header import with_marker
 
 _FOLDERS = (Path(__file__).parents[1] / "_templates", Path(__file__).parents[2] / "templates")

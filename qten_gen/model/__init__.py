@@ -43,7 +43,6 @@ from .expressions import Partial as Partial
 from .expressions import TypeExpr as TypeExpr
 from .expressions import Value as Value
 from .expressions import union as union
-from .fingerprints import FORMAT as FORMAT
 from .fingerprints import fingerprint as fingerprint
 from .fingerprints import structure as structure
 from .naming import PRIVATE_NAMES as PRIVATE_NAMES

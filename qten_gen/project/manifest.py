@@ -15,7 +15,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .. import __version__
+from ..common.format_number import FORMAT
 from .import_graph import Scan
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""The folder of `qten_gen`."""
 
 FOLDER = ".qten_cache"
 _NAME = "manifest.json"
@@ -65,11 +69,14 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def generator() -> str:
-    """A digest of the generator itself: its version, and size and time of its modules and templates, for those who work on it."""
-    package = os.path.dirname(os.path.abspath(__file__))
+def generator(package: str = PACKAGE) -> str:
+    """The key of the manifest: a digest of the generator itself.
+
+    It covers the version, the format number and the Python version, and, for those who work on the generator, the size and
+    time of every module of `package` and of the templates beside it.
+    """
     folders = [package, os.path.join(os.path.dirname(package), "templates")]
-    state = [f"{__version__} {sys.version_info[:2]}", *(line for folder in folders for line in _state(folder))]
+    state = [f"{__version__} {FORMAT} {sys.version_info[:2]}", *(line for folder in folders for line in _state(folder))]
     return digest("\n".join(state).encode("utf-8", "surrogateescape"))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import qten_gen as qten_gen_package
 from qten_gen.project import manifest
 from tests.command import BATCH, BROKEN, Command
 
@@ -114,6 +115,30 @@ def test_a_manifest_of_another_generator_is_ignored(qten_gen: Command, monkeypat
     assert known.fresh
     monkeypatch.setattr(manifest, "__version__", "other")
     assert manifest.load("src") == manifest.Manifest({}, {})
+
+
+def test_a_manifest_of_another_output_format_is_ignored(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+    assert manifest.load("src").fresh
+    monkeypatch.setattr(manifest, "FORMAT", manifest.FORMAT + 1)
+    assert manifest.load("src") == manifest.Manifest({}, {})
+    assert not qten_gen("src").status
+
+
+def test_the_generator_is_known_by_its_modules_and_templates_and_not_by_the_runtime(tmp_path: Path) -> None:
+    assert Path(qten_gen_package.__file__).parent == Path(manifest.PACKAGE)
+    for name in ("package/emit/module.py", "package/runtime/kernel.py", "templates/module.py.j2"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("")
+    package = str(tmp_path / "package")
+    before = manifest.generator(package)
+    (tmp_path / "package/runtime/kernel.py").write_text("x = 1\n")
+    assert manifest.generator(package) == before
+    (tmp_path / "package/emit/module.py").write_text("x = 1\n")
+    edited = manifest.generator(package)
+    (tmp_path / "templates/module.py.j2").write_text("x\n")
+    assert len({before, edited, manifest.generator(package)}) == 3
 
 
 def test_a_change_within_the_same_tick_of_the_clock_is_seen(qten_gen: Command) -> None:
