@@ -27,7 +27,7 @@ def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
-    findings = [finding for finding in check_declaration(declaration, Project(parents)) if finding.severity == "error"]
+    findings = [item for item in check_declaration(declaration, Project(parents)) if item.is_error]
     if findings:
         raise DeclarationError.of(declaration.name, findings)
     return render_class(declaration)

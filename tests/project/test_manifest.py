@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import qten_gen as qten_gen_package
+from qten_gen.common.format_number import FORMAT
 from qten_gen.project import manifest
 from tests.command import BATCH, BROKEN, Command
 
@@ -14,7 +15,7 @@ LONG_AGO = 1_500_000_000
 
 
 @pytest.fixture
-def settled(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+def unchanged(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
     """A generated project whose files are old, and a generator that must not be needed."""
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("src/model.py", BATCH)
@@ -32,14 +33,14 @@ def unexpected(*arguments: object) -> None:
     raise AssertionError("the generator was called")
 
 
-def test_an_unchanged_tree_needs_no_generator(settled: Command) -> None:
-    assert settled("src").summary == "2 files up to date"
-    assert settled("--check", "src").status == 0
+def test_an_unchanged_tree_needs_no_generator(unchanged: Command) -> None:
+    assert unchanged("src").summary == "2 files up to date"
+    assert unchanged("--check", "src").status == 0
 
 
-def test_an_unchanged_tree_is_not_read(settled: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_tree_is_not_read(unchanged: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manifest, "digest", unexpected_digest(manifest.digest))
-    assert settled("src").summary == "2 files up to date"
+    assert unchanged("src").summary == "2 files up to date"
 
 
 def unexpected_digest(digest: object) -> object:
@@ -62,30 +63,30 @@ def test_the_second_run_needs_no_generator_already(qten_gen: Command, monkeypatc
     assert qten_gen("src").summary == "4 files up to date"
 
 
-def test_touched_files_need_no_generator(settled: Command) -> None:
+def test_touched_files_need_no_generator(unchanged: Command) -> None:
     for name in ("model.py", "plain.py", "model_qten.py"):
         os.utime(f"src/{name}")
-    assert settled("src").summary == "2 files up to date"
+    assert unchanged("src").summary == "2 files up to date"
 
 
-def test_a_new_file_without_declarations_needs_no_generator(settled: Command) -> None:
-    settled.write("src/more.py", "import model\n")
-    assert settled("src").summary == "2 files up to date"
+def test_a_new_file_without_declarations_needs_no_generator(unchanged: Command) -> None:
+    unchanged.write("src/more.py", "import model\n")
+    assert unchanged("src").summary == "2 files up to date"
 
 
-def test_one_file_of_the_tree_needs_no_generator(settled: Command) -> None:
-    assert settled("src/model.py").summary == "2 files up to date"
+def test_one_file_of_the_tree_needs_no_generator(unchanged: Command) -> None:
+    assert unchanged("src/model.py").summary == "2 files up to date"
 
 
-def test_an_unchanged_tree_leaves_the_manifest_alone(settled: Command) -> None:
+def test_an_unchanged_tree_leaves_the_manifest_alone(unchanged: Command) -> None:
     before = os.stat(".qten_cache/manifest.json").st_mtime_ns
-    settled("src")
+    unchanged("src")
     assert os.stat(".qten_cache/manifest.json").st_mtime_ns == before
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "null", "{}", '{"generator": 1}', '{"generator": "G", "seen": [], "fresh": {}}'],
+    ["", "{", "[]", "null", "{}", '{"generator": 1}', '{"generator": "G", "sources": [], "fresh": {}}'],
 )
 def test_a_damaged_manifest_is_ignored(qten_gen: Command, text: str) -> None:
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
@@ -102,7 +103,7 @@ def test_a_manifest_with_wrong_entries_is_ignored(qten_gen: Command) -> None:
     document = json.loads(qten_gen.read(".qten_cache/manifest.json"))
     damages: list[object] = [None, 3, [], ["a", "b", "c"], [{}, {}, {}], [["a"], {}, []]]
     for damage in damages:
-        for part in ("seen", "fresh"):
+        for part in ("sources", "fresh"):
             entries = {**document[part], "src/model.py": damage}
             qten_gen.write(".qten_cache/manifest.json", json.dumps({**document, part: entries}))
             assert qten_gen("src").summary == "2 files up to date"
@@ -121,7 +122,7 @@ def test_a_manifest_of_another_output_format_is_ignored(qten_gen: Command, monke
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
     assert manifest.load("src").fresh
-    monkeypatch.setattr(manifest, "FORMAT", manifest.FORMAT + 1)
+    monkeypatch.setattr(manifest, "FORMAT", FORMAT + 1)
     assert manifest.load("src") == manifest.Manifest({}, {})
     assert not qten_gen("src").status
 
