@@ -52,7 +52,7 @@ PURE = (
     "model",
     "read",
     "report",
-    "rules/(?!documentation)",
+    "rules",
     "generate/(?!render|in_memory)",
     *(f"project/{module}$" for module in PURE_PROJECT),
 )

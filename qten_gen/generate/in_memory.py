@@ -42,8 +42,10 @@ def is_tensorclass(name: str) -> bool:
 @lru_cache(maxsize=64)
 def _tensorclasses(module: str) -> frozenset[str]:
     files = tuple(_with_bases(module))
-    told = import_contexts(files, {file.path: Path(file.path).read_bytes() for file in files})
-    linked, _ = link([_read(file.module, told[file.path]) or file if file.path in told else file for file in files])
+    contexts = import_contexts(files, {file.path: Path(file.path).read_bytes() for file in files})
+    linked, _ = link(
+        [_read(file.module, contexts[file.path]) or file if file.path in contexts else file for file in files]
+    )
     own = [d for file in linked if file.source.module == module for d in file.declarations]
     return frozenset(d.name for d in own if isinstance(d, TensorClassDecl))
 

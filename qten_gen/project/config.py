@@ -114,6 +114,7 @@ def _check_source_roots(config: Config) -> None:
 
 
 def _upwards(start: str) -> Iterable[str]:
+    """The folder of a path, as an absolute path, and every folder above it."""
     folder = os.path.abspath(start)
     if not os.path.isdir(folder):
         folder = os.path.dirname(folder)

@@ -12,10 +12,12 @@ from .scan import Origin, Scan
 
 
 class ImportMismatch(NamedTuple):
-    """How one can tell that a file is part of a package, and the folder that the package seems to be imported from."""
+    """A file that seems to be part of a package."""
 
     evidence: str
+    """How one can tell."""
     root: str = ""
+    """The folder that the package seems to be imported from, empty where nothing tells it."""
 
 
 def find_import_mismatches(

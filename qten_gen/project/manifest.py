@@ -77,6 +77,7 @@ def generator(package: str = PACKAGE) -> str:
 
 
 def _state(folder: str) -> Iterator[str]:
+    """Name, size and time of every file below a folder that takes part in generating."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:

@@ -13,6 +13,7 @@ def github(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _command(item: Diagnostic) -> str:
+    """The workflow command for one diagnostic; help and notes stand below its message."""
     properties: dict[str, str | int] = {"title": f"{item.code} [{item.kind.name}]", "file": item.path}
     span = item.span
     if span.line:

@@ -18,6 +18,7 @@ def as_json(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _entry(item: Diagnostic) -> dict[str, object]:
+    """One diagnostic as an object. The numbers of one without a line are 0."""
     return {
         "code": item.code,
         "name": item.kind.name,

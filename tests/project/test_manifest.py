@@ -8,7 +8,9 @@ import pytest
 
 import qten_gen as qten_gen_package
 from qten_gen.common.format_number import FORMAT
-from qten_gen.project import manifest
+from qten_gen.model.diagnostics import Span
+from qten_gen.project import import_graph, manifest, staleness
+from qten_gen.project.scan import Origin, Scan, scan
 from tests.command import BATCH, BROKEN, Command
 
 LONG_AGO = 1_500_000_000
@@ -101,7 +103,7 @@ def test_a_manifest_with_wrong_entries_is_ignored(qten_gen: Command) -> None:
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
     document = json.loads(qten_gen.read(".qten_cache/manifest.json"))
-    damages: list[object] = [None, 3, [], ["a", "b", "c"], [{}, {}, {}], [["a"], {}, []]]
+    damages: list[object] = [None, 3, [], ["a", "b", "c"], [{}, {}, {}], [["a"], {}, []], ["a", {}, [[1]]]]
     for damage in damages:
         for part in ("sources", "fresh"):
             entries = {**document[part], "src/model.py": damage}
@@ -140,6 +142,29 @@ def test_the_generator_is_known_by_its_modules_and_templates_and_not_by_the_runt
     edited = manifest.generator(package)
     (tmp_path / "templates/module.py.j2").write_text("x\n")
     assert len({before, edited, manifest.generator(package)}) == 3
+
+
+def test_a_run_looks_through_each_source_once(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    scanned = []
+
+    def counted(data: bytes, origin: Origin) -> Scan:
+        scanned.append(origin.module)
+        return scan(data, origin)
+
+    for module in (staleness, import_graph):
+        monkeypatch.setattr(module, "scan", counted)
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen.write("src/plain.py", "import model\n")
+    assert qten_gen("src").summary == "2 files written"
+    assert sorted(scanned) == ["model", "plain"]
+
+
+def test_a_warning_is_read_back_as_it_was(qten_gen: Command) -> None:
+    qten_gen.write("src/model.py", BATCH + "    weight: float\n")
+    qten_gen("src")
+    (warning,) = manifest.load("src").fresh["model.py"].warnings
+    assert (warning.code, warning.path) == ("QG210", "")
+    assert warning.span == Span(6, 13, 6, 18, "    weight: float")
 
 
 def test_a_change_within_the_same_tick_of_the_clock_is_seen(qten_gen: Command) -> None:
