@@ -26,8 +26,40 @@ PACKAGE = REPOSITORY / "qten_gen"
 LONGEST = 450
 """Lines that a file written by hand may have."""
 
-PURE = ("common", "emit", "link", "model", "rules", "project/import_graph")
-"""Parts that turn data into data: they know no disk, no libcst and no torch."""
+ROOMS = {
+    "common": set[str](),
+    "model": {"common"},
+    "read": {"common", "model"},
+    "link": {"common", "model", "read"},
+    "reflection": {"common", "model", "read"},
+    "rules": {"common", "model"},
+    "emit": {"common", "model"},
+    "report": {"model"},
+    "project": {"common", "model"},
+    "generate": {"common", "model", "read", "link", "rules", "emit", "project"},
+    "cli": {"common", "model", "rules", "report", "project", "generate"},
+    "__main__": {"cli"},
+}
+"""The rooms of the generator, and those that each may import: only rooms above it in this table, so there is no circle."""
+
+PURE_PROJECT = ("header", "import_graph", "import_mismatch", "output_names", "scan")
+"""The modules of `project` that turn data into data. `generate` may import these and no other: it knows no disk."""
+
+PURE = (
+    "common",
+    "emit",
+    "link",
+    "model",
+    "read",
+    "report",
+    "rules",
+    "generate/(?!render|in_memory)",
+    *(f"project/{module}$" for module in PURE_PROJECT),
+)
+"""Parts that turn data into data, as patterns of file names: they know no disk and no working directory."""
+
+LEXICAL = "basename|dirname|join|split"
+"""The functions of `os.path` that only look at the text of a path."""
 
 
 class Import(NamedTuple):
@@ -69,6 +101,27 @@ def _imported(body: list[ast.stmt], package: tuple[str, ...], at_once: bool) -> 
 IMPORTS = tuple(imports())
 
 
+def generator_imports() -> Iterator[Import]:
+    """All imports of the generator, those for checkers and those that name a module in a string included."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = _module_name(path)
+        if part(name) not in ("runtime", "__init__"):
+            package = ("qten_gen", *name.split("/")[:-1])
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                yield from (Import(name, module, False) for module in _named_modules(node, package))
+
+
+def _named_modules(node: ast.AST, package: tuple[str, ...]) -> Iterator[str]:
+    """The modules that one node of a syntax tree imports."""
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            yield from (module for module, _ in _imported([node], package, True))
+        case ast.Call(func=ast.Name(function) | ast.Attribute(attr=function), args=[ast.Constant(str(module)), *_]) if (
+            function in ("import_module", "__import__")
+        ):
+            yield module
+
+
 def importers(module: str, files: str = "", at_once: bool = False) -> list[str]:
     """The files, by the start of their names, that import a module or what is in it; `at_once`, at module level."""
     return sorted(
@@ -85,7 +138,7 @@ def in_file(found: str) -> str:
 
 
 def test_imports_are_found_wherever_they_stand() -> None:
-    assert {in_file(found) for found in importers("libcst")} >= {"read/module", "generate/plan"}
+    assert {in_file(found) for found in importers("libcst")} >= {"read/module", "generate/outputs"}
     assert Import("runtime/tensorclass/tensorclass", "qten_gen.runtime.declaring.fields.field", True) in IMPORTS
     assert Import("cli/command", "qten_gen.cli.run.run", False) in IMPORTS
 
@@ -115,8 +168,8 @@ def test_the_generator_imports_neither_torch_nor_the_runtime(module: str) -> Non
     ("module", "files"),
     [
         ("jinja2", r"generate/render$"),
-        # `plan` asks libcst's parser whether a text that this interpreter refuses is newer Python.
-        ("libcst", r"read/|generate/plan$"),
+        # `outputs` asks libcst's parser whether a text that this interpreter refuses is newer Python.
+        ("libcst", r"read/|generate/outputs$"),
         ("rich|mypy", r"$."),
         # Both for those who have them: neither is needed.
         ("tensordict", r"runtime/tensorclass/interop/tensordicts$"),
@@ -139,33 +192,46 @@ def test_only_apply_the_manifest_and_the_files_of_objects_change_the_disk() -> N
 
 @pytest.mark.parametrize("part", PURE)
 def test_a_pure_part_reads_no_disk(part: str) -> None:
-    assert importers("os|pathlib|shutil|subprocess", files=rf"{part}(?:/|$)") == []
+    files = [path for path in PACKAGE.rglob("*.py") if re.match(part, _module_name(path))]
+    assert files
+    assert importers(rf"os(?!\.path\.(?:{LEXICAL})$)|pathlib|shutil|subprocess|tempfile", files=part) == []
+    assert [path for path in files if re.search(r"\bopen\(", path.read_text(encoding="utf-8"))] == []
 
 
-def test_imports_point_one_way() -> None:
-    """Each part imports parts of earlier lines only, apart from what stands in its own folder."""
-    lines = [
-        {"common"},
-        {"model"},
-        {"project"},
-        {"read"},
-        {"link", "reflection", "report"},
-        {"rules", "emit"},
-        {"generate"},
-        {"cli"},
-        {"__main__"},
-    ]
-    height = {part: number for number, parts in enumerate(lines) for part in parts}
-    generator = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert generator - {"__init__", "runtime"} == set(height)
+def _module_name(path: Path) -> str:
+    return path.relative_to(PACKAGE).with_suffix("").as_posix()
+
+
+def test_the_rooms_of_the_generator_are_those_of_the_table() -> None:
+    rooms = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert rooms - {"__init__", "runtime"} == ROOMS.keys()
+    names = list(ROOMS)
+    assert all(allowed <= set(names[: names.index(room)]) for room, allowed in ROOMS.items())
+
+
+def test_a_room_of_the_generator_imports_no_room_but_those_that_it_may() -> None:
+    found = [item for item in generator_imports() if re.match(r"qten_gen\.(?!__)", item.module)]
     against = sorted(
-        f"{found.file} imports {found.module}"
-        for found in IMPORTS
-        if found.module.startswith("qten_gen.") and part(found.file) in height
-        for source, target in [(part(found.file), found.module.split(".")[1])]
-        if target in height and source != target and height[target] >= height[source]
+        f"{item.file} imports {item.module}"
+        for item in found
+        if (target := item.module.split(".")[1]) != part(item.file) and target not in ROOMS[part(item.file)]
     )
     assert against == []
+    assert {("cli", "generate"), ("generate", "read")} <= {(part(i.file), i.module.split(".")[1]) for i in found}
+
+
+def test_generating_knows_the_pure_parts_of_a_project_only() -> None:
+    pure = re.compile(rf"qten_gen\.project\.(?:{'|'.join(PURE_PROJECT)})\.")
+    found = [item for item in generator_imports() if item.module.startswith("qten_gen.project")]
+    assert [item for item in found if part(item.file) == "generate" and not pure.match(item.module)] == []
+    within = [item for item in found if re.match(rf"project/(?:{'|'.join(PURE_PROJECT)})$", item.file)]
+    assert [item for item in within if not pure.match(item.module)] == []
+
+
+def test_an_import_that_hides_in_a_string_or_from_the_interpreter_is_found() -> None:
+    text = "if TYPE_CHECKING:\n    from ..generate.plan import Plan\ndef f(): import_module('qten_gen.emit.file')\n"
+    found = [module for node in ast.walk(ast.parse(text)) for module in _named_modules(node, ("qten_gen", "model"))]
+    assert sorted(found) == ["qten_gen.emit.file", "qten_gen.generate.plan.Plan"]
 
 
 def part(file: str) -> str:

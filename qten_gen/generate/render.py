@@ -7,14 +7,15 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from ..common.format_number import FORMAT
 from ..emit import file as emit_file
 from ..emit import module as emit_module
 from ..emit import module_stub, tensorclass_stub
 from ..emit import tensorclass as emit_tensorclass
 from ..emit.nested_names import NestedNames, nested_names
 from ..emit.stub_names import StubNames
-from ..model import FORMAT, Declaration, FileDecl, ModuleDecl, TensorClassDecl
-from ..project.header import with_marker
+from ..model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
+from ..project.header import with_header
 
 _FOLDERS = (Path(__file__).parents[1] / "_templates", Path(__file__).parents[2] / "templates")
 """Where the templates are: in a wheel, and in a checkout."""
@@ -37,11 +38,11 @@ _STUB_IMPORTS = {
 
 
 def render(file: FileDecl) -> dict[str, str]:
-    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, markers included."""
+    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, headers included."""
     name = emit_file.source_name(file)
     return {
-        "py": with_marker(name, FORMAT, _python(file)),
-        "pyi": with_marker(name, FORMAT, _stub(file)),
+        "py": with_header(name, FORMAT, _python(file)),
+        "pyi": with_header(name, FORMAT, _stub(file)),
     }
 
 

@@ -10,7 +10,7 @@ import warnings
 
 import libcst as cst
 
-from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic
+from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic_at
 
 _DEEPEST = 500
 """Brackets inside brackets that libcst is trusted with: its parser ends the process at some three thousand."""
@@ -44,9 +44,9 @@ def parse(text: str, path: str) -> cst.Module | Diagnostic:
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        fallback = diagnostic(SYNTAX_ERROR, path, error.message, line=error.raw_line, column=error.raw_column + 1)
+        fallback = diagnostic_at(SYNTAX_ERROR, path, error.message, line=error.raw_line, column=error.raw_column + 1)
     except (cst.CSTValidationError, ValueError, RecursionError) as error:
-        fallback = diagnostic(SYNTAX_ERROR, path, f"the file cannot be parsed: {error}", line=1, column=1)
+        fallback = diagnostic_at(SYNTAX_ERROR, path, f"the file cannot be parsed: {error}", line=1, column=1)
     return _syntax_error(text, path) or fallback
 
 
@@ -57,7 +57,7 @@ def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
     except UnicodeDecodeError as error:
         before = data[: error.start]
         column = len(before.rpartition(b"\n")[2].decode(encoding, "replace")) + 1
-        return diagnostic(
+        return diagnostic_at(
             UNDECODABLE_FILE,
             path,
             f"byte 0x{data[error.start]:02x} is no {encoding} text",
@@ -70,7 +70,7 @@ def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
 
 def _bad_coding_line(error: SyntaxError, path: str) -> Diagnostic:
     help = "name an encoding that Python knows, or save the file as UTF-8 and remove the coding line"
-    return diagnostic(UNDECODABLE_FILE, path, error.msg, line=1, column=1, help=help)
+    return diagnostic_at(UNDECODABLE_FILE, path, error.msg, line=1, column=1, help=help)
 
 
 def _syntax_error(text: str, path: str) -> Diagnostic | None:
@@ -82,24 +82,24 @@ def _syntax_error(text: str, path: str) -> Diagnostic | None:
     except SyntaxError as error:
         if error.lineno is None and "\0" in text:
             before = text[: text.index("\0")]
-            return diagnostic(
+            return diagnostic_at(
                 SYNTAX_ERROR, path, error.msg, line=before.count("\n") + 1, column=len(before.rpartition("\n")[2]) + 1
             )
         conflict = _CONFLICT.search(text)
         if conflict is not None:
             return _unresolved_conflict(text[: conflict.start()], path)
-        return diagnostic(SYNTAX_ERROR, path, error.msg, line=error.lineno or 1, column=max(1, error.offset or 1))
+        return diagnostic_at(SYNTAX_ERROR, path, error.msg, line=error.lineno or 1, column=max(1, error.offset or 1))
     except ValueError as error:
-        return diagnostic(SYNTAX_ERROR, path, str(error), line=1, column=1)
+        return diagnostic_at(SYNTAX_ERROR, path, str(error), line=1, column=1)
     except (RecursionError, MemoryError):
-        return diagnostic(SYNTAX_ERROR, path, "the file is nested too deeply to be read", line=1, column=1)
+        return diagnostic_at(SYNTAX_ERROR, path, "the file is nested too deeply to be read", line=1, column=1)
     return None
 
 
 def _unresolved_conflict(before: str, path: str) -> Diagnostic:
     help = "resolve it, and run again: what is generated is made anew from the source"
     line = before.count("\n") + 1
-    return diagnostic(SYNTAX_ERROR, path, "a merge conflict is not resolved", line=line, column=1, help=help)
+    return diagnostic_at(SYNTAX_ERROR, path, "a merge conflict is not resolved", line=line, column=1, help=help)
 
 
 def _depth(text: str) -> int:
