@@ -16,6 +16,7 @@ import pytest
 
 import qten_gen
 from qten_gen.model import PRIVATE_NAMES
+from qten_gen.runtime.declaring.declared_class import DeclaredClass
 from qten_gen.runtime.declaring.metaclass import DeclarationMeta
 from qten_gen.runtime.module.metaclass import ModuleMeta
 from qten_gen.runtime.tensorclass.metaclass import TensorClassMeta
@@ -94,12 +95,13 @@ def test_the_runtime_imports_nothing_of_the_generator() -> None:
     assert importers(r"qten_gen(?!\.runtime)", files="runtime/", at_once=True) == []
 
 
-def test_the_runtime_reaches_the_generator_by_name_and_through_three_doors() -> None:
-    """What `import_module` names in the runtime: the generator is loaded when a class statement runs, not before."""
+def test_the_runtime_reaches_the_generator_through_one_door() -> None:
+    """The generator is loaded when a class statement runs, not before, and no import hides in a string."""
+    through = importers(r"qten_gen(?!\.runtime)", files="runtime/")
+    assert {in_file(found) for found in through} == {"runtime/declaring/generator"}
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "runtime").rglob("*.py")))
-    doors = set(re.findall(r'import_module\("(qten_gen[\w.]*)"\)', text))
-    assert doors == {"qten_gen.generate.in_memory", "qten_gen.model", "qten_gen.reflection"}
-    assert importers(r"qten_gen(?!\.runtime)", files="runtime/") == []
+    # What is left is the vocabulary that `model` shares with the runtime.
+    assert set(re.findall(r'import_module\("(qten_gen[\w.]*)"\)', text)) <= {"qten_gen.model"}
 
 
 @pytest.mark.parametrize("module", ["torch", r"qten_gen\.runtime"])
@@ -214,7 +216,7 @@ def test_the_private_names_are_those_that_classes_have() -> None:
         *re.findall(r"""["'](_\w+) = """, emitted),
     }
     inherited = {name for cls in qten_gen.TensorClass.__mro__[:-1] for name in vars(cls)}
-    metaclass = {name for meta in (DeclarationMeta, TensorClassMeta) for name in meta.__annotations__}
+    metaclass = {name for meta in (DeclaredClass, TensorClassMeta) for name in meta.__annotations__}
     private = {name for name in generated | inherited | metaclass if re.fullmatch(r"_[a-z]\w*", name)}
     assert private == PRIVATE_NAMES
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from .declarations import Declaration
 
-FORMAT = 6
+FORMAT = 7
 """Number of the output format: it changes when the generated text for an unchanged declaration does."""
 
 

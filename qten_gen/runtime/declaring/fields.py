@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Never, Type
 import torch
 from torch import Tensor, nn
 
-from ..module.containers import ModuleDict, ModuleList
+from .containers import ModuleDict, ModuleList
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -273,7 +273,7 @@ def virtual(
     """Decorate a method of a Module: its result becomes a read-only attribute that follows the module's dtype and device.
 
     The method is called when the attribute is read, with the dtype and device of the module's first parameter (see
-    `qten_gen.runtime.module.virtual`), and its result is cast to them. It is never in the state dict.
+    `qten_gen.runtime.module.virtual_tensors`), and its result is cast to them. It is never in the state dict.
 
         @virtual(cached=True)
         def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from qten_gen.runtime.module.fast_paths import loading_state
+from qten_gen.runtime.module.fast_paths import loading
 
 from .pairs import Outcome, Tree, outcome, trees
 
@@ -257,12 +257,12 @@ def test_every_tensor_that_is_loaded_gets_a_new_version() -> None:
 
 def test_the_usual_case_takes_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
     results: list[object] = []
-    original = loading_state.load_plainly
+    original = loading.load_plainly
 
     def noted(*given: Any) -> object:
         results.append(original(*given))
         return results[-1]
 
-    monkeypatch.setattr(loading_state, "load_plainly", noted)
+    monkeypatch.setattr(loading, "load_plainly", noted)
     Tree(3).load_state_dict(saved())
     assert results == [([], [])]
