@@ -124,7 +124,7 @@ def _sources(module: ModuleBase, name: str, declared: tuple[str, ...] | None) ->
         home = next((home for home in ("_parameters", "_buffers") if source in state[home]), None)
         if home is None and not (source in module._config and source in state):
             raise ValueError(
-                f"{type(module).__name__}.{name}: {source!r} in sources is no config field, parameter or buffer "
+                f"{type(module).__name__}.{name}: {source!r} in sources is not a config field, parameter or buffer "
                 "of the module"
             )
         value: Any = (state if home is None else state[home])[source]

@@ -116,7 +116,7 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
         """
         value = getattr(self, name)
         if not isinstance(value, LabelledTensor):
-            raise TypeError(f"{type(self).__name__}.{name} is no LabelledTensor but {type(value).__name__}")
+            raise TypeError(f"{type(self).__name__}.{name} is not a LabelledTensor but {type(value).__name__}")
         return value.detach().clone()
 
     def export_all(self) -> FrozenDict[str, LabelledTensor]:
@@ -149,7 +149,7 @@ def nograd_tensors(*names: str) -> Callable[[ModuleType], ModuleType]:
         if not isinstance(name, str):
             raise TypeError(f"nograd_tensors() takes names of attributes, got {name!r}")
         if not name.isidentifier():
-            raise ValueError(f"nograd_tensors(): {name!r} is no name of an attribute")
+            raise ValueError(f"nograd_tensors(): {name!r} is not the name of an attribute")
 
     def decorate(cls: ModuleType) -> ModuleType:
         if not (isinstance(cls, type) and issubclass(cls, Module)):

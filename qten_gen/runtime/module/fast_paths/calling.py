@@ -98,6 +98,8 @@ def functional_call(resolved: Resolved, handlers: Iterable[Handler]) -> Call:
 
 
 def _keyword_call(resolved: Resolved) -> Call:
+    """`invoke(obj, **keywords)`, in fewer steps where there are no keywords."""
+
     def __call__(self: Any, obj: object, /, **keywords: Any) -> Any:
         if keywords:
             return self.invoke(obj, **keywords)
@@ -111,6 +113,8 @@ def _keyword_call(resolved: Resolved) -> Call:
 
 
 def _positional_call(resolved: Resolved) -> Call:
+    """`invoke(obj)`. Without `**keywords` in its signature a call makes no dict for them."""
+
     def __call__(self: Any, obj: object, /) -> Any:
         try:
             handler = resolved[type(obj)]
@@ -131,6 +135,7 @@ def _may_take_keywords(handler: Handler) -> bool:
 
 
 def _has_hooks(module: nn.Module) -> bool:
+    """Whether nn.Module would run anything around `forward`, in the words that dynamo can trace."""
     return bool(
         module._forward_hooks
         or module._forward_pre_hooks
