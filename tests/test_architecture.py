@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,6 +103,29 @@ def test_the_runtime_reaches_the_generator_through_one_door() -> None:
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "runtime").rglob("*.py")))
     # What is left is the vocabulary that `model` shares with the runtime.
     assert set(re.findall(r'import_module\("(qten_gen[\w.]*)"\)', text)) <= {"qten_gen.model"}
+
+
+def test_the_rooms_of_modules_stand_on_each_other() -> None:
+    """Imports point to earlier rooms only, those under TYPE_CHECKING too, and no two files of a room import each other."""
+    rooms = ("declaring", "module/core", "module/fast_paths", "module", "qten_style")
+    files = {
+        path.relative_to(PACKAGE / "runtime").with_suffix("").as_posix(): place
+        for place, room in enumerate(rooms)
+        for path in (PACKAGE / "runtime" / room).glob("*.py")
+    }
+    imported = {file: set(_runtime_imports(file)) & files.keys() - {file} for file in files}
+    upwards = [(file, other) for file, others in imported.items() for other in others if files[other] > files[file]]
+    assert upwards == []
+    list(TopologicalSorter(imported).static_order())  # raises CycleError, which names the files
+
+
+def _runtime_imports(file: str) -> Iterator[str]:
+    """The files of the runtime that a file imports anywhere in it."""
+    for node in ast.walk(ast.parse((PACKAGE / "runtime" / f"{file}.py").read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            home = [*file.split("/")[: -node.level], *(node.module.split(".") if node.module else [])]
+            yield "/".join(home)
+            yield from ("/".join([*home, alias.name]) for alias in node.names)
 
 
 @pytest.mark.parametrize("module", ["torch", r"qten_gen\.runtime"])

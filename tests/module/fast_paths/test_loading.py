@@ -1,4 +1,4 @@
-"""`load_state_dict` of a declared module does what nn.Module's does, whatever it is given."""
+"""`load_state_dict` of a declared module gives what nn.Module's gives, for every kind of state dict and module."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def test_every_tensor_that_is_loaded_gets_a_new_version() -> None:
     assert all(new._version > old for new, old in zip(tree.state_dict(keep_vars=True).values(), versions, strict=True))
 
 
-def test_the_usual_case_takes_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_usual_case_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     results: list[object] = []
     original = loading.load_plainly
 

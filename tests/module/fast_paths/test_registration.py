@@ -1,4 +1,4 @@
-"""The constructor of a declared module does what `nn.Module.__init__` and `register_*` do."""
+"""The constructor of a declared module registers what `nn.Module.__init__` and `register_*` register."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_tensors_are_those_of_a_plain_one() -> None:
         assert (type(mine), mine.requires_grad, mine.is_leaf) == (type(other), other.requires_grad, other.is_leaf)
 
 
-def test_another_torch_is_constructed_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_another_layout_nn_module_constructs(monkeypatch: pytest.MonkeyPatch) -> None:
     class Newer(nn.Module):
         def __init__(self) -> None:
             super().__init__()
