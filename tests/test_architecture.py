@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ import pytest
 
 import qten_gen
 from qten_gen.model import PRIVATE_NAMES
+from qten_gen.runtime.declaring.declared_class import DeclaredClass
 from qten_gen.runtime.declaring.metaclass import DeclarationMeta
 from qten_gen.runtime.module.metaclass import ModuleMeta
 from qten_gen.runtime.tensorclass.metaclass import TensorClassMeta
@@ -151,12 +153,35 @@ def test_the_runtime_imports_nothing_of_the_generator() -> None:
     assert importers(GENERATOR, files="runtime/", at_once=True) == []
 
 
-def test_the_runtime_reaches_the_generator_by_name_and_through_three_doors() -> None:
-    """What `import_module` names in the runtime: the generator is loaded when a class statement runs, not before."""
+def test_the_runtime_reaches_the_generator_through_one_door() -> None:
+    """The generator is loaded when a class statement runs, not before, and no import hides in a string."""
+    through = importers(GENERATOR, files="runtime/")
+    assert {in_file(found) for found in through} == {"runtime/declaring/generator"}
     text = "".join(path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "runtime").rglob("*.py")))
-    doors = set(re.findall(r'import_module\("(qten_gen[\w.]*)"\)', text))
-    assert doors == {"qten_gen.generate.in_memory", "qten_gen.model", "qten_gen.reflection"}
-    assert importers(GENERATOR, files="runtime/") == []
+    assert re.findall(r'import_module\("(qten_gen[\w.]*)"\)', text) == []
+
+
+def test_the_rooms_of_modules_stand_on_each_other() -> None:
+    """Imports point to earlier rooms only, those under TYPE_CHECKING too, and no two files of a room import each other."""
+    rooms = ("declaring", "module/core", "module/fast_paths", "module", "qten_style")
+    files = {
+        path.relative_to(PACKAGE / "runtime").with_suffix("").as_posix(): place
+        for place, room in enumerate(rooms)
+        for path in (PACKAGE / "runtime" / room).glob("*.py")
+    }
+    imported = {file: set(_runtime_imports(file)) & files.keys() - {file} for file in files}
+    upwards = [(file, other) for file, others in imported.items() for other in others if files[other] > files[file]]
+    assert upwards == []
+    list(TopologicalSorter(imported).static_order())  # raises CycleError, which names the files
+
+
+def _runtime_imports(file: str) -> Iterator[str]:
+    """The files of the runtime that a file imports anywhere in it."""
+    for node in ast.walk(ast.parse((PACKAGE / "runtime" / f"{file}.py").read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            home = [*file.split("/")[: -node.level], *(node.module.split(".") if node.module else [])]
+            yield "/".join(home)
+            yield from ("/".join([*home, alias.name]) for alias in node.names)
 
 
 @pytest.mark.parametrize("module", ["torch", r"qten_gen\.runtime"])
@@ -284,7 +309,7 @@ def test_the_private_names_are_those_that_classes_have() -> None:
         *re.findall(r"""["'](_\w+) = """, emitted),
     }
     inherited = {name for cls in qten_gen.TensorClass.__mro__[:-1] for name in vars(cls)}
-    metaclass = {name for meta in (DeclarationMeta, TensorClassMeta) for name in meta.__annotations__}
+    metaclass = {name for meta in (DeclaredClass, TensorClassMeta) for name in meta.__annotations__}
     private = {name for name in generated | inherited | metaclass if re.fullmatch(r"_[a-z]\w*", name)}
     assert private == PRIVATE_NAMES
 

@@ -98,12 +98,12 @@ def _parameters(config: list[ConfigDecl]) -> tuple[str, ...]:
 def _registrations(declaration: ModuleDecl) -> tuple[str, ...]:
     owner = declaration.name
     given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
-    config = [layout.bracketed("_rt.configure(", ["self", *given], ")", 8)] if given else []
+    config = [layout.bracketed("_rt.set_attributes(", ["self", *given], ")", 8)] if given else []
     lines = [
         _registration(field, owner) for field in declaration.fields if not isinstance(field, ConfigDecl | VirtualDecl)
     ]
     if dtype_device_source(declaration) == _REFERENCE:
-        lines.append(f'_rt.buffer(self, "{_REFERENCE}", (0,), device, dtype, persistent=False)')
+        lines.append(f'_rt.register_buffer(self, "{_REFERENCE}", (0,), device, dtype, persistent=False)')
     return (*config, *lines)
 
 
@@ -112,16 +112,18 @@ def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str)
     match field:
         case ParameterDecl(tie=str(path)):
             shape = f", {spelling.shape(field.dims)}" if field.dims else ""
-            made = _if_wanted(f'_rt.tied(self, "{path}"{shape})', field.when)
+            made = _if_wanted(f'_rt.tied_parameter(self, "{path}"{shape})', field.when)
             return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case ParameterDecl(requires_grad=requires_grad):
             frozen = [] if requires_grad else ["requires_grad=False"]
-            return layout.bracketed("_rt.parameter(", ["self", quoted, *_allocation(field, owner), *frozen], ")", 8)
+            return layout.bracketed(
+                "_rt.register_parameter(", ["self", quoted, *_allocation(field, owner), *frozen], ")", 8
+            )
         case BufferDecl(persistent=persistent):
             kept = [] if persistent else ["persistent=False"]
-            return layout.bracketed("_rt.buffer(", ["self", quoted, *_allocation(field, owner), *kept], ")", 8)
+            return layout.bracketed("_rt.register_buffer(", ["self", quoted, *_allocation(field, owner), *kept], ")", 8)
         case SubmoduleDecl():
-            return layout.bracketed("_rt.child(", ["self", quoted, _child(field, owner)], ")", 8)
+            return layout.bracketed("_rt.register_module(", ["self", quoted, _child(field, owner)], ")", 8)
 
 
 def _if_wanted(made: str, when: str | None) -> str:
@@ -130,7 +132,7 @@ def _if_wanted(made: str, when: str | None) -> str:
 
 def _child(field: SubmoduleDecl, owner: str) -> str:
     """The expression that makes a child, or the list or dict of several."""
-    call = f"_rt.submodule({', '.join(_construction(field, owner))})"
+    call = f"_rt.construct({', '.join(_construction(field, owner))})"
     if field.repeat is not None:
         return layout.comprehension("_rt.ModuleList([", call, f"for _ in range({to_python(field.repeat)})", "])", 12)
     if field.keys is not None:
@@ -145,7 +147,7 @@ def _allocation(field: ParameterDecl | BufferDecl, owner: str) -> tuple[str, str
 
 
 def _construction(field: SubmoduleDecl, owner: str) -> Iterator[str]:
-    """The arguments of `_rt.submodule`: the class, what it is called with, and the owner's device and dtype."""
+    """The arguments of `_rt.construct`: the class, what it is called with, and the owner's device and dtype."""
     yield spelling.value(field.cls, owner, f"{field.name}.cls")
     positional = [argument for argument in field.arguments if argument.keyword is None]
     keywords = {argument.keyword: argument for argument in field.arguments if argument.keyword is not None}
@@ -250,7 +252,7 @@ def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
         layout.names([f.name for f in fields], 4, "_fields = "),
         layout.names(_config_names(declaration), 4, "_config = "),
         *((layout.mapping(ties, 4, "_tied = "),) if ties else ()),
-        *((f'_anchor = "{source}"',) if source else ()),
+        *((f'_dtype_device_source = "{source}"',) if source else ()),
         *((layout.names(hidden, 4, "__jit_unused_properties__ = "),) if hidden else ()),
     )
 

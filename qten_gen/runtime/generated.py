@@ -1,23 +1,22 @@
 """What generated code calls, which it imports as `_rt`."""
 
+from .declaring.containers import ModuleDict as ModuleDict
+from .declaring.containers import ModuleList as ModuleList
 from .declaring.loading import declared as declared
-from .module.cached_virtual import cached_virtual as cached_virtual
-from .module.containers import ModuleDict as ModuleDict
-from .module.containers import ModuleList as ModuleList
-from .module.fast_paths.construction import buffer as buffer
-from .module.fast_paths.construction import child as child
-from .module.fast_paths.construction import configure as configure
-from .module.fast_paths.construction import initialise as initialise
-from .module.fast_paths.construction import parameter as parameter
-from .module.initialisation import ones_ as ones_
-from .module.initialisation import zeros_ as zeros_
-from .module.module import Module as Module
-from .module.module_fields import bound as bound
-from .module.module_fields import submodule as submodule
-from .module.registered import registered as registered
-from .module.registered import unregistered as unregistered
-from .module.ties import tied as tied
-from .module.virtual import virtual as virtual
+from .module.construction import construct as construct
+from .module.construction import from_declaration as from_declaration
+from .module.core.registered_properties import registered as registered
+from .module.core.registered_properties import unregistered as unregistered
+from .module.fast_paths.initialisation import ones_ as ones_
+from .module.fast_paths.initialisation import zeros_ as zeros_
+from .module.fast_paths.registration import init_module as init_module
+from .module.fast_paths.registration import register_buffer as register_buffer
+from .module.fast_paths.registration import register_module as register_module
+from .module.fast_paths.registration import register_parameter as register_parameter
+from .module.fast_paths.registration import set_attributes as set_attributes
+from .module.tied_parameters import tied_parameter as tied_parameter
+from .module.virtual_cache import cached_virtual as cached_virtual
+from .module.virtual_tensors import virtual as virtual
 from .tensorclass.core.arguments import Device as Device
 from .tensorclass.core.arguments import batch_arguments as batch_arguments
 from .tensorclass.core.checks import DEFAULT as DEFAULT
@@ -93,7 +92,6 @@ __all__ = [
     "BatchSize",
     "Device",
     "DeviceLike",
-    "Module",
     "ModuleDict",
     "ModuleList",
     "Names",
@@ -101,20 +99,19 @@ __all__ = [
     "Splitting",
     "Stored",
     "batch_arguments",
-    "bound",
-    "buffer",
+    "batch_size",
     "cached_virtual",
     "cast",
     "checked_tensor",
-    "child",
-    "configure",
+    "construct",
     "declared",
     "default",
     "device",
     "fitting",
+    "from_declaration",
     "frozen",
     "frozen_view",
-    "initialise",
+    "init_module",
     "join_items",
     "join_nested",
     "join_optional",
@@ -128,7 +125,6 @@ __all__ = [
     "nested",
     "number",
     "ones_",
-    "parameter",
     "part_items",
     "part_nested",
     "part_optional",
@@ -140,16 +136,19 @@ __all__ = [
     "put_tensors",
     "rearrange_items",
     "refuse_shapes",
+    "register_buffer",
+    "register_module",
+    "register_parameter",
     "registered",
     "same",
     "same_tensor",
     "same_tensors",
+    "set_attributes",
     "shaped",
-    "submodule",
     "tensor",
     "tensor_dict",
     "tensor_list",
-    "tied",
+    "tied_parameter",
     "unbatched",
     "unregistered",
     "virtual",

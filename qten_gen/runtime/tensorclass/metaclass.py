@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
 from ...common.naming import storage
+from ..declaring import generator
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
 from . import protocols
@@ -16,8 +16,7 @@ from .storage import pickling
 from .torch_tools import pytree
 
 if TYPE_CHECKING:
-    from ...model import Declaration, TensorClassDecl
-    from ...reflection import ClassStatement
+    from ..declaring.generator import ClassStatement, Declaration, TensorClassDecl
     from .tensorclass import TensorClass
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
@@ -60,19 +59,18 @@ class TensorClassMeta(DeclarationMeta):
         return absent_attributes.present(cls, super().__dir__())
 
     @staticmethod
-    def _read(statement: ClassStatement) -> Declaration:
-        declaration: Declaration = import_module("qten_gen.reflection").read_tensorclass(statement)
-        return declaration
+    def _read_declaration(statement: ClassStatement) -> Declaration:
+        return generator.read_tensorclass(statement)
 
     @staticmethod
-    def _prepare(namespace: dict[str, object], declaration: Declaration) -> None:
+    def _prepare_namespace(namespace: dict[str, object], declaration: Declaration) -> None:
         if "open" in cast("TensorClassDecl", declaration).flags:
             return
         given = namespace.get("__slots__", ())
         slots = (given,) if isinstance(given, str) else tuple(cast("tuple[str, ...]", given))
         namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
 
-    def _complete(cls) -> None:
+    def _complete_class(cls) -> None:
         declaration = cast("TensorClassDecl", cls._declaration)
         cls._fields = tuple(f.name for f in declaration.fields)
         cls._flags = declaration.flags

@@ -1,8 +1,8 @@
-"""Construction of a generated module: what `nn.Module.__init__` and `register_*` do, in fewer steps.
+"""What a generated `__init__` calls to set a module up: `nn.Module.__init__` and `register_*`, in fewer steps.
 
-Most of what nn.Module does to register a tensor is to ask whether something is unusual. Here the same is asked more shortly, and
-whatever is unusual (a registration hook, a patched nn.Module, a class with its own `register_parameter`, a name that means
-something else in the class) is left to nn.Module.
+Most of what nn.Module does to register a tensor is to check for unusual cases. Here the same checks take fewer steps. Any unusual
+case (a registration hook, a patched nn.Module, a class with its own `register_parameter`, a name that means something else in
+the class) is left to nn.Module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import Parameter
 from torch.nn.modules import module as torch_module
 
-from ..registered import Registered
+from ..core.registered_properties import RegisteredProperty
 from .nn_module_layout import KNOWN
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), tuple, li
 """Types of config values that are neither parameters nor modules nor buffers."""
 
 
-def initialise(module: nn.Module) -> None:
-    """`nn.Module.__init__`."""
+def init_module(module: nn.Module) -> None:
+    """`nn.Module.__init__(module)`: the empty registries of parameters, buffers, submodules and hooks."""
     if not KNOWN or _Module.__init__ is not _init or module.call_super_init:
         _Module.__init__(module)
         return
@@ -64,8 +64,8 @@ def initialise(module: nn.Module) -> None:
     state["_modules"] = {}
 
 
-def configure(module: nn.Module, /, **values: Any) -> None:
-    """Assign the config fields."""
+def set_attributes(module: nn.Module, /, **values: Any) -> None:
+    """`module.NAME = value` for each keyword: the constructor arguments."""
     cls = type(module)
     state = module.__dict__
     is_plain = cls.__setattr__ is _setattr
@@ -76,7 +76,7 @@ def configure(module: nn.Module, /, **values: Any) -> None:
             setattr(module, name, value)
 
 
-def parameter(
+def register_parameter(
     module: nn.Module,
     name: str,
     shape: tuple[int, ...] | None,
@@ -84,13 +84,20 @@ def parameter(
     dtype: torch.dtype | None,
     requires_grad: bool = True,
 ) -> None:
-    """Register an empty parameter of that shape, or None."""
-    data = None if shape is None else empty(shape, device, dtype)
+    """`module.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))`.
+
+    With `shape=None` the name is registered as None. `reset_parameters` fills the memory.
+
+    Raises:
+        RuntimeError: a size is negative.
+        KeyError: nn.Module refuses the name.
+    """
+    data = None if shape is None else _empty(shape, device, dtype)
     cls, state = type(module), module.__dict__
     if (
         KNOWN
         and type(data) is Tensor
-        and type(getattr(cls, name, None)) is Registered
+        and type(getattr(cls, name, None)) is RegisteredProperty
         and name not in state
         and name not in state["_buffers"]
         and name not in state["_modules"]
@@ -104,7 +111,7 @@ def parameter(
         module.register_parameter(name, None if data is None else Parameter(data, requires_grad))
 
 
-def buffer(
+def register_buffer(
     module: nn.Module,
     name: str,
     shape: tuple[int, ...] | None,
@@ -112,13 +119,20 @@ def buffer(
     dtype: torch.dtype | None,
     persistent: bool = True,
 ) -> None:
-    """Register an empty buffer of that shape, or None."""
-    data = None if shape is None else empty(shape, device, dtype)
+    """`module.register_buffer(name, torch.empty(shape, device=device, dtype=dtype), persistent)`.
+
+    With `shape=None` the name is registered as None. `reset_parameters` fills the memory.
+
+    Raises:
+        RuntimeError: a size is negative.
+        KeyError: nn.Module refuses the name.
+    """
+    data = None if shape is None else _empty(shape, device, dtype)
     cls, state = type(module), module.__dict__
     if (
         KNOWN
         and type(data) is Tensor
-        and type(getattr(cls, name, None)) is Registered
+        and type(getattr(cls, name, None)) is RegisteredProperty
         and name not in state
         and name not in state["_parameters"]
         and name not in state["_modules"]
@@ -135,20 +149,25 @@ def buffer(
         module.register_buffer(name, data, persistent)
 
 
-def empty(shape: tuple[int, ...], device: Device, dtype: torch.dtype | None) -> Tensor:
-    """`torch.empty`, which reads sizes sooner where they are arguments of their own."""
+def _empty(shape: tuple[int, ...], device: Device, dtype: torch.dtype | None) -> Tensor:
+    """`torch.empty`, which is faster with sizes that are arguments of their own."""
     if shape and device is None and dtype is None:
         return torch.empty(*shape)
     return torch.empty(shape, device=device, dtype=dtype)
 
 
-def child(module: nn.Module, name: str, value: nn.Module | None) -> None:
-    """Register a submodule, or None."""
+def register_module(module: nn.Module, name: str, value: nn.Module | None) -> None:
+    """`module.register_module(name, value)`.
+
+    Raises:
+        KeyError: nn.Module refuses the name.
+        TypeError: `value` is neither a module nor None.
+    """
     cls, state = type(module), module.__dict__
     if (
         KNOWN
         and isinstance(value, _Module)
-        and type(getattr(cls, name, None)) is Registered
+        and type(getattr(cls, name, None)) is RegisteredProperty
         and name not in state
         and name not in state["_parameters"]
         and name not in state["_buffers"]

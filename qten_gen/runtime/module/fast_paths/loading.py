@@ -33,9 +33,12 @@ _TENSORS = frozenset({Tensor, nn.Parameter, nn.Buffer})
 
 
 def load_plainly(module: nn.Module, state_dict: Mapping[str, Any], only_copies: OnlyCopies) -> _IncompatibleKeys | None:
-    """Load `state_dict` where that is a matter of copying, and else change nothing and return None.
+    """Load `state_dict` where copying is all that is to do, and return the result. Otherwise change nothing and return None.
 
-    `only_copies` tells of a class that `_load_from_state_dict` does no more for it than nn.Module's.
+    Args:
+        module: The root of the tree.
+        state_dict: Tensors of the shapes that the module has, of any dtype and device; they are cast as `copy_` does.
+        only_copies: Whether `_load_from_state_dict` of a class does no more than nn.Module's.
     """
     if (
         not KNOWN

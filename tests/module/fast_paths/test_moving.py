@@ -1,4 +1,4 @@
-"""Moving and casting a declared module does what nn.Module does, whatever is in it."""
+"""Moving and casting a declared module gives what nn.Module gives, for every kind of tensor and submodule."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def only_itself(module: nn.Module) -> nn.Module:
     return module._apply(lambda tensor: tensor.double(), recurse=False)  # type: ignore[no-untyped-call, no-any-return]
 
 
-def failing_on_the_way(module: nn.Module) -> nn.Module:
+def failing_halfway(module: nn.Module) -> nn.Module:
     def convert(tensor: Tensor) -> Tensor:
         if tensor.numel() == 9 and tensor.dtype is torch.float32 and tensor[0, 0] == 1:
             raise ValueError("no ones here")
@@ -93,7 +93,7 @@ ACTIONS: dict[str, Callable[[nn.Module], object]] = {
     "share_memory": lambda module: module.share_memory(),
     "doubled": doubled,
     "only itself": only_itself,
-    "failing on the way": failing_on_the_way,
+    "failing halfway": failing_halfway,
 }
 
 

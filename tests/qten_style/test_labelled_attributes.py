@@ -207,7 +207,7 @@ def test_the_names_of_several_parents_are_joined() -> None:
 
 
 def test_the_decorator_refuses_what_it_cannot_mean() -> None:
-    with pytest.raises(ValueError, match="'no name' is no name of an attribute"):
+    with pytest.raises(ValueError, match="'no name' is not the name of an attribute"):
         nograd_tensors("no name")
     with pytest.raises(TypeError, match="takes names of attributes, got 3"):
         nograd_tensors(3)  # type: ignore[arg-type] # the mistake under test

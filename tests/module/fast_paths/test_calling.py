@@ -1,4 +1,4 @@
-"""The call of a module with handlers is nn.Module's, and that of a functional is `invoke`."""
+"""Calling a module with handlers gives what nn.Module's call gives, and calling a functional what `invoke` gives."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_a_class_with_its_own_call_keeps_it() -> None:
     assert untyped(Own())(3) == "own"
 
 
-def test_a_class_with_its_own_way_to_call_is_called_by_nn_module() -> None:
+def test_a_class_with_its_own_call_impl_is_called_by_nn_module() -> None:
     class Counting(Twice):
         def _call_impl(self, *given: object) -> str:
             return "counted"

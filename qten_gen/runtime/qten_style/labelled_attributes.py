@@ -1,19 +1,20 @@
-"""How a Module owns the labelled tensors that are assigned to it.
+"""Attributes of a Module that are labelled tensors: assigning, reading and removing them.
 
 Assigning a LabelledTensor copies its data into a parameter `tensor:NAME`, or a buffer `buffer:NAME` where the class says so with
-`nograd_tensors`. The labels are kept in the instance dict. Reading the attribute gives a LabelledTensor that asks the module for
-its data each time, so it cannot be stale, whatever replaced the storage in between.
+`nograd_tensors`. The labels are kept in the instance dict. Reading the attribute gives a LabelledTensor that reads its data from
+the module each time, so it cannot be stale, whatever replaced the storage in between.
 
-Two classes take assignments. `LabelledAssignment` stands behind nn.Module in the method resolution order of every Module and gets
-what nn.Module has no place for; the `__setattr__` of a Module stays nn.Module's own, which FSDP tests for. `LabelledOwner` stands
-before it in classes with their own `__init__`, where a parameter or a child may take the name of a labelled tensor.
+Two mixins handle assignments. `LabelledAssignment` stands behind nn.Module in the method resolution order of every Module and
+gets the values that nn.Module does not register. The `__setattr__` of a Module stays nn.Module's own, which FSDP tests for.
+`LabelledOwner` stands before it in classes with their own `__init__`, where a parameter or a child may take the name of a
+labelled tensor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -23,12 +24,6 @@ from .devices import Device, DeviceBounded
 from .instance_properties import ABSENT, Kind, give, make_way
 from .labelled import LabelledTensor, register_pytree
 from .virtual_tensor import VirtualTensor
-
-if TYPE_CHECKING:
-    from ..module.module import Module
-
-ModuleType = TypeVar("ModuleType", bound="type[Module]")
-"""A subclass of Module, as a class decorator takes and returns it."""
 
 TENSOR_PARAM_PREFIX = "tensor:"
 """What stands before the name of an attribute in the name of the parameter that holds its data."""
@@ -40,33 +35,6 @@ _OWNED = "_labelled"
 """Where the instance dict keeps, for each name of a labelled tensor, the name of its storage and its labels."""
 
 _Entry = tuple[str, tuple[Hashable, ...]]
-
-
-def nograd_tensors(*names: str) -> Callable[[ModuleType], ModuleType]:
-    """Class decorator: labelled tensors assigned to these attributes become buffers, not parameters.
-
-        @nograd_tensors("basis", "projector")
-        class Model(Module): ...
-
-    A subclass inherits the names, and its own decorator adds to them.
-
-    Raises:
-        TypeError: what is decorated is no Module class, or a name is no string.
-        ValueError: a name is no identifier.
-    """
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"nograd_tensors() takes names of attributes, got {name!r}")
-        if not name.isidentifier():
-            raise ValueError(f"nograd_tensors(): {name!r} is no name of an attribute")
-
-    def decorate(cls: ModuleType) -> ModuleType:
-        if not (isinstance(cls, type) and issubclass(cls, LabelledAssignment)):
-            raise TypeError(f"nograd_tensors() decorates a Module class, got {cls!r}")
-        cls.__nograd_tensors__ = cls.__nograd_tensors__ | frozenset(names)
-        return cls
-
-    return decorate
 
 
 class BoundTensor(LabelledTensor):
@@ -88,10 +56,13 @@ class BoundTensor(LabelledTensor):
 register_pytree(BoundTensor)
 
 
-class LabelledAssignment:
-    """Base of Module: takes what nn.Module's own `__setattr__` has no place for."""
+class LabelledAssignment(DeviceBounded):
+    """Mixin behind nn.Module: takes what nn.Module's own `__setattr__` does not register."""
+
+    __slots__ = ()
 
     __nograd_tensors__: frozenset[str] = frozenset()
+    """Names of the labelled tensors that are stored as buffers, inherited ones included."""
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
@@ -100,17 +71,17 @@ class LabelledAssignment:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, LabelledTensor):
-            own(cast("Module", self), name, value)
+            own(self, name, value)
             return
         if isinstance(value, DeviceBounded):
-            value = brought_to(cast("Module", self), value)
+            value = brought_to(self.device, value)
         elif isinstance(value, VirtualTensor):
-            value.check_assignment(cast("Module", self), name)
+            value.check_assignment(_module(self), name)
         super().__setattr__(name, value)
 
 
 class LabelledOwner(nn.Module):
-    """Lets anything take the name of a labelled tensor, and a labelled tensor the name of anything."""
+    """Mixin before nn.Module: lets anything take the name of a labelled tensor, and a labelled tensor the name of anything."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, LabelledTensor):
@@ -118,21 +89,27 @@ class LabelledOwner(nn.Module):
                 delattr(self, name)
         elif isinstance(value, nn.Module | nn.Parameter):
             make_way(self, name, value)
-            if isinstance(value, DeviceBounded):
-                value = brought_to(cast("Module", self), value)
+            if isinstance(value, DeviceBounded) and isinstance(self, DeviceBounded):
+                value = brought_to(self.device, value)
         super().__setattr__(name, cast(nn.Module, value))
 
 
-def own(module: Module, name: str, value: LabelledTensor) -> None:
-    """Copy a labelled tensor into the module and let `module.NAME` give it.
+def _module(owner: LabelledAssignment) -> nn.Module:
+    """The mixin's object as what it is besides: no type says that its class derives from nn.Module too."""
+    return cast(nn.Module, owner)
+
+
+def own(owner: LabelledAssignment, name: str, value: LabelledTensor) -> None:
+    """Copy a labelled tensor into a module, on the module's device, and let `module.NAME` give it.
 
     Raises:
         AttributeError: the module's own `__init__` assigns before it calls nn.Module's.
         TypeError: the tensor has no gradients, such as one of integers, and is not named by `nograd_tensors`.
     """
+    module = _module(owner)
     if "_parameters" not in vars(module):
         raise AttributeError("cannot assign labelled tensors before Module.__init__() call")
-    is_buffer = name in type(module).__nograd_tensors__
+    is_buffer = name in type(owner).__nograd_tensors__
     if not is_buffer and not (value.dtype.is_floating_point or value.dtype.is_complex):
         raise TypeError(
             f"{type(module).__name__}.{name}: a tensor of {value.dtype} has no gradients and cannot be a parameter;"
@@ -143,7 +120,7 @@ def own(module: Module, name: str, value: LabelledTensor) -> None:
         return
     make_way(module, name, value)
     data = value.data.detach()
-    data = data.to(_target(module, data.device), copy=True)
+    data = data.to(_target(owner.device, data.device), copy=True)
     key = (TENSOR_BUFFER_PREFIX if is_buffer else TENSOR_PARAM_PREFIX) + name
     _store(module, key, data, is_buffer)
     vars(module).pop(name, None)
@@ -179,17 +156,15 @@ def device(module: nn.Module) -> Device | None:
     return None if tensor is None else Device.of(tensor.device)
 
 
-def brought_to(module: Module, value: DeviceBounded) -> DeviceBounded:
-    """The value on the module's device. Nothing is moved from or to "meta", where no data are."""
-    target = module.device
+def brought_to(target: Device, value: DeviceBounded) -> DeviceBounded:
+    """The value on a device. Nothing is moved from or to "meta", where tensors have no data."""
     if value.device == target or "meta" in (value.device.name, target.name):
         return value
     return value.to_device(target)
 
 
-def _target(module: Module, now: torch.device) -> torch.device:
-    """Where a tensor that is `now` on a device has to go: to the module's, but neither from nor to "meta"."""
-    target = module.device
+def _target(target: Device, now: torch.device) -> torch.device:
+    """Where a tensor that is on `now` has to go: to `target`, but neither from nor to "meta"."""
     return now if "meta" in (now.type, target.name) or Device.of(now) == target else target.torch_device()
 
 

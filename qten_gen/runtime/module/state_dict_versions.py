@@ -7,16 +7,15 @@ by `version`, and `migrate` brings what an older version saved under the names o
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from .module import Module
+from .core.module_base import ModuleBase
 
 
 def migrate(
-    cls: type[Module], state_dict: MutableMapping[str, Tensor], prefix: str, metadata: Mapping[str, object]
+    cls: type[ModuleBase], state_dict: MutableMapping[str, Tensor], prefix: str, metadata: Mapping[str, object]
 ) -> None:
     """Let `cls.migrate` bring the entries below `prefix` up to date, if an older version than the class's saved them."""
     version = cast(int, metadata.get("version") or 0)

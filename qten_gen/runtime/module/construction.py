@@ -1,4 +1,4 @@
-"""Fields of a Module as generated code handles them: registered ones read as properties, children constructed."""
+"""What a generated `__init__` calls beside registration: values that only the declaration has, and children constructed."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from torch import Tensor, nn
 
 from ..declaring.fields import Const, Submodule
+from .core.module_base import ModuleBase
 
 if TYPE_CHECKING:
     import torch
     from torch.types import Device
 
-    from .module import Module
-
 M = TypeVar("M", bound=nn.Module)
 
 
-def bound(owner: type[Module], path: str) -> Any:  # an initialiser, a class, a dtype or an argument of a submodule
-    """What `owner`'s declaration gives to a specifier: `"scale.initializer"`, `"norm.cls"`, `"norm.args.0"`, `"norm.kwargs.eps"`.
+def from_declaration(owner: type[ModuleBase], path: str) -> Any:  # an initialiser, a class, a dtype or an argument
+    """The object that `owner`'s declaration gives to a specifier, where generated code cannot spell it out.
 
-    A module or a tensor among a submodule's arguments is copied, so that no two instances share it.
+        _rt.from_declaration(Attention, "scale.initializer")    # of scale = buffer(..., initializer=uniform_)
+        _rt.from_declaration(Attention, "norm.kwargs.eps")      # of norm = submodule(..., eps=EPSILON)
+
+    Other paths are `"norm.cls"`, `"norm.args.0"` and `"scale.dtype"`. A module or a tensor among a submodule's arguments is
+    copied, so that no two instances share it.
     """
     name, attribute, *rest = path.split(".")
     specifier = owner._specifiers[name]
@@ -36,10 +39,13 @@ def bound(owner: type[Module], path: str) -> Any:  # an initialiser, a class, a 
     return deepcopy(value) if isinstance(value, nn.Module | Tensor) else value
 
 
-def submodule(
+def construct(
     cls: Callable[..., M], *args: Any, device: Device = None, dtype: torch.dtype | None = None, **keywords: Any
 ) -> M:
-    """Construct a child. What its class takes of `device` and `dtype` is passed on; otherwise the child is moved."""
+    """`cls(*args, device=device, dtype=dtype, **keywords)`, for a class that may take neither `device` nor `dtype`.
+
+    What its constructor takes of the two is passed on. A module that does not take both is moved afterwards.
+    """
     if device is None and dtype is None:
         return cls(*args, **keywords)
     takes = _takes(cls)

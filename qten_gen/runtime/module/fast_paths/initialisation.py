@@ -1,4 +1,4 @@
-"""`nn.init.zeros_` and `nn.init.ones_` where gradients are off already, which is most of what these two take care of."""
+"""`nn.init.zeros_` and `nn.init.ones_` for a `reset_parameters` that has turned gradients off once for all fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The constructor of a declared module does what `nn.Module.__init__` and `register_*` do."""
+"""The constructor of a declared module registers what `nn.Module.__init__` and `register_*` register."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.modules import module as torch_module
 
 from qten_gen import Module, buffer, param, submodule
-from qten_gen.runtime.module.fast_paths import construction
+from qten_gen.runtime.module.fast_paths import registration
 from qten_gen.runtime.module.fast_paths.nn_module_layout import is_known
 
 from .pairs import Leaf, PlainLeaf, Tree, outcome
@@ -38,7 +38,7 @@ def test_the_tensors_are_those_of_a_plain_one() -> None:
         assert (type(mine), mine.requires_grad, mine.is_leaf) == (type(other), other.requires_grad, other.is_leaf)
 
 
-def test_another_torch_is_constructed_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_another_layout_nn_module_constructs(monkeypatch: pytest.MonkeyPatch) -> None:
     class Newer(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -46,7 +46,7 @@ def test_another_torch_is_constructed_its_own_way(monkeypatch: pytest.MonkeyPatc
 
     assert is_known(nn.Module()) and not is_known(Newer())
     asked: list[str] = []
-    monkeypatch.setattr(construction, "KNOWN", False)
+    monkeypatch.setattr(registration, "KNOWN", False)
     original = nn.Module.register_parameter
 
     def register_parameter(self: nn.Module, name: str, parameter: nn.Parameter | None) -> None:

@@ -1,14 +1,14 @@
-"""Virtual tensors that are kept until something that they are derived from changes.
+"""The cache of `@virtual(cached=True)`: values that are kept until something that they are derived from changes.
 
-A module keeps them in its instance dict, with the sources as they were: the objects, and of tensors the version counter and
-whether they require a gradient. A read compares, so nothing has to announce a change; only `_apply` and loading a state
-dict, which may change a dtype or device, forget what is kept.
+A module keeps them in its instance dict together with the sources: the objects, and for a tensor its version counter and whether
+it requires a gradient. A read compares the sources with those of now, so nothing has to announce a change. Only `_apply` and
+loading a state dict, which may change a dtype or device, clear the cache.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, is_grad_enabled
@@ -17,13 +17,8 @@ from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
 from ..declaring.fields import Virtual
-from .virtual import compute, dtype_device_source, virtual
-
-if TYPE_CHECKING:
-    from .module import Module
-
-CACHE = "_derived"
-"""The key of the kept values in a module's instance dict."""
+from .core.module_base import VIRTUAL_CACHE, ModuleBase
+from .virtual_tensors import compute, dtype_device_source, virtual
 
 
 class _Source(NamedTuple):
@@ -34,14 +29,14 @@ class _Source(NamedTuple):
     name: str
     value: Any
     version: int | None
-    """None for what is no tensor."""
+    """The version counter of a tensor; None for anything else."""
     requires_grad: bool
 
 
 class _Kept(NamedTuple):
     """A value with all that a later read compares."""
 
-    owner: type[Module]
+    owner: type[ModuleBase]
     value: Tensor
     version: int
     grad_mode: bool
@@ -49,24 +44,32 @@ class _Kept(NamedTuple):
     sources: tuple[_Source, ...]
 
 
-def cached_virtual(module: Module, owner: type[Module], name: str) -> Tensor:
+def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
     """`virtual`, kept until a source changes: those declared, or every config field, parameter and buffer of the module.
 
-    Not seen are changes through `.data`, in submodules, and inside a list or dict that is a config field. Nothing is kept while
-    a graph is traced, under a dispatch mode or a functorch transform, nor where the value takes part in autograd.
+    Changes through `.data`, in submodules, and inside a list or dict that is a config field are not seen. Nothing is kept while
+    a graph is traced, under a dispatch mode or a functorch transform, or where the value takes part in autograd.
+
+    Returns:
+        A tensor as `virtual` returns it. Two reads may give the same object: do not change it in place.
+
+    Raises:
+        RuntimeError: the method raised AttributeError, which Python would take for a missing attribute.
+        TypeError: the method returned something other than a tensor.
+        ValueError: a declared source is not a config field, parameter or buffer.
     """
     return getter(owner, name)(module)
 
 
-def getter(owner: type[Module], name: str) -> Callable[[Module], Tensor]:
+def getter(owner: type[ModuleBase], name: str) -> Callable[[ModuleBase], Tensor]:
     """`cached_virtual` for one attribute: what the property of a declared class calls, with no call in between."""
 
-    def read(module: Module) -> Tensor:
+    def read(module: ModuleBase) -> Tensor:
         if is_dynamo_compiling():  # first of all: what is looked up on the way is a guard
             return virtual(module, owner, name)
         state = module.__dict__
-        if CACHE in state:
-            kept = state[CACHE].get(name)
+        if VIRTUAL_CACHE in state:
+            kept = state[VIRTUAL_CACHE].get(name)
             if kept is not None:
                 declared_by, value, version, grad_mode, sources = kept
                 if (
@@ -89,11 +92,11 @@ def getter(owner: type[Module], name: str) -> Callable[[Module], Tensor]:
     return read
 
 
-def _computed(module: Module, owner: type[Module], name: str) -> Tensor:
+def _computed(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
     """Compute a value, and keep it with its sources where that is safe.
 
     Raises:
-        ValueError: a declared source is no config field, parameter or buffer.
+        ValueError: a declared source is not a config field, parameter or buffer.
     """
     specifier = owner._specifiers[name]
     assert isinstance(specifier, Virtual)
@@ -108,11 +111,12 @@ def _computed(module: Module, owner: type[Module], name: str) -> Tensor:
     value = compute(module, owner, name, dtype, device)
     if type(value) is Tensor and not value.requires_grad and not value.is_inference():
         kept = _Kept(owner, value, value._version, grad_mode, sources)
-        vars(module).setdefault(CACHE, {})[name] = kept
+        vars(module).setdefault(VIRTUAL_CACHE, {})[name] = kept
     return value
 
 
-def _sources(module: Module, name: str, declared: tuple[str, ...] | None) -> Iterator[_Source]:
+def _sources(module: ModuleBase, name: str, declared: tuple[str, ...] | None) -> Iterator[_Source]:
+    """What the value of `name` is derived from, as it is now: the declared sources, else every field of the module itself."""
     state = module.__dict__
     if declared is None:
         declared = (*module._config, *module._parameters, *module._buffers)
@@ -120,7 +124,7 @@ def _sources(module: Module, name: str, declared: tuple[str, ...] | None) -> Ite
         home = next((home for home in ("_parameters", "_buffers") if source in state[home]), None)
         if home is None and not (source in module._config and source in state):
             raise ValueError(
-                f"{type(module).__name__}.{name}: {source!r} in sources is no config field, parameter or buffer "
+                f"{type(module).__name__}.{name}: {source!r} in sources is not a config field, parameter or buffer "
                 "of the module"
             )
         value: Any = (state if home is None else state[home])[source]

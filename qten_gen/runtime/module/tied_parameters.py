@@ -1,30 +1,29 @@
 """Tied parameters: one parameter under two names, `head` and `embed.weight`.
 
-nn.Module keeps such a tie as long as nobody makes a new Parameter. Materialising (`to_empty`) and `load_state_dict(assign=True)`
-do, once for each name; here the owner of the tie sees to it that both names get the same one. A tie that the user has cut, by
-assigning another parameter to one of the names, stays cut.
+nn.Module keeps such a tie as long as nobody makes a new Parameter. `to_empty` and `load_state_dict(assign=True)` do, once for
+each name. The functions here give both names the same one. A tie that the user has cut, by assigning another parameter to one of
+the names, stays cut.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
-if TYPE_CHECKING:
-    from .module import Module
+from .core.module_base import ModuleBase
 
 R = TypeVar("R")
 
 
-def tied(module: nn.Module, path: str, shape: tuple[int, ...] | None = None) -> nn.Parameter:
-    """The parameter at `path`, for a name that is tied to it.
+def tied_parameter(module: nn.Module, path: str, shape: tuple[int, ...] | None = None) -> nn.Parameter:
+    """`module.get_parameter(path)`, for a name that is tied to it; with `shape`, a check that it has that shape.
 
     Raises:
         AttributeError: there is no parameter at `path`.
-        ValueError: it does not have the declared shape.
+        ValueError: it has another shape than the declared one.
     """
     parameter = module.get_parameter(path)
     if shape is not None and tuple(parameter.shape) != shape:
@@ -32,8 +31,8 @@ def tied(module: nn.Module, path: str, shape: tuple[int, ...] | None = None) -> 
     return parameter
 
 
-def keeping_ties(module: Module, change: Callable[[], R]) -> R:
-    """Run a change of all parameters: under the names that are tied nothing is found, and after it the changed parameter."""
+def keeping_ties(module: ModuleBase, change: Callable[[], R]) -> R:
+    """Run a change of all parameters, and keep the ties. During the change the tied names hold None, so it happens once each."""
     names = _held(module)
     for name in names:
         module._parameters[name] = None
@@ -44,8 +43,8 @@ def keeping_ties(module: Module, change: Callable[[], R]) -> R:
             module._parameters[name] = _target(module, module._tied[name])
 
 
-def share_assigned(module: Module, state_dict: MutableMapping[str, Tensor], prefix: str) -> None:
-    """Before the tensors of a state dict take the place of parameters: let both names of a tie find the same Parameter there.
+def share_assigned(module: ModuleBase, state_dict: MutableMapping[str, Tensor], prefix: str) -> None:
+    """Before the tensors of a state dict take the place of parameters, let both names of a tie find the same Parameter there.
 
     The name in the submodule wins, as it does where values are copied.
     """
@@ -63,7 +62,7 @@ def share_assigned(module: Module, state_dict: MutableMapping[str, Tensor], pref
         state_dict.update({key: shared for key in names if key in state_dict})
 
 
-def _held(module: Module) -> tuple[str, ...]:
+def _held(module: ModuleBase) -> tuple[str, ...]:
     """The names whose ties hold."""
     own = module._parameters
     return tuple(
