@@ -8,8 +8,9 @@ import tokenize
 
 def text_of(data: bytes) -> str:
     """The text of a file in its own encoding; what cannot be decoded is replaced."""
+    # Whether a null byte in the first lines is an error here depends on the patch release of Python.
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data.replace(b"\0", b" ")).readline)
     except SyntaxError:
         encoding = "utf-8"
     return data.decode(encoding, "replace")

@@ -326,6 +326,8 @@ def _rendered(file: FileDecl) -> dict[str, str]:
 
 
 def _check_compiles(path: str, text: str) -> None:
+    if "\0" in text:  # `compile` raises another exception before Python 3.11.4, and libcst accepts it in strings
+        raise SyntaxError("source code cannot contain null bytes")
     try:
         compile(text, path, "exec", flags=PyCF_ONLY_AST, dont_inherit=True)
     except SyntaxError:
