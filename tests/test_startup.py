@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import qten_gen
+from tests import fresh_process
 
 HEAVY = {
     "concurrent",
@@ -102,8 +103,9 @@ def printed(program: str) -> set[str]:
     """The words that a program prints which has imported the runtime."""
     environment = {**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parents[1])}
     lines = f"import sys\nimport qten_gen.runtime\nfrom qten_gen import Module, TensorClass\n{program}"
-    command = [sys.executable, "-c", lines]
-    return set(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split())
+    done = fresh_process.run("-c", lines, env=environment)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
 
 
 def test_the_runtime_loads_what_few_programs_need_when_it_is_called() -> None:

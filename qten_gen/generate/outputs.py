@@ -25,6 +25,8 @@ def render_outputs(file: FileDecl) -> dict[str, str]:
 
 def _check_compiles(path: str, text: str) -> None:
     """Raise a SyntaxError where a text is not Python. A declaration may use syntax that is newer than this interpreter."""
+    if "\0" in text:  # `compile` raises another exception before Python 3.11.4, and libcst accepts it in strings
+        raise SyntaxError("source code cannot contain null bytes")
     try:
         compile(text, path, "exec", flags=PyCF_ONLY_AST, dont_inherit=True)
     except SyntaxError:

@@ -15,8 +15,9 @@ def source_lines(data: bytes) -> list[str]:
     >>> source_lines(b"x = 1\\r\\ny = 2")
     ['x = 1', 'y = 2']
     """
+    # Whether a null byte in the first lines is an error here depends on the patch release of Python.
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data.replace(b"\0", b" ")).readline)
     except SyntaxError:
         encoding = "utf-8"
     return _LINE_END.split(data.decode(encoding, "replace"))

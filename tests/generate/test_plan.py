@@ -86,6 +86,16 @@ def test_a_stub_in_syntax_newer_than_this_python_is_no_fault(monkeypatch: pytest
     assert not plan(MODEL, {}).crashes
 
 
+def test_a_null_byte_in_what_is_rendered_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    def render(file: FileDecl) -> dict[str, str]:
+        return {"py": "x = 1\n", "pyi": 'x = "\0"\n'}
+
+    monkeypatch.setattr(outputs, "render", render)
+    (crash,) = plan(MODEL, {}).crashes
+    assert (crash.path, crash.stage) == ("model.py", "rendering")
+    assert crash.traceback.endswith("SyntaxError: source code cannot contain null bytes\n")
+
+
 def test_many_long_names_are_imported_over_several_lines() -> None:
     names = [f"NoShortNameForAClass{number}" for number in range(7)]
     classes = "".join(f"class {name}(TensorClass):\n    x: Tensor\n" for name in names)
