@@ -25,7 +25,7 @@ INSTALLED := $(VENV)/.qten-gen-installed
 
 # All tests, or the folders named. What the generator says of a source depends on its interpreter most.
 TESTS ?=
-GENERATOR_TESTS := $(addprefix tests/,cli project generate read link rules emit report declaring)
+GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection rules emit report model declaring)
 
 # Without it pyright asks the network whether it is the newest.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
@@ -67,6 +67,7 @@ types: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.tensorclass
+	$(BIN)/python -m benchmarks.primitives
 	$(BIN)/python -m benchmarks.compiled
 	$(BIN)/python -m benchmarks.class_creation
 	$(BIN)/python -m benchmarks.storage

@@ -245,10 +245,11 @@ def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
     fields = declaration.fields
     hidden = [f.name for f in fields if not isinstance(f, ConfigDecl)]
     source = dtype_device_source(declaration)
+    inlined = list(_inlined_values(declaration))
     ties = [(f.name, f.tie) for f in fields if isinstance(f, ParameterDecl) and f.tie is not None]
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
-        layout.mapping(list(_inlined_values(declaration)), 4, "_inlined_values = "),
+        *([layout.mapping(inlined, 4, "_inlined_values = ")] if inlined else []),
         layout.names([f.name for f in fields], 4, "_fields = "),
         layout.names(_config_names(declaration), 4, "_config = "),
         *((layout.mapping(ties, 4, "_tied = "),) if ties else ()),

@@ -5,6 +5,7 @@ from .declaring.containers import ModuleList as ModuleList
 from .declaring.loading import declared as declared
 from .module.construction import construct as construct
 from .module.construction import from_declaration as from_declaration
+from .module.core.module_base import ModuleBase as ModuleBase
 from .module.core.registered_properties import registered as registered
 from .module.core.registered_properties import unregistered as unregistered
 from .module.fast_paths.initialisation import ones_ as ones_
@@ -92,6 +93,7 @@ __all__ = [
     "BatchSize",
     "Device",
     "DeviceLike",
+    "ModuleBase",
     "ModuleDict",
     "ModuleList",
     "Names",

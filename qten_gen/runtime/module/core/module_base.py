@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import nn
 
@@ -41,6 +41,14 @@ class ModuleBase(nn.Module):
 
     version: ClassVar[int] = 1
     """Version of the names in the state dict. Raise it when `migrate` has to bring older ones up to date."""
+
+    if TYPE_CHECKING:
+        # Generated code says the type of what it reads from the registries, and of inherited fields.
+        _parameters: dict[str, Any]
+        _buffers: dict[str, Any]
+        _modules: dict[str, Any]
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
