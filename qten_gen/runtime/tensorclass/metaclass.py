@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
 from . import protocols
+from .core.stored import Stored
 from .fields.annotated_shapes import shapes_of
 from .operations import absent_attributes
 from .storage import pickling
@@ -17,7 +18,6 @@ from .torch_tools import pytree
 if TYPE_CHECKING:
     from ...model import Declaration, TensorClassDecl
     from ...reflection import ClassStatement
-    from .tensorclass import TensorClass
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
 """Slots of TensorClass that generated code writes."""
@@ -85,7 +85,7 @@ class TensorClassMeta(DeclarationMeta):
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
         _gather_slots(cls, declaration)
         pytree.register(cls)
-        pickling.register(cast("type[TensorClass]", cls))
+        pickling.register(cast("type[Stored]", cls))
 
 
 def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:

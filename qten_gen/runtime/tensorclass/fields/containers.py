@@ -11,11 +11,11 @@ from typing import TypeVar, cast
 import torch
 from torch import Size, Tensor
 
-from ..core import checks
-from ..core.checks import label, named
+from ..core.errors import describe, label
 from ..core.stored import Stored
-from ..methods.joining import Join, all_or_none
-from .static import same_tensor
+from .optional import Join, all_or_none
+from .tensor import tensor
+from .unbatched import same_tensor, unbatched
 
 A = TypeVar("A")
 C = TypeVar("C", bound="dict[str, Tensor] | list[Tensor]")
@@ -34,10 +34,10 @@ def tensor_dict(
         ValueError: the shape of a tensor does not start with the batch size.
     """
     if not isinstance(value, Mapping):
-        raise TypeError(f"{label(self, name)}: expected a dict of Tensors, got {named(value)}")
+        raise TypeError(f"{label(self, name)}: expected a dict of Tensors, got {describe(value)}")
     for key in value:
         if not isinstance(key, str):
-            raise TypeError(f"{label(self, name)}: expected names as keys, got {named(key)}")
+            raise TypeError(f"{label(self, name)}: expected names as keys, got {describe(key)}")
     return {key: _tensor(self, f"{name}[{key!r}]", item, batch_size, device) for key, item in value.items()}
 
 
@@ -46,14 +46,14 @@ def tensor_list(
 ) -> list[Tensor]:
     """The list to store in a field, a new one, with its tensors moved to the object's device; see `tensor_dict`."""
     if not isinstance(value, (list, tuple)):
-        raise TypeError(f"{label(self, name)}: expected a list of Tensors, got {named(value)}")
+        raise TypeError(f"{label(self, name)}: expected a list of Tensors, got {describe(value)}")
     return [_tensor(self, f"{name}[{i}]", item, batch_size, device) for i, item in enumerate(value)]
 
 
 def _tensor(self: Stored, name: str, value: object, batch_size: Size | None, device: torch.device | None) -> Tensor:
     if batch_size is None:
-        return checks.unbatched(self, name, value, device)
-    return checks.tensor(self, name, value, batch_size, device)
+        return unbatched(self, name, value, device)
+    return tensor(self, name, value, batch_size, device)
 
 
 def zip_tensors(

@@ -15,17 +15,18 @@ from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor
 from torch.compiler import is_compiling
 
-from ..core.checks import BatchSize, label, named
-from ..core.checks import batch_size as as_batch_size
+from ..core.errors import describe, label
 from ..core.real_tensors import with_real_tensors
+from ..core.sizes import BatchSize
+from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from ..methods.joining import Join, all_or_none
-from ..methods.reshaping import reshape_tensor, view_tensor
+from ..core.tensor_shapes import reshape_tensor, view_tensor
+from .optional import Join, all_or_none
 
 if TYPE_CHECKING:
     from qten_gen_typing import PerItemField
 
-    from ..methods.indexing import Index
+    from ..core.indices import Index
 else:
     PerItemField = Generic
 
@@ -247,7 +248,7 @@ def _flat(self: Stored, name: str, value: object, batch_size: Size) -> list[obje
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise TypeError(
             f"{label(self, name)}: expected a list of {batch_size[0]} values for batch size {list(batch_size)}, "
-            f"got {named(value)}"
+            f"got {describe(value)}"
         )
     if len(value) != batch_size[0]:
         raise ValueError(f"{label(self, name)}: expected {batch_size[0]} values in a list, got {len(value)}")
@@ -347,7 +348,7 @@ def with_items(self: Stored, name: str, target: object, index: object, value: ob
         ValueError: the field is None, or there are more or fewer values than items.
     """
     if not isinstance(target, PerItem):
-        raise ValueError(f"{label(self, name)}: there are no values to write over, the field is {named(target)}")
+        raise ValueError(f"{label(self, name)}: there are no values to write over, the field is {describe(target)}")
     size = target._positions[_on_cpu(index)].shape  # type: ignore[index] # `index` was made by the runtime
     made = put_items(self, name, target, index, per_item(self, name, value, size))
     return cast("PerItem[Any]", made)

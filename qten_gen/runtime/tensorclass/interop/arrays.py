@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ..core.checks import BatchSize, DeviceLike, label
-from ..core.checks import batch_size as as_batch_size
-from ..core.contents import contents, nested_class
+from ..core.construction import from_dict, nested_class
+from ..core.contents import contents
+from ..core.devices import DeviceLike
+from ..core.errors import label
+from ..core.sizes import BatchSize
+from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..fields.per_item import PerItem
-from ..methods.conversion import from_dict
 from ..methods.joining import unbind
 
 if TYPE_CHECKING:
@@ -48,8 +50,8 @@ def _array(self: Stored, name: str, value: object, force: bool) -> object:
             return value.numpy(force=force)
         except (RuntimeError, TypeError) as error:
             raise TypeError(f"{label(self, name)}: {error}") from error
-    if name in self._nested and value is not None:
-        return numpy(cast("Stored", value), force=force)
+    if isinstance(value, Stored) and name in self._nested:
+        return numpy(value, force=force)
     if name in self._containers and isinstance(value, dict):
         return {key: _array(self, f"{name}.{key}", tensor, force) for key, tensor in value.items()}
     if name in self._containers and isinstance(value, list):
@@ -138,7 +140,8 @@ def _plain(value: object) -> object:
     if isinstance(value, PerItem):
         return value.tolist()
     if isinstance(value, Tensor):
-        return cast("object", value.tolist())
+        found: object = value.tolist()
+        return found
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list):

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from torch import Size, Tensor
 
-from ..core.checks import BatchSize, DeviceLike, named
-from ..core.contents import contents, nested_class, tensors_of
+from ..core.construction import from_dict, nested_class
+from ..core.contents import contents, tensors_of
+from ..core.devices import DeviceLike
+from ..core.errors import describe
+from ..core.sizes import BatchSize
 from ..core.stored import Stored
-from ..methods.conversion import from_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,7 +78,7 @@ def _from_record(
 
 
 def _kind(source: object) -> str:
-    return f"the class {source.__name__}" if isinstance(source, type) else named(source)
+    return f"the class {source.__name__}" if isinstance(source, type) else describe(source)
 
 
 def _names(source: object) -> tuple[str, ...] | None:

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from torch import Size, Tensor
 
-from ..core.checks import named, suggestion
-from ..core.contents import construct, contents, nested_class, tensors_of
+from ..core.construction import construct, nested_class
+from ..core.contents import contents, tensors_of
+from ..core.errors import describe, suggestion
 from ..core.stored import Stored
+from ..fields.nested import register_conversion
 from ..fields.per_item import PerItem
 from ..fields.static import equal
 
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
 
-    from ....model import FieldDecl, TensorClassDecl
+    from ....model import FieldDecl
 
 T = TypeVar("T", bound=Stored)
 
@@ -55,8 +57,8 @@ def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_n
         return _stacked(library, value)
     if value is None or name in self._static:
         return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
-    if name in self._nested:
-        return to_tensordict(cast("Stored", value), retain_none=retain_none)
+    if isinstance(value, Stored):
+        return to_tensordict(value, retain_none=retain_none)
     hold = library.UnbatchedTensor if name in self._unbatched else _itself
     if name not in self._containers:
         return cast("object", hold(value))
@@ -97,7 +99,9 @@ def from_tensordict(
     """
     where = f"{cls.__name__}.from_tensordict"
     if not is_tensordict(tensordict):
-        raise TypeError(f"{where}: expected a TensorDict, got {named(tensordict)}; for other mappings use .from_dict")
+        raise TypeError(
+            f"{where}: expected a TensorDict, got {describe(tensordict)}; for other mappings use .from_dict"
+        )
     given: dict[str, object] = {key: tensordict.get(key) for key in tensordict.keys()}
     for name, value in (non_tensordict or {}).items():
         if name in given:
@@ -140,7 +144,7 @@ def _value(cls: type[Stored], name: str, entry: Any, safe: bool, batch_size: Siz
 
 def _declared(cls: type[Stored]) -> dict[str, FieldDecl]:
     """What the class declares about each field."""
-    return {field.name: field for field in cast("TensorClassDecl", cls._declaration).fields}
+    return {field.name: field for field in cls._declaration.fields}
 
 
 def _common(cls: type[Stored], name: str, values: object) -> object:
@@ -175,3 +179,6 @@ def _library(action: str) -> ModuleType:
             f"{action} needs the package tensordict, which is not installed: pip install tensordict", name="tensordict"
         ) from error
     return tensordict
+
+
+register_conversion(is_tensordict, from_tensordict)

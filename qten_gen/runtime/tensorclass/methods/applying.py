@@ -9,15 +9,19 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from ..core import checks
-from ..core.checks import device as as_device
 from ..core.contents import allocate_like, tensor_and_nested
+from ..core.devices import Device
+from ..core.devices import device as as_device
+from ..core.errors import describe
 from ..core.locks import nested_objects
 from ..core.lookup import Key
+from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..fields import containers, per_item
-from .listing import items
-from .moving import Device
+from ..fields.tensor import tensor as tensor_field
+from ..fields.unbatched import unbatched as unbatched_field
+from .keys import items
+from .operands import several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +88,7 @@ def apply(
 
 def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: Device | None) -> T:
     """What `apply` made, with the batch size and the device of the result."""
-    size = self._batch_size if batch_size is None else checks.batch_size(batch_size)
+    size = self._batch_size if batch_size is None else as_batch_size(batch_size)
     wanted = self._device if device is None else as_device(device)
     if size == self._batch_size and _fits(out, wanted) and _none_lost(self, out):
         out._device = wanted
@@ -153,21 +157,19 @@ def named_apply(
         names += [name for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
     left = iter(names)
 
-    def named(*tensors: Tensor) -> Tensor:
+    def with_key(*tensors: Tensor) -> Tensor:
         return fn(next(left), *tensors)
 
-    out = _among(self, named, others) if others else self._map(named)
+    out = _among(self, with_key, others) if others else self._map(with_key)
     return _finished(self, out, batch_size, device)
 
 
 def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:
     """`fn` applied to every tensor and those of other objects."""
-    from ..operations.operands import several
-
     for other in others:
         if type(other) is not type(self):
             cls = type(self).__name__
-            raise TypeError(f"{cls}.apply: expected {cls}, got {checks.named(other)}")
+            raise TypeError(f"{cls}.apply: expected {cls}, got {describe(other)}")
     return several(self, fn, others, "apply")
 
 
@@ -204,12 +206,12 @@ def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | Non
             check = containers.tensor_dict if isinstance(value, dict) else containers.tensor_list
             fitted.append(check(self, name, value, size, device))
         elif name in self._unbatched and value is not None:
-            fitted.append(checks.unbatched(self, name, value, device))
+            fitted.append(unbatched_field(self, name, value, device))
         elif name in self._nested and value is not None:
             tail = before._batch_size[len(self._batch_size) :]
             fitted.append(_checked(before, value, batch_size + tail, device))
         else:
-            fitted.append(before if before is None else checks.tensor(self, name, value, batch_size, device))
+            fitted.append(before if before is None else tensor_field(self, name, value, batch_size, device))
     if self._per_item:
         per_item.refuse_unfit(self, batch_size, static)
     made = allocate_like(self)._assign(fitted, static, batch_size, device)

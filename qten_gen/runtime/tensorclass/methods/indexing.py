@@ -17,25 +17,17 @@ from torch import Size, Tensor
 from torch.compiler import is_compiling
 
 from ..core import names
-from ..core.checks import named, plain_int, refuse_if_frozen
 from ..core.contents import batched_leaves
 from ..core.error_context import explain
+from ..core.errors import describe
+from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
+from ..core.locks import refuse_if_frozen
+from ..core.sizes import plain_int
 from ..core.stored import Stored
+from ..core.tensor_shapes import over_batch, with_length
 from . import joining
-from .reshaping import with_length
 
 T = TypeVar("T", bound=Stored)
-
-IndexItem = int | slice | EllipsisType | Tensor | Sequence[int] | Sequence[bool] | range | None
-"""One part of an index."""
-
-Index = IndexItem | tuple[IndexItem, ...]
-"""What an object is indexed with: along its batch dimensions only, never by a field's name."""
-
-_Plain = int | slice | Tensor | None
-
-PlainIndex = _Plain | tuple[_Plain, ...]
-"""An index that can be applied to every tensor."""
 
 
 def getitem(self: T, index: Index) -> T:
@@ -120,23 +112,6 @@ def plain_index(self: Stored, index: Index) -> PlainIndex:
         TypeError: it is none of the types of `Index`.
     """
     return _resolved(self, index)[0]
-
-
-def over_batch(value: Tensor, batch_size: Size, events: int) -> Tensor:
-    """`value`, which broadcasts over the batch size, shaped to broadcast over a tensor with `events` dimensions more.
-
-    Raises:
-        ValueError: it does not broadcast over the batch size.
-    """
-    if value.dim() == 0:
-        return value
-    pairs = zip(reversed(value.shape), reversed(batch_size), strict=False)
-    if value.dim() > len(batch_size) or any(size not in (1, whole) for size, whole in pairs):
-        raise ValueError(
-            f"a Tensor broadcasts over the batch size {list(batch_size)} only, got shape {list(value.shape)}; "
-            "for other shapes use .apply"
-        )
-    return value.reshape(*value.shape, *(1,) * events)
 
 
 def length(self: Stored) -> int:
@@ -234,7 +209,7 @@ def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
         elif type(item) is not int or not -size <= item < size:
             return None
     sizes += rest
-    return cast("tuple[_Plain, ...]", index), Size(sizes)
+    return cast("tuple[PlainIndexItem, ...]", index), Size(sizes)
 
 
 def _with_tensors(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
@@ -260,7 +235,7 @@ def _plain(self: Stored, index: Index) -> PlainIndex:
         )
     if sum(item is Ellipsis for item in tensors) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
-    plain: list[_Plain] = []
+    plain: list[PlainIndexItem] = []
     position = 0
     for item in tensors:
         if item is Ellipsis:
@@ -270,12 +245,12 @@ def _plain(self: Stored, index: Index) -> PlainIndex:
             plain += _mask_indices(self, item, position)
             position += item.dim()
         else:
-            plain.append(cast(_Plain, item))  # type: ignore[redundant-cast] # pyright does not see that `...` is gone
+            plain.append(cast(PlainIndexItem, item))  # type: ignore[redundant-cast] # pyright does not see that `...` is gone
             position += _dimensions(item)
     return plain[0] if len(plain) == 1 else tuple(plain)
 
 
-def _item(self: Stored, item: IndexItem) -> _Plain | EllipsisType:
+def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
     """One part of an index, with a sequence or an array made a tensor."""
     if item is None or isinstance(item, (slice, EllipsisType)):
         return item
@@ -285,7 +260,7 @@ def _item(self: Stored, item: IndexItem) -> _Plain | EllipsisType:
     if isinstance(item, Tensor):
         if item.dtype in _INDEX_DTYPES or (item.dtype is torch.bool and item.dim() > 0):
             return item
-        raise TypeError(f"{type(self).__name__} is indexed with long, int or bool tensors, got {named(item)}")
+        raise TypeError(f"{type(self).__name__} is indexed with long, int or bool tensors, got {describe(item)}")
     if isinstance(item, str):
         raise TypeError(
             f"{type(self).__name__} is indexed along its batch dimensions; "
@@ -294,7 +269,7 @@ def _item(self: Stored, item: IndexItem) -> _Plain | EllipsisType:
     if isinstance(item, bool) or not isinstance(item, SupportsIndex):
         raise TypeError(
             f"{type(self).__name__} is indexed with int, slice, None, ..., a Tensor, a list or range of int or bool, "
-            f"or a tuple of those, got {named(item)}"
+            f"or a tuple of those, got {describe(item)}"
         )
     return integer(item)
 
@@ -312,7 +287,7 @@ def _index_tensor(self: Stored, item: object) -> Tensor:
     return made if made.numel() else made.long()
 
 
-def _dimensions(item: _Plain | EllipsisType) -> int:
+def _dimensions(item: PlainIndexItem | EllipsisType) -> int:
     """How many batch dimensions a part of an index takes."""
     if item is None or item is Ellipsis:
         return 0

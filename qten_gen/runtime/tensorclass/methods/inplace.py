@@ -8,14 +8,16 @@ from typing import TypeVar, cast, overload
 
 from torch import Tensor
 
-from ..core.checks import label, named
 from ..core.contents import contents, tensor_and_nested
+from ..core.errors import describe, label
+from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, owner_of, pairs
 from ..core.stored import Stored
+from ..fields.optional import match_optional
 from ..fields.per_item import with_items
-from ..fields.static import match_optional, same
-from .indexing import Index, PlainIndex, plain_index, setitem
+from ..fields.static import same
+from .indexing import plain_index, setitem
 
 T = TypeVar("T", bound=Stored)
 
@@ -133,7 +135,7 @@ def copy_(self: T, source: T, non_blocking: bool = False) -> T:
         FrozenInstanceError: the object is frozen.
     """
     if type(source) is not type(self):
-        raise TypeError(f"copy_: expected a {type(self).__name__}, got {named(source)}")
+        raise TypeError(f"copy_: expected a {type(self).__name__}, got {describe(source)}")
     mine, theirs = contents(self), contents(source)
     for name in self._static:
         if name not in self._per_item:
@@ -175,7 +177,7 @@ def write(owner: Stored, name: str, value: object, non_blocking: bool) -> None:
     elif isinstance(value, Mapping) or type(value) is type(target):
         update_(target, value, non_blocking=non_blocking)
     else:
-        raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {named(value)}")
+        raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {describe(value)}")
 
 
 def _write_tensor(target: Tensor, value: object, non_blocking: bool, owner: Stored, name: str, part: str = "") -> None:
@@ -190,12 +192,12 @@ def _write_tensor(target: Tensor, value: object, non_blocking: bool, owner: Stor
     elif isinstance(value, (int, float, complex)):
         target.fill_(value)
     else:
-        raise TypeError(f"{label(owner, name)}{part}: expected a Tensor or a number, got {named(value)}")
+        raise TypeError(f"{label(owner, name)}{part}: expected a Tensor or a number, got {describe(value)}")
 
 
 def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object) -> None:
     if not isinstance(value, (Tensor, int, float, complex)):
-        raise TypeError(f"{where}: expected a Tensor or a number, got {named(value)}")
+        raise TypeError(f"{where}: expected a Tensor or a number, got {describe(value)}")
     try:
         target[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
     except RuntimeError as error:
@@ -213,7 +215,7 @@ def _matched(where: str, target: Several, value: object) -> Iterator[tuple[str, 
     keys = list(target) if isinstance(target, dict) else list(range(len(target)))
     if not is_number:
         if not isinstance(value, Mapping if isinstance(target, dict) else (list, tuple)):
-            raise TypeError(f"{where}: expected a {type(target).__name__} of Tensor or a number, got {named(value)}")
+            raise TypeError(f"{where}: expected a {type(target).__name__} of Tensor or a number, got {describe(value)}")
         given = list(value) if isinstance(value, Mapping) else list(range(len(value)))
         if {*given} != {*keys}:
             raise ValueError(f"{where}: expected tensors for {keys}, got {given}")

@@ -9,16 +9,22 @@ from typing import TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
-from torch.compiler import is_compiling
 
 from ..core import names
-from ..core.checks import plain_int
 from ..core.stored import Stored
+from ..core.tensor_shapes import (
+    BatchShape,
+    Dim,
+    dimension,
+    integers,
+    reshape_tensor,
+    view_tensor,
+    with_free_event,
+    with_inserted,
+    without,
+)
 
 T = TypeVar("T", bound=Stored)
-
-Dim = int | str
-"""A batch dimension: its place, from the end where negative, or its name."""
 
 
 @overload
@@ -168,60 +174,6 @@ def expand(self: T, *shape: int | Sequence[int]) -> T:
     return out
 
 
-def dimension(self: Stored, dim: Dim) -> int:
-    """A batch dimension counted from the front.
-
-    Raises:
-        IndexError: there is no such batch dimension.
-        ValueError: no batch dimension has that name.
-    """
-    if isinstance(dim, str):
-        return names.position(self, dim)
-    n = len(self._batch_size)
-    if not -n <= dim < n:
-        raise IndexError(
-            f"dimension {dim} is out of range: {type(self).__name__} has {n} batch dimension{'' if n == 1 else 's'}"
-        )
-    return dim % n
-
-
-def with_inserted(size: Size, at: int, length: int) -> Size:
-    """A batch size with one more dimension."""
-    return Size((length, *size)) if at == 0 else Size((*size[:at], length, *size[at:]))
-
-
-def with_length(size: Size, at: int, length: int) -> Size:
-    """A batch size with another length in one dimension."""
-    if len(size) == 1:
-        return Size((length,))
-    return Size((*size[:at], length, *size[at + 1 :]))
-
-
-def without(size: Size, at: int) -> Size:
-    """A batch size without one of its dimensions."""
-    if len(size) == 1:
-        return Size()
-    return size[1:] if at == 0 else Size((*size[:at], *size[at + 1 :]))
-
-
-def integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
-    """Integers that came one by one or as one sequence."""
-    first = given[0] if len(given) == 1 else 0
-    found = given if isinstance(first, int) or not hasattr(first, "__iter__") else first
-    return tuple([size if type(size) is int else plain_int(size) for size in cast("Sequence[int]", found)])
-
-
-def common_leading(sizes: Sequence[Size]) -> Size:
-    """The leading dimensions that all sizes share.
-
-    >>> common_leading([Size((4, 3, 2)), Size((4, 3)), Size((4, 3, 5))])
-    torch.Size([4, 3])
-    """
-    first, shortest = sizes[0], min(len(size) for size in sizes)
-    shared = next((at for at in range(shortest) if any(size[at] != first[at] for size in sizes)), shortest)
-    return first[:shared]
-
-
 def _resolved(self: Stored, shape: tuple[int, ...], old: Size) -> Size:
     """The shape with a size in place of -1, which has to hold the same number of items as `old`."""
     items = prod(old)
@@ -236,35 +188,7 @@ def _resolved(self: Stored, shape: tuple[int, ...], old: Size) -> Size:
 
 def _reshaped(self: T, fn: _WithShape, shape: tuple[int | Sequence[int], ...]) -> T:
     size = _resolved(self, integers(shape), self._batch_size)
-    return self._rearrange(fn, (size, len(self._batch_size), _line(size)), size)
-
-
-def _line(size: Size) -> tuple[int, ...] | None:
-    """`size` and a -1 in place of a field's own dimension: most fields have one, and then their shapes need not be read.
-
-    None where torch cannot find the size in its place: without items, or with sizes that are symbols.
-    """
-    return None if 0 in size or is_compiling() else (*size, -1)
-
-
-_Shape = tuple[Size, int, tuple[int, ...] | None]
-"""The batch size to come, how many batch dimensions there are now, and `_line`."""
-
-
-def reshape_tensor(tensor: Tensor, argument: _Shape) -> Tensor:
-    """`reshape` of one tensor."""
-    size, n, line = argument
-    if line is not None and tensor.dim() == n + 1:
-        return torch.reshape(tensor, line)
-    return torch.reshape(tensor, (*size, *tensor.shape[n:]))
-
-
-def view_tensor(tensor: Tensor, argument: _Shape) -> Tensor:
-    """`view` of one tensor."""
-    size, n, line = argument
-    if line is not None and tensor.dim() == n + 1:
-        return tensor.view(*line)
-    return tensor.view((*size, *tensor.shape[n:]))
+    return self._rearrange(fn, (size, len(self._batch_size), with_free_event(size)), size)
 
 
 def _expand(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
@@ -280,4 +204,4 @@ def _permute(tensor: Tensor, order: tuple[int, ...]) -> Tensor:
     return torch.permute(tensor, (*order[:-1], *range(known - 1, dims)))
 
 
-_WithShape = Callable[[Tensor, _Shape], Tensor]
+_WithShape = Callable[[Tensor, BatchShape], Tensor]

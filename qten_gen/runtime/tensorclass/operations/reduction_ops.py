@@ -11,10 +11,10 @@ from torch import Size, Tensor
 from ..core import names
 from ..core.error_context import blame
 from ..core.stored import Stored
+from ..core.tensor_shapes import dimension, with_length, without
 from ..fields.per_item import items_become
-from ..methods.reshaping import dimension, with_length, without
+from ..methods.operands import Function
 from .dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
-from .entries import Function
 
 T = TypeVar("T", bound=Stored)
 

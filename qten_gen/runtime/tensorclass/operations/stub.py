@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator
 from typing import get_overloads
 
-from .entries import Function, Group, Operation
+from ..methods.operands import Function
+from .entries import Group, Operation
 from .signatures import FORMS
 from .table import GROUPS
 
@@ -33,8 +34,8 @@ from typing import ClassVar, Literal, Self, overload
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.core.checks import DeviceLike
-from qten_gen.runtime.tensorclass.methods.reshaping import Dim
+from qten_gen.runtime.tensorclass.core.devices import DeviceLike
+from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
 from qten_gen.runtime.tensorclass.operations.dimensions import Dims
 from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass

@@ -10,16 +10,15 @@ from typing import Any
 from torch import Size, Tensor
 
 from ..core import names as dimension_names
-from ..core.checks import label
 from ..core.contents import contents
+from ..core.errors import label
 from ..core.locks import refuse_if_locked
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.per_item import per_item
 from ..fields.static import equal
 from .json_values import decode, enum_of
-from .load_state import copy_all
-from .state_dict import Level, dotless
+from .state_dict import Level, copy_all, dotless
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,28 +151,28 @@ def _value(value: object, key: str, where: str, given: Given, plan: Plan, size: 
     return value
 
 
-def _tensor(mine: Tensor, key: str, where: str, given: Given, plan: Plan, size: Size | None, resized: bool) -> Tensor:
+def _tensor(own: Tensor, key: str, where: str, given: Given, plan: Plan, size: Size | None, resized: bool) -> Tensor:
     if key not in given.values:
         plan.missing.append(key)
-        return mine
+        return own
     plan.used.add(key)
-    theirs = given.values[key]
+    loaded = given.values[key]
     renews = given.assign or (resized and size is not None)
-    if not isinstance(theirs, Tensor):
-        plan.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(theirs).__name__}")
-    elif not renews and theirs.shape != mine.shape:
-        plan.wrong.append(f"{where}: expected shape {list(mine.shape)} for {key!r}, got {list(theirs.shape)}")
-    elif size is not None and theirs.shape[: len(size)] != size:
+    if not isinstance(loaded, Tensor):
+        plan.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")
+    elif not renews and loaded.shape != own.shape:
+        plan.wrong.append(f"{where}: expected shape {list(own.shape)} for {key!r}, got {list(loaded.shape)}")
+    elif size is not None and loaded.shape[: len(size)] != size:
         plan.wrong.append(
-            f"{where}: expected a shape that starts with {list(size)} for {key!r}, got {list(theirs.shape)}"
+            f"{where}: expected a shape that starts with {list(size)} for {key!r}, got {list(loaded.shape)}"
         )
     elif given.assign:
-        return theirs
+        return loaded
     elif renews:
-        return theirs.detach().to(mine.device, mine.dtype, copy=True)
+        return loaded.detach().to(own.device, own.dtype, copy=True)
     else:
-        plan.copies.append((mine, theirs))
-    return mine
+        plan.copies.append((own, loaded))
+    return own
 
 
 def _static(self: Stored, name: str, value: object, level: Level, own: Level) -> object:

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
 import torch
 from torch import Tensor
 
-from ..core.checks import label
 from ..core.contents import tensor_and_nested
+from ..core.errors import label
 from ..core.stored import Stored
 from .json_values import encode, enum_of
 
@@ -128,10 +128,10 @@ def _add_value(
             _add_value(inside, metadata, inner, item, keep_vars, flatten)
         if not flatten:
             found[key] = inside
-    elif flatten:
-        _add(cast("Stored", value), found, metadata, f"{key}.", keep_vars, True)
-    else:
-        found[key] = state_dict(cast("Stored", value), None, "", keep_vars, flatten=False)
+    elif isinstance(value, Stored) and flatten:
+        _add(value, found, metadata, f"{key}.", keep_vars, True)
+    elif isinstance(value, Stored):
+        found[key] = state_dict(value, None, "", keep_vars, flatten=False)
 
 
 def dotless(key: str) -> str:
@@ -159,3 +159,10 @@ def is_safe(value: object) -> bool:
     return kind is dict and all(
         is_safe(key) and is_safe(item) for key, item in cast("dict[object, object]", value).items()
     )
+
+
+def copy_all(copies: list[tuple[Tensor, Tensor]]) -> None:
+    """Copy the second tensor of each pair into the first."""
+    with torch.no_grad():
+        for target, source in copies:
+            target.copy_(source)

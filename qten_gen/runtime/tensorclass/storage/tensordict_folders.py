@@ -84,12 +84,12 @@ def _read(folder: str, below: str, metadata: dict[str, Json], name: str, depth: 
         elif isinstance(entry, dict) and "dtype" in entry:
             entries[key] = _tensor(entry, key, where)
     batch_size, names = schema.shape(metadata.get("shape"), where, "shape"), metadata.get("_names")
-    named = isinstance(names, list) and len(names) == len(batch_size)
+    has_names = isinstance(names, list) and len(names) == len(batch_size)
     return Level(
         kind="class",
         name=name,
         batch_size=batch_size,
-        names=tuple(cast("list[str | None]", names)) if named else None,
+        names=tuple(cast("list[str | None]", names)) if has_names else None,
         folder=below,
         entries=entries,
     )

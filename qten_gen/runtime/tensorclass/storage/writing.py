@@ -19,13 +19,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from torch import Tensor
 
 from ..core.stored import Stored
 from . import files, metadata_files, schema, tensordict_folders
-from .describing import Placed, describe, rebuilt
+from .describing import Placed, describe_object, rebuilt
 from .errors import StorageError
 from .file_names import ASIDE, METADATA, PENDING
 from .metadata_files import aside_in, metadata_in
@@ -69,11 +69,11 @@ def save(self: T, folder: str, options: Options) -> T:
     """Save an object in a folder, and return one like it whose tensors are the files.
 
     Raises:
-        TypeError, ValueError: something cannot be saved, see `describe`; nothing is written then.
+        TypeError, ValueError: something cannot be saved, see `describe_object`; nothing is written then.
         FileExistsError: the folder holds an object, and `existsok` is off.
         StorageError: the folder is one of a larger object.
     """
-    level, placed = describe(self, folder, options)
+    level, placed = describe_object(self, folder, options)
     _refuse_part_of_larger(folder)
     files.make_folders(folder)
     with files.only_writer(folder):
@@ -91,7 +91,7 @@ def save(self: T, folder: str, options: Options) -> T:
         if options.durable:
             files.sync_folder(os.path.dirname(folder))
         tensors = {item.path: item.tensor.detach() if item.stays else _mapped(item) for item in placed}
-    return cast("T", rebuilt(self, level, folder, tensors))
+    return rebuilt(self, level, folder, tensors)
 
 
 def _levels(level: Level, folder: str) -> Iterator[tuple[str, Level]]:

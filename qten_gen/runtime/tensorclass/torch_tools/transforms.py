@@ -18,11 +18,11 @@ from torch._functorch.vmap import _add_batch_dim, _remove_batch_dim, lazy_load_d
 from torch.utils import _pytree
 
 from ..core import names
-from ..core.checks import named
 from ..core.contents import unbatched_leaves
+from ..core.errors import describe
 from ..core.stored import Stored
+from ..core.tensor_shapes import Dim, dimension, with_inserted, without
 from ..methods.joining import split
-from ..methods.reshaping import Dim, dimension, with_inserted, without
 
 T = TypeVar("T", bound=Stored)
 R = TypeVar("R")
@@ -98,7 +98,7 @@ def _shown(level: int, length: int, out_dim: int, result: object) -> object:
     if isinstance(result, Tensor):
         return _show(result, (level, length, out_dim))
     if not isinstance(result, Stored):
-        raise TypeError(f"vmap: expected the function to return tensors or objects, got {named(result)}")
+        raise TypeError(f"vmap: expected the function to return tensors or objects, got {describe(result)}")
     dims = len(result._batch_size) + 1
     if not -dims <= out_dim < dims:
         kind = type(result).__name__

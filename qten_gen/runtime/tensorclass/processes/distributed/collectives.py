@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ...core.checks import refuse_if_frozen
+from ...core.locks import refuse_if_frozen
 from ...core.stored import Stored
 from ...methods.joining import stack
 from .agreement import difference, library, refuse_disagreement, refuse_items, schema, tensors_by_path

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import torch
 from torch import Tensor
 
-from ...core.checks import refuse_if_frozen
+from ...core.locks import refuse_if_frozen
 from ...core.stored import Stored
 from .agreement import Schema, difference, digest, library, probe_device, refuse_items, schema
 from .collectives import dense_tensors, write_back
