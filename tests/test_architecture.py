@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,21 +30,55 @@ LONGEST = 450
 PURE = ("common", "emit", "link", "model", "rules", "project/import_graph")
 """Parts that turn data into data: they know no disk, no libcst and no torch."""
 
+WITHOUT_CIRCLES = (
+    *(
+        "cli/",
+        "common/",
+        "emit/",
+        "generate/",
+        "link/",
+        "model/",
+        "project/",
+        "read/",
+        "reflection/",
+        "report/",
+        "rules/",
+    ),
+    *("runtime/declaring/", "runtime/tensorclass/", "runtime/generated"),
+)
+"""The rooms whose files stand in no circle of imports."""
+
 
 class Import(NamedTuple):
-    """An import statement: the file it stands in, the module it names, and whether it runs when the file is imported."""
+    """An import: the file it stands in, the module it names, and whether it runs when the file is imported."""
 
     file: str
     module: str
     at_once: bool
 
 
+class Source(NamedTuple):
+    """A file of the package, and its name without suffix: `runtime/tensorclass/core/stored`."""
+
+    name: str
+    tree: ast.Module
+
+    @property
+    def package(self) -> tuple[str, ...]:
+        return ("qten_gen", *self.name.split("/")[:-1])
+
+
+SOURCES = tuple(
+    Source(path.relative_to(PACKAGE).with_suffix("").as_posix(), ast.parse(path.read_bytes()))
+    for path in sorted(PACKAGE.rglob("*.py"))
+)
+
+
 def imports() -> Iterator[Import]:
     """The imports of the package for run time: those under TYPE_CHECKING are left out."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).with_suffix("").as_posix()
-        for module, at_once in _imported(ast.parse(path.read_bytes()).body, ("qten_gen", *name.split("/")[:-1]), True):
-            yield Import(name, module, at_once)
+    for source in SOURCES:
+        for module, at_once in _imported(source.tree.body, source.package, True):
+            yield Import(source.name, module, at_once)
 
 
 def _imported(body: list[ast.stmt], package: tuple[str, ...], at_once: bool) -> Iterator[tuple[str, bool]]:
@@ -226,3 +261,120 @@ def test_methods_of_the_metaclasses_are_called_on_them() -> None:
     text = (PACKAGE / "runtime" / "declaring" / "metaclass.py").read_text(encoding="utf-8")
     assert methods
     assert [name for name in methods if f"cls.{name}(" in text.replace(f"mcls.{name}(", "")] == []
+
+
+def test_no_file_imports_itself_in_a_circle() -> None:
+    """Imports under TYPE_CHECKING, inside of functions and in strings count: whoever reads a file has to read those too.
+
+    `qten_gen/__init__.py` is left out: it lists what is public, and imports that for type checkers.
+    """
+    arrows = {file: targets - {"__init__"} for file, targets in _arrows().items() if file != "__init__"}
+    assert [circle for circle in _circles(arrows) if any(file.startswith(WITHOUT_CIRCLES) for file in circle)] == []
+
+
+def test_rooms_of_the_tensorclass_runtime_import_those_below_only() -> None:
+    """In this order, whatever the form of the import; rooms of one line do not import each other."""
+    lines = [
+        {"core"},
+        {"fields"},
+        {"methods"},
+        {"torch_tools"},
+        {"operations"},
+        {"interop", "processes", "storage"},
+        {"lazy_stack", "protocols"},
+        {"metaclass"},
+        {"tensorclass"},
+        {"from_tensordict"},
+    ]
+    height = {room: number for number, rooms in enumerate(lines) for room in rooms}
+    start = "runtime/tensorclass/"
+    assert {_room(file) for file in _arrows() if file.startswith(start)} == {*height, "__init__"}
+    against = [
+        f"{file} imports {target}"
+        for file, targets in _arrows().items()
+        for target in targets
+        if file.startswith(start) and target.startswith(start)
+        if _room(file) != _room(target) and height[_room(target)] >= height[_room(file)]
+    ]
+    assert against == []
+
+
+def _room(file: str) -> str:
+    """The folder of a file of `runtime/tensorclass`, or the file itself."""
+    return file.removeprefix("runtime/tensorclass/").partition("/")[0]
+
+
+def test_tensorclasses_know_no_modules() -> None:
+    others = [
+        f"{file} imports {target}"
+        for file, targets in _arrows().items()
+        for target in targets
+        if file.startswith("runtime/tensorclass/") and re.match(r"runtime/(?!tensorclass/|declaring/)", target)
+    ]
+    assert others == []
+
+
+def test_imports_are_found_in_every_form() -> None:
+    arrows = _arrows()
+    assert "runtime/declaring/fields" in arrows["runtime/tensorclass/core/stored"], "under TYPE_CHECKING"
+    assert "runtime/tensorclass/storage/load_plan" in arrows["runtime/tensorclass/storage/load_state"], "in a function"
+    assert "generate/in_memory" in arrows["runtime/declaring/in_memory"], "in a string"
+    assert _circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]
+
+
+@cache
+def _arrows() -> dict[str, set[str]]:
+    """Each file of the package, and the files of the package that it imports in any form."""
+    modules = {_module(source.name): source.name for source in SOURCES}
+    return {
+        source.name: {
+            modules[found]
+            for module in _mentioned(source)
+            for found in [next((start for start in _starts(module) if start in modules), "")]
+            if found and modules[found] != source.name
+        }
+        for source in SOURCES
+    }
+
+
+def _module(name: str) -> str:
+    return f"qten_gen.{name.replace('/', '.')}".removesuffix(".__init__")
+
+
+def _starts(module: str) -> list[str]:
+    """`a.b.c`, `a.b` and `a`."""
+    parts = module.split(".")
+    return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+
+
+def _mentioned(source: Source) -> Iterator[str]:
+    """What a file imports: by statements, wherever they stand, and by `import_module` of a string."""
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                yield from (module for module, _ in _imported([node], source.package, True))
+            case ast.Call(func=ast.Name("import_module"), args=[ast.Constant(str() as module), *_]):
+                yield module
+
+
+def _circles(arrows: dict[str, set[str]]) -> list[list[str]]:
+    """The largest sets of files that all lead to one another."""
+    reached = {file: _reached(file, arrows) for file in arrows}
+    circles = {
+        tuple(sorted({file, *(other for other in reached[file] if file in reached[other])}))
+        for file in arrows
+        if file in reached[file]
+    }
+    return [list(circle) for circle in sorted(circles)]
+
+
+def _reached(file: str, arrows: dict[str, set[str]]) -> set[str]:
+    """The files that a file leads to, through others too."""
+    found: set[str] = set()
+    left = [*arrows[file]]
+    while left:
+        here = left.pop()
+        if here not in found:
+            found.add(here)
+            left += arrows[here]
+    return found
