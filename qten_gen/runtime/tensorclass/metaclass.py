@@ -69,6 +69,7 @@ class TensorClassMeta(DeclarationMeta):
         namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
 
     def _complete(cls) -> None:
+        """Fill in the tables of `Stored`, the dataclass protocol and the slots, and register the class with pytree and pickle."""
         declaration = cast("TensorClassDecl", cls._declaration)
         cls._flags = declaration.flags
         cls._unbatched = tuple(f.name for f in declaration.fields if f.unbatched)

@@ -44,6 +44,7 @@ def refuse_if_frozen(self: Stored, action: str) -> None:
 
 
 def _refuse_if_it_holds_frozen(self: Stored, action: str, holder: Stored) -> None:
+    """Raise the error of the first frozen object that `self` holds, at any depth; `holder` was to be changed."""
     for name in self._nested:
         inner = getattr(self, name)
         if inner is None:

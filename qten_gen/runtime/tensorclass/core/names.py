@@ -34,7 +34,7 @@ def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
     """
     if value is None:
         return None
-    cls, n = type(self).__name__, len(batch_size)
+    cls, ndim = type(self).__name__, len(batch_size)
     if isinstance(value, str):
         raise TypeError(
             f"{cls}.names: expected a sequence of str or None, got {value!r}; for one dimension write [{value!r}]"
@@ -45,9 +45,9 @@ def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
             raise TypeError(f"{cls}.names: expected str or None for each dimension, got {name!r}")
         if name is not None and given.count(name) > 1:
             raise ValueError(f"{cls}.names: expected different names, got {name!r} twice in {list(given)}")
-    if len(given) != n:
+    if len(given) != ndim:
         raise ValueError(
-            f"{cls}.names: expected one for each of {n} batch dimension{'' if n == 1 else 's'}, got {list(given)}"
+            f"{cls}.names: expected one for each of {ndim} batch dimension{'' if ndim == 1 else 's'}, got {list(given)}"
         )
     return given if any(name is not None for name in given) else None
 
@@ -137,6 +137,7 @@ def renamed(self: T, names: Names | None) -> T:
 
 
 def _new_names(self: Stored, names: tuple[str | None, ...], changes: dict[str, str]) -> Names:
+    """The names that `rename` asks for: all of them in order, or `changes` from old to new."""
     old = get_names(self)
     if changes:
         if names:

@@ -32,12 +32,12 @@ def dimension(self: Stored, dim: Dim) -> int:
     """
     if isinstance(dim, str):
         return names.position(self, dim)
-    n = len(self._batch_size)
-    if not -n <= dim < n:
+    ndim = len(self._batch_size)
+    if not -ndim <= dim < ndim:
         raise IndexError(
-            f"dimension {dim} is out of range: {type(self).__name__} has {n} batch dimension{'' if n == 1 else 's'}"
+            f"dimension {dim} is out of range: {type(self).__name__} has {ndim} batch dimension{'' if ndim == 1 else 's'}"
         )
-    return dim % n
+    return dim % ndim
 
 
 def with_inserted(size: Size, at: int, length: int) -> Size:

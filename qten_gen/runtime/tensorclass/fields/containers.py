@@ -85,8 +85,8 @@ def part_tensors(
 def put_tensors(self: Stored, name: str, target: C | None, index: object, value: C | None) -> None:
     """Write items of every tensor; None in both objects or in neither."""
     given = _alike(self, name, [target, value])
-    for mine, theirs in _columns(given or []):
-        mine[index] = theirs  # type: ignore[index] # `index` was made by the runtime
+    for written, items in _columns(given or []):
+        written[index] = items  # type: ignore[index] # `index` was made by the runtime
 
 
 def match_tensors(self: Stored, name: str, left: C | None, right: C | None) -> None:

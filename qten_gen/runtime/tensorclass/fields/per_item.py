@@ -243,6 +243,7 @@ def per_item(self: Stored, name: str, value: object, batch_size: Size) -> PerIte
 
 
 def _flat(self: Stored, name: str, value: object, batch_size: Size) -> list[object]:
+    """The values of lists in a row: one list in the other for each batch dimension, each as long as its dimension."""
     if not batch_size:
         return [value]
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
@@ -333,10 +334,10 @@ def put_items(
     given = all_or_none(self, name, [target, value])
     if given is None:
         return None
-    mine, theirs = (_compact(one) for one in given)
-    positions = mine._positions.clone()
-    positions[_on_cpu(index)] = theirs._positions + len(mine._pool)  # type: ignore[index] # `index` was made by the runtime
-    return of_pool(mine._pool + theirs._pool, positions)
+    old, new = (_compact(one) for one in given)
+    positions = old._positions.clone()
+    positions[_on_cpu(index)] = new._positions + len(old._pool)  # type: ignore[index] # `index` was made by the runtime
+    return of_pool(old._pool + new._pool, positions)
 
 
 @with_real_tensors

@@ -45,6 +45,7 @@ def numpy(self: Stored, *, force: bool = False) -> dict[str, object]:
 
 
 def _array(self: Stored, name: str, value: object, force: bool) -> object:
+    """A field as `numpy` returns it: arrays for tensors, dicts for nested objects, other values as they are."""
     if isinstance(value, Tensor):
         try:
             return value.numpy(force=force)
@@ -100,6 +101,7 @@ def _tensors(cls: type[Stored], values: Mapping[str, object]) -> dict[str, objec
 
 
 def _tensor(cls: type[Stored], name: str, value: object) -> object:
+    """What the constructor takes for a value of `from_numpy`: tensors for arrays, objects for mappings and structured arrays."""
     if name in cls._containers and isinstance(value, Mapping):
         return {key: _tensor(cls, "", array) for key, array in value.items()}
     if name in cls._containers and isinstance(value, list):
@@ -137,6 +139,7 @@ def tolist(self: Stored) -> Rows:
 
 
 def _plain(value: object) -> object:
+    """A field of one row as Python values: numbers or lists for tensors, a dict for a nested object."""
     if isinstance(value, PerItem):
         return value.tolist()
     if isinstance(value, Tensor):

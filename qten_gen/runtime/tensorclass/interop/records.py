@@ -111,6 +111,7 @@ def _shared_dimensions(cls: type[Stored], values: Mapping[str, object]) -> Size:
 
 
 def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
+    """The shapes of all tensors that the batch is to carry, those of nested mappings included."""
     for name, value in values.items():
         if name in cls._static or name in cls._unbatched:
             continue

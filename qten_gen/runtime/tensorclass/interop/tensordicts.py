@@ -63,8 +63,8 @@ def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_n
     if name not in self._containers:
         return cast("object", hold(value))
     keys = value if isinstance(value, dict) else map(str, range(len(tensors_of(value))))
-    held = {key: hold(tensor) for key, tensor in zip(keys, tensors_of(value), strict=True)}
-    return library.TensorDict(held, batch_size=self._batch_size, device=self._device)
+    entries = {key: hold(tensor) for key, tensor in zip(keys, tensors_of(value), strict=True)}
+    return library.TensorDict(entries, batch_size=self._batch_size, device=self._device)
 
 
 def _stacked(library: ModuleType, value: PerItem[Any]) -> object:
@@ -137,8 +137,8 @@ def _value(cls: type[Stored], name: str, entry: Any, safe: bool, batch_size: Siz
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
     if name in cls._containers and is_tensordict(entry):
-        held = {key: _value(cls, "", entry.get(key), safe, batch_size) for key in entry.keys()}
-        return list(held.values()) if _declared(cls)[name].container == "list" else held
+        tensors = {key: _value(cls, "", entry.get(key), safe, batch_size) for key in entry.keys()}
+        return list(tensors.values()) if _declared(cls)[name].container == "list" else tensors
     return entry
 
 

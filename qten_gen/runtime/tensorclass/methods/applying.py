@@ -136,14 +136,14 @@ def named_apply(
     batch_size: int | Sequence[int] | None = None,
     device: Device | None = None,
 ) -> T:
-    """`apply` of a function that is told the name of the field first.
+    """`apply` of a function whose first argument is the name of the field.
 
         batch.named_apply(lambda name, tensor: tensor.double() if name == "weight" else tensor)
 
     Args:
         fn: Has to return tensors whose shape starts with the batch size.
         others: Objects of the class, whose tensors `fn` gets behind those of this one.
-        nested_keys: Tell the way to fields of nested objects, `("point", "weight")`, instead of the last name.
+        nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
         batch_size: Batch size of the result, where `fn` changes it.
         device: Device of the result, where `fn` changes it.
 
@@ -176,13 +176,13 @@ def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:
 def _fits(out: Stored, device: torch.device | None) -> bool:
     """Whether all leaves are tensors whose shapes start with the batch size, and on the device."""
     size = out._batch_size
-    n = len(size)
+    batch_ndim = len(size)
     fitting = size
     for leaf in out._leaves():
         if not isinstance(leaf, Tensor) or (device is not None and leaf.device != device):
             return False
         shape = leaf.shape
-        if shape != fitting and shape[:n] != size:
+        if shape != fitting and shape[:batch_ndim] != size:
             return False
         fitting = shape
     # The leaves of one of the same batch size have just been looked at.

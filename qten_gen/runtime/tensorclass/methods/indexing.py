@@ -92,10 +92,10 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
 def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Size) -> None:
     """Write a number, or a tensor that broadcasts over the batch size `size` of the items, into the items of an index."""
     if isinstance(value, Tensor):
-        n = len(self._batch_size)
+        batch_ndim = len(self._batch_size)
         for leaf in batched_leaves(self):
             # Torch converts what it writes into a slice, but not what a mask or indices select.
-            leaf[plain] = over_batch(value, size, leaf.dim() - n).to(leaf.dtype)
+            leaf[plain] = over_batch(value, size, leaf.dim() - batch_ndim).to(leaf.dtype)
     elif isinstance(value, (int, float, complex)):
         for leaf in batched_leaves(self):
             leaf[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
@@ -142,7 +142,7 @@ _MANY = 256
 
 
 def _rows_of(self: Stored, index: Index) -> Tensor | None:
-    """The positions that a mask or a tensor of indices selects, where `index_select` may take them; None for the plain way."""
+    """The positions that a mask or a tensor of indices selects, where `index_select` may take them; None elsewhere."""
     if type(index) is not Tensor or index.dim() != 1 or not self._batch_size:
         return None
     if index.dtype is torch.bool:
@@ -227,10 +227,10 @@ def _plain(self: Stored, index: Index) -> PlainIndex:
     items = index if isinstance(index, tuple) else (index,)
     tensors = [_item(self, item) for item in items]
     used = sum(_dimensions(item) for item in tensors)
-    n = len(self._batch_size)
-    if used > n:
+    batch_ndim = len(self._batch_size)
+    if used > batch_ndim:
         raise IndexError(
-            f"{type(self).__name__} has {n} batch dimension{'' if n == 1 else 's'}, "
+            f"{type(self).__name__} has {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}, "
             f"[{_shown(index)}] indexes {used}; a field's own dimensions are indexed on the field"
         )
     if sum(item is Ellipsis for item in tensors) > 1:
@@ -239,8 +239,8 @@ def _plain(self: Stored, index: Index) -> PlainIndex:
     position = 0
     for item in tensors:
         if item is Ellipsis:
-            plain += [slice(None)] * (n - used)
-            position += n - used
+            plain += [slice(None)] * (batch_ndim - used)
+            position += batch_ndim - used
         elif isinstance(item, Tensor) and item.dtype is torch.bool:
             plain += _mask_indices(self, item, position)
             position += item.dim()

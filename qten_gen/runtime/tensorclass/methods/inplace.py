@@ -136,16 +136,16 @@ def copy_(self: T, source: T, non_blocking: bool = False) -> T:
     """
     if type(source) is not type(self):
         raise TypeError(f"copy_: expected a {type(self).__name__}, got {describe(source)}")
-    mine, theirs = contents(self), contents(source)
+    targets, sources = contents(self), contents(source)
     for name in self._static:
         if name not in self._per_item:
-            same(self, name, [mine[name], theirs[name]])
+            same(self, name, [targets[name], sources[name]])
     for name in self._per_item:
-        match_optional(self, name, mine[name], theirs[name])
-        _exchange_items(self, name, theirs[name])
+        match_optional(self, name, targets[name], sources[name])
+        _exchange_items(self, name, sources[name])
     for name in tensor_and_nested(self):
-        if mine[name] is not None or theirs[name] is not None:
-            write(self, name, theirs[name], non_blocking)
+        if targets[name] is not None or sources[name] is not None:
+            write(self, name, sources[name], non_blocking)
     return self
 
 

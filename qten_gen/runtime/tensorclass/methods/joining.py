@@ -43,10 +43,10 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
             raise ValueError(
                 f"stack: expected {cls.__name__} of one batch size, got {list(size)} and {list(item._batch_size)}"
             )
-    n = len(size)
-    if not -n - 1 <= dim <= n:
-        raise IndexError(f"stack: dimension {dim} is out of range for {n} batch dimensions")
-    at = dim if dim >= 0 else dim + n + 1
+    batch_ndim = len(size)
+    if not -batch_ndim - 1 <= dim <= batch_ndim:
+        raise IndexError(f"stack: dimension {dim} is out of range for {batch_ndim} batch dimensions")
+    at = dim if dim >= 0 else dim + batch_ndim + 1
     try:
         joined = Size((len(objects), *size)) if at == 0 else with_inserted(size, at, len(objects))
         out = first._join(fn if at == 0 else partial(fn, dim=at), objects, joined)

@@ -94,13 +94,13 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
     """
     given = dims[0] if len(dims) == 1 and not isinstance(dims[0], (int, str)) else cast("tuple[Dim, ...]", dims)
     size = self._batch_size
-    n = len(size)
-    order = [dim if type(dim) is int and 0 <= dim < n else dimension(self, dim) for dim in given]
-    if len(order) != n or len({*order}) != n:
+    batch_ndim = len(size)
+    order = [dim if type(dim) is int and 0 <= dim < batch_ndim else dimension(self, dim) for dim in given]
+    if len(order) != batch_ndim or len({*order}) != batch_ndim:
         raise ValueError(
-            f"permute: expected each of the {n} batch dimensions of {type(self).__name__} once, got {list(given)}"
+            f"permute: expected each of the {batch_ndim} batch dimensions of {type(self).__name__} once, got {list(given)}"
         )
-    out = self._rearrange(_permute, (*order, n), Size([size[dim] for dim in order]))
+    out = self._rearrange(_permute, (*order, batch_ndim), Size([size[dim] for dim in order]))
     if self._names is not None:
         out._names = names.permuted(self._names, order)
     return out
@@ -116,10 +116,10 @@ def transpose(self: T, dim0: Dim, dim1: Dim) -> T:
 
 def unsqueeze(self: T, dim: int) -> T:
     """Insert a batch dimension of size 1; -1 is behind the last one."""
-    n = len(self._batch_size)
-    if not -n - 1 <= dim <= n:
-        raise IndexError(f"unsqueeze: dimension {dim} is out of range for {n} batch dimensions")
-    at = dim if dim >= 0 else dim + n + 1
+    batch_ndim = len(self._batch_size)
+    if not -batch_ndim - 1 <= dim <= batch_ndim:
+        raise IndexError(f"unsqueeze: dimension {dim} is out of range for {batch_ndim} batch dimensions")
+    at = dim if dim >= 0 else dim + batch_ndim + 1
     size = with_inserted(self._batch_size, at, 1)
     out = self._rearrange(_with_first, None, size) if at == 0 else self._rearrange(torch.unsqueeze, at, size)
     if self._names is not None:
@@ -192,8 +192,8 @@ def _reshaped(self: T, fn: _WithShape, shape: tuple[int | Sequence[int], ...]) -
 
 
 def _expand(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
-    size, n = argument
-    return tensor.expand((*size, *tensor.shape[n:]))
+    size, batch_ndim = argument
+    return tensor.expand((*size, *tensor.shape[batch_ndim:]))
 
 
 def _permute(tensor: Tensor, order: tuple[int, ...]) -> Tensor:

@@ -31,8 +31,8 @@ def _created(self: T, function: Function, size: tuple[int, ...], fill: tuple[obj
 
 @items_become("created")
 def _create(tensor: Tensor, argument: tuple[Function, tuple[int, ...], int, tuple[object, ...], Options]) -> Tensor:
-    function, size, n, fill, options = argument
-    result: Tensor = function(tensor, (*size, *tensor.shape[n:]), *fill, **options)
+    function, size, batch_ndim, fill, options = argument
+    result: Tensor = function(tensor, (*size, *tensor.shape[batch_ndim:]), *fill, **options)
     return result
 
 

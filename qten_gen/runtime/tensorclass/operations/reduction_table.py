@@ -213,6 +213,7 @@ def _running(name: str, doc: str, function: Function, *others: Function) -> Oper
 
 
 def _written(method: Function, *torch_functions: Function, handler: Function | None = None) -> Operation:
+    """An entry for a reduction whose method is written out by hand."""
     return Operation(
         method.__name__,
         first_line(method),

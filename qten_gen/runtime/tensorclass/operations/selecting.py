@@ -77,10 +77,10 @@ def gather(self: T, dim: Dim, index: Tensor) -> T:
         ValueError: `index` has another number of dimensions than the batch.
         RuntimeError: a position is out of range.
     """
-    n = len(self._batch_size)
+    batch_ndim = len(self._batch_size)
     at = dimension(self, dim)
-    if index.dim() != n:
-        raise ValueError(f"gather: expected an index of {n} dimensions, got shape {list(index.shape)}")
+    if index.dim() != batch_ndim:
+        raise ValueError(f"gather: expected an index of {batch_ndim} dimensions, got shape {list(index.shape)}")
     return with_names(self._rearrange(_gather, (at, index, []), index.shape), self._names)
 
 

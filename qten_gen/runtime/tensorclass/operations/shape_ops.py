@@ -125,8 +125,8 @@ def repeat(self: T, *repeats: int | Sequence[int]) -> T:
 
 
 def _repeat(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Tensor:
-    repeats, n = argument
-    return tensor.repeat((*repeats, *(1,) * (tensor.dim() - n)))
+    repeats, batch_ndim = argument
+    return tensor.repeat((*repeats, *(1,) * (tensor.dim() - batch_ndim)))
 
 
 @overload
@@ -188,24 +188,24 @@ def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
     Raises:
         ValueError: `pad_size` is not made of pairs, or of more than there are batch dimensions, or takes away too much.
     """
-    n = len(self._batch_size)
+    batch_ndim = len(self._batch_size)
     pairs = [(pad_size[at], pad_size[at + 1]) for at in range(0, len(pad_size) - 1, 2)]
-    if len(pad_size) % 2 or len(pairs) > n:
+    if len(pad_size) % 2 or len(pairs) > batch_ndim:
         raise ValueError(
-            f"pad: expected a pair of numbers for each of at most {n} batch dimensions, got {list(pad_size)}"
+            f"pad: expected a pair of numbers for each of at most {batch_ndim} batch dimensions, got {list(pad_size)}"
         )
-    pairs += [(0, 0)] * (n - len(pairs))
+    pairs += [(0, 0)] * (batch_ndim - len(pairs))
     size = [before + length + after for (before, after), length in zip(pairs, self._batch_size, strict=True)]
     if min(size, default=0) < 0:
         raise ValueError(f"pad: {list(pad_size)} takes more away than the batch size {list(self._batch_size)} has")
     flat = [number for pair in reversed(pairs) for number in pair]
-    return with_names(self._rearrange(_pad, (flat, n, value), Size(size)), self._names)
+    return with_names(self._rearrange(_pad, (flat, batch_ndim, value), Size(size)), self._names)
 
 
 @items_become("padded")
 def _pad(tensor: Tensor, argument: tuple[list[int], int, float]) -> Tensor:
-    pairs, n, value = argument
-    return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - n) + pairs, value=value)
+    pairs, batch_ndim, value = argument
+    return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - batch_ndim) + pairs, value=value)
 
 
 def expand_as(self: T, other: Stored | Tensor) -> T:
@@ -225,11 +225,11 @@ def atleast_1d(self: T) -> T:
 
 def atleast_2d(self: T) -> T:
     """The object with at least two batch dimensions: new ones in front."""
-    n = len(self._batch_size)
-    return self if n >= 2 else reshape(self, (1,) * (2 - n) + tuple(self._batch_size))
+    batch_ndim = len(self._batch_size)
+    return self if batch_ndim >= 2 else reshape(self, (1,) * (2 - batch_ndim) + tuple(self._batch_size))
 
 
 def atleast_3d(self: T) -> T:
     """The object with at least three batch dimensions: one new one behind the others, more in front."""
-    n = len(self._batch_size)
-    return self if n >= 3 else reshape(self, (*(1,) * (2 - n), *self._batch_size, 1))
+    batch_ndim = len(self._batch_size)
+    return self if batch_ndim >= 3 else reshape(self, (*(1,) * (2 - batch_ndim), *self._batch_size, 1))

@@ -122,6 +122,7 @@ def _read(method: Function, on_class: bool) -> tuple[tuple[tuple[str, ...], str]
 
 
 def _one(method: Function, on_class: bool) -> tuple[tuple[str, ...], str]:
+    """The parameters and the result of one signature, as the stub writes them."""
     signature = inspect.signature(method)
     found = ["cls" if on_class else "self"]
     before = None

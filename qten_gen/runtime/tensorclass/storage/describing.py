@@ -44,6 +44,7 @@ def describe_object(self: Stored, folder: str, options: Options) -> tuple[Level,
 
 
 def _object(self: Stored, folder: str, name: str, options: Options, placed: list[Placed]) -> Level:
+    """The level of an object. Its tensors are added to `placed`, those of nested objects included."""
     files = FileNames()
     entries: dict[str, Entry] = {}
     if self._shapes:
@@ -69,6 +70,7 @@ def _entry(
     options: Options,
     placed: list[Placed],
 ) -> Entry:
+    """The entry of a field that is not static; `key` is what the names of its files begin with."""
     if value is None:
         return None
     if isinstance(value, Tensor):
@@ -153,6 +155,7 @@ def rebuilt(self: T, level: Level, folder: str, tensors: dict[str, Tensor]) -> T
 
 
 def _rebuilt(value: object, entry: Entry, folder: str, tensors: dict[str, Tensor]) -> object:
+    """The value of a field that is not static, with the tensors at the paths that its entry says."""
     if isinstance(entry, TensorEntry):
         return tensors[f"{folder}{os.sep}{entry.file}"]
     if not isinstance(entry, Level):

@@ -76,6 +76,7 @@ def load_planned(self: Stored, state_dict: Mapping[str, Any], *, strict: bool, a
 
 
 def _take_apart(state: Mapping[str, Any], prefix: str, given: Given) -> None:
+    """Gather the values and the metadata of a state dict in `given`; nested dicts are flattened, names joined by dots."""
     for name, level in (getattr(state, "_metadata", None) or {}).items():
         if isinstance(level, dict):
             given.levels.setdefault((prefix + name).removesuffix("."), level)
@@ -152,6 +153,7 @@ def _value(value: object, key: str, where: str, given: Given, plan: Plan, size: 
 
 
 def _tensor(own: Tensor, key: str, where: str, given: Given, plan: Plan, size: Size | None, resized: bool) -> Tensor:
+    """The tensor that a field has afterwards: its own, into which something is copied, or a new one."""
     if key not in given.values:
         plan.missing.append(key)
         return own

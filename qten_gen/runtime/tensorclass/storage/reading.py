@@ -169,6 +169,7 @@ def _object(
     device: torch.device | None,
     allow_pickle: bool,
 ) -> T:
+    """The object that metadata describes, in the format of this package or in that of tensordict."""
     foreign = schema.SECTION not in found
     if foreign:
         metadata = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "", False)
@@ -184,7 +185,7 @@ def _object(
 
 
 def is_fake() -> bool:
-    """Whether new tensors are fake. That there is no mode of any kind is told in a small part of the time."""
+    """Whether new tensors are fake. The usual case, no mode of any kind, takes a small part of the time to see."""
     return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
 
 
@@ -227,6 +228,7 @@ def _is_one_tensor(cls: type[Stored], declared: FieldDecl) -> bool:
 
 
 def _value(cls: type[Stored], declared: FieldDecl, entry: Entry, folder: str, where: str, source: Source) -> object:
+    """The value of an entry that is not simply one tensor: static, nested, None, or several tensors."""
     if declared.name in cls._static:
         if not isinstance(entry, StaticEntry):
             raise StorageError(f"{where}: expected a static value, got {_kind(entry)}")

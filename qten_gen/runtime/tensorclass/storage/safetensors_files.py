@@ -145,6 +145,7 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *,
 
 
 def _header(opened: Any, path: str) -> Level:
+    """The level that the header of an open file holds."""
     text = (opened.metadata() or {}).get(_KEY)
     if text is None:
         raise StorageError(

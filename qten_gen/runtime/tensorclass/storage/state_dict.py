@@ -119,6 +119,7 @@ def _add_value(
     keep_vars: bool,
     flatten: bool,
 ) -> None:
+    """Add what a field holds under `key`: a tensor, several in a dict or list, or a nested object."""
     if isinstance(value, Tensor):
         found[key] = value if keep_vars else value.detach()
     elif isinstance(value, (dict, list)):

@@ -69,6 +69,7 @@ def read(folder: str, metadata: dict[str, Json], *, allow_pickle: bool) -> Level
 
 
 def _read(folder: str, below: str, metadata: dict[str, Json], name: str, depth: int, *, allow_pickle: bool) -> Level:
+    """The level of one folder that tensordict wrote, and of those below it."""
     where = os.path.join(folder, METADATA)
     version = metadata.get("_format_version", 0)
     if (isinstance(version, int) and version > _LATEST) or depth > _DEEPEST:
@@ -136,6 +137,7 @@ def _tensor(entry: dict[str, Json], key: str, where: str) -> TensorEntry:
 
 
 def _unpickled(folder: str, allow_pickle: bool) -> dict[str, object]:
+    """The values of a pickle beside the metadata, which is read where the caller trusts it only."""
     path = os.path.join(folder, _PICKLED)
     if not allow_pickle:
         raise StorageError(

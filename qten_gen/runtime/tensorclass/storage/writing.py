@@ -110,6 +110,7 @@ def _values(folder: str, level: Level) -> Iterator[tuple[str, StaticEntry]]:
 
 
 def _look(levels: list[tuple[str, Level]]) -> _Found:
+    """What stands in the folders that are written to."""
     pending = more = False
     left: list[str] = []
     for folder, level in levels:
@@ -159,6 +160,8 @@ def _write(work: _Work) -> None:
 
 
 def _write_tensors(fresh: list[Placed], suffix: str, options: Options) -> None:
+    """Write the files of new tensors, whose names end with `suffix` for now, on several threads where the options say so."""
+
     def write(item: Placed) -> None:
         if options.like:
             files.allocate(item.path + suffix, item.entry.size)
@@ -256,7 +259,7 @@ def _refuse_part_of_larger(folder: str) -> None:
     """The metadata of the larger object says what its parts are, so a part cannot be replaced behind its back."""
     owner, name = os.path.split(folder)
     if not os.access(metadata_in(owner), os.F_OK) and not os.access(aside_in(owner), os.F_OK):
-        return  # as nearly always, and told without an exception
+        return  # as nearly always, and seen without an exception
     try:
         found = metadata_files.read(owner)
         level = schema.from_json(found.get(schema.SECTION), owner).level

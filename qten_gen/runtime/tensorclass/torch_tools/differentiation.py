@@ -88,6 +88,7 @@ def _outputs(
 
 
 def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor | None]:
+    """What the tensors of one output are weighted with: those of an object like it, or None for each."""
     if not isinstance(output, Stored) or weight is None:
         return [cast("Tensor | None", weight)] * len(_differentiable(output))
     leaves = output._leaves()

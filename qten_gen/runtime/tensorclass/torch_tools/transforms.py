@@ -68,6 +68,7 @@ def vmap(
 
 
 def _mapped(self: T, function: Callable[[T], R], at: int, out_dim: int, randomness: str) -> R:
+    """`vmap` over dimension `at`, counted from the front, of all items at once."""
     size = self._batch_size
     length = size[at]
     lazy_load_decompositions()

@@ -89,6 +89,7 @@ def loaded(text: dict[str, Any]) -> Layout:
 
 
 def _dumped(cls: type[Stored], name: str, value: object) -> object:
+    """A static value as JSON; lists, tuples and dicts are tagged with their type."""
     if value is None or type(value) in (bool, int, float, str):
         return value
     if type(value) in (list, tuple):
@@ -105,8 +106,8 @@ def _dumped(cls: type[Stored], name: str, value: object) -> object:
 def _loaded(value: Any) -> object:
     if not isinstance(value, dict):
         return value
-    [(kind, held)] = value.items()
+    [(kind, content)] = value.items()
     if kind == "dict":
-        return {key: _loaded(part) for key, part in held.items()}
-    parts = [_loaded(part) for part in held]
+        return {key: _loaded(part) for key, part in content.items()}
+    parts = [_loaded(part) for part in content]
     return tuple(parts) if kind == "tuple" else parts

@@ -89,15 +89,15 @@ def refuse_disagreement(
         ValueError: they differ; raised in every process, with the first difference.
     """
     distributed = library(action)
-    mine = {**schema(action, self), **(further or {})}
-    number = digest(mine)
+    own = {**schema(action, self), **(further or {})}
+    number = digest(own)
     extremes = torch.tensor([number, -number], device=probe_device(self))
     distributed.all_reduce(extremes, distributed.ReduceOp.MAX, group=group)
     highest, lowest = extremes.tolist()
     if highest == -lowest:
         return
     found: list[Schema] = [{}] * distributed.get_world_size(group)
-    distributed.all_gather_object(found, mine, group=group)
+    distributed.all_gather_object(found, own, group=group)
     raise ValueError(f"{action}: {difference(found, [f'rank {rank}' for rank in ranks(group)])}")
 
 

@@ -231,11 +231,11 @@ def _unfit(action: str, self: Stored, items: Sequence[Stored], world: int) -> st
     """Why items cannot be scattered: they are not one for each process, or one is not like the object that receives it."""
     if len(items) != world:
         return f"expected one for each of the {world} processes, got {len(items)}"
-    mine = schema(action, self)
+    own = schema(action, self)
     for position, item in enumerate(items):
         other = schema(action, item)
-        if other != mine:
-            return difference([mine, other], ["the object", f"item {position}"])
+        if other != own:
+            return difference([own, other], ["the object", f"item {position}"])
     return None
 
 
