@@ -20,6 +20,10 @@ _CONVERTING: Final = ("autocast", "tensor_only")
 def tensor(self: Stored, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
     """The tensor to store in a field, moved to the object's device.
 
+    Args:
+        value: A tensor of shape `[*batch_size, *event]`, of any dtype. In an `autocast` or `tensor_only` class also a number,
+            an array or nested lists, of which torch infers the dtype.
+
     Raises:
         TypeError: `value` is no tensor (and the class does not cast).
         ValueError: its shape does not start with the batch size.

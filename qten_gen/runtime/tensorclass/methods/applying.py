@@ -73,7 +73,8 @@ def apply(
         batch.apply(torch.maximum, other)
 
     Args:
-        fn: Has to return tensors whose shape starts with the batch size.
+        fn: Gets a tensor of shape `[*batch, *event]`, of a field of its own each time, and returns one whose shape starts with
+            the batch size. Dtype and device are free.
         others: Objects of the class, whose tensors `fn` gets beside those of this one.
         batch_size: Batch size of the result, where `fn` changes it.
         device: Device of the result, where `fn` changes it.
@@ -141,7 +142,7 @@ def named_apply(
         batch.named_apply(lambda name, tensor: tensor.double() if name == "weight" else tensor)
 
     Args:
-        fn: Has to return tensors whose shape starts with the batch size.
+        fn: Gets a key and a tensor of shape `[*batch, *event]`, and returns one whose shape starts with the batch size.
         others: Objects of the class, whose tensors `fn` gets behind those of this one.
         nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
         batch_size: Batch size of the result, where `fn` changes it.

@@ -33,9 +33,15 @@ T = TypeVar("T", bound=Stored)
 def getitem(self: T, index: Index) -> T:
     """The items that `index` selects along the batch dimensions.
 
-    The result is what indexing every tensor gives. A mask covers as many batch dimensions as it has.
+    The result is what indexing every tensor gives: with tensors of shape `[*batch, *event]`, `[*indexed, *event]`. Integers and
+    slices give views, masks and positions copies.
 
         batch[0], batch[1:3], batch[mask], batch[[2, 0]], batch[..., None]
+
+    Args:
+        index: Integers, slices, None, an ellipsis, lists or tensors, one for each batch dimension from the first on. A tensor
+            of dtype long or int holds positions; one of dtype bool is a mask, whose shape is that of the batch dimensions it
+            covers.
 
     Raises:
         IndexError: the index is out of range or reaches beyond the batch dimensions.
@@ -59,8 +65,12 @@ def getitem(self: T, index: Index) -> T:
 def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
     """Write into the items that `index` selects, in place.
 
-    `value` is an object of the same class with the batch size and the static fields of those items, a number, or a tensor that
-    broadcasts over their batch size. Where torch refuses one field, the fields before it are written already.
+    Where torch refuses one field, the fields before it are written already.
+
+    Args:
+        index: As in `getitem`.
+        value: An object of the same class with the batch size and the static fields of those items; a number; or a tensor whose
+            shape broadcasts over their batch size. Numbers and tensors are converted to the dtype of each field.
 
     Raises:
         ValueError: the batch sizes do not fit, or a static field differs.

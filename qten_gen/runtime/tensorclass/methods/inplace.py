@@ -30,8 +30,8 @@ def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
 
         batch.set_("tokens", tokens), batch.set_(("point", "weight"), 1.0)
 
-    The tensor keeps its dtype and device, as with `Tensor.copy_`. Of a nested object the tensors are written, as in `update_`, of
-    a dict or list of tensors each one.
+    The shapes are equal and not broadcast. The tensor keeps its dtype and device, as with `Tensor.copy_`. Of a nested object
+    the tensors are written, as in `update_`, of a dict or list of tensors each one.
 
     Raises:
         KeyError: there is no such field.
@@ -46,7 +46,8 @@ def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
 def set_at_(self: T, key: Key, value: object, index: Index) -> T:
     """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
 
-    A PerItem field takes one Python value for each of the items.
+    A tensor to write broadcasts over `[*indexed, *event]`: the batch size that the index leaves, and the field's own
+    dimensions. A PerItem field takes one Python value for each of the items.
 
         batch.set_at_("tokens", tokens, 0), batch.set_at_(("point", "weight"), 0.0, mask)
 

@@ -25,7 +25,15 @@ A = TypeVar("A")
 
 
 def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_tensors) -> T:
-    """Objects of one class and batch size along a new batch dimension. `fn` stacks the tensors.
+    """Objects of one class and batch size along a new batch dimension.
+
+    Args:
+        items: Objects of one batch size. A field has tensors of one shape and device in all of them.
+        dim: Where the new dimension is among the batch dimensions of the result; -1 is behind the last one.
+        fn: Stacks a list of tensors, along its first dimension or along `dim`.
+
+    Returns:
+        An object of batch size `[*size[:dim], len(items), *size[dim:]]`, with copies of the tensors.
 
     Raises:
         TypeError: they are of different classes, or a field is None in some only.
@@ -75,6 +83,10 @@ def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0) -> T:
 def cat(items: Iterable[T], dim: Dim = 0) -> T:
     """Objects of one class one after the other along a batch dimension; the other batch dimensions are the same.
 
+    Args:
+        items: Objects whose batch sizes differ in `dim` only. Dtypes are promoted as by `torch.cat`.
+        dim: A batch dimension, by place or by name.
+
     Raises:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or other batch dimensions or static fields differ.
@@ -121,6 +133,8 @@ def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0) -> T:
 
 def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ...]:
     """Pieces of `split_size` items, the last one perhaps smaller; or pieces of the given sizes.
+
+    The tensors of the pieces are views.
 
     Raises:
         ValueError: the sizes do not add up to the batch dimension.

@@ -34,6 +34,9 @@ def reshape(self: T, shape: Sequence[int], /) -> T: ...
 def reshape(self: T, *shape: int | Sequence[int]) -> T:
     """The same items in another batch shape; one size may be -1.
 
+    A tensor of shape `[*batch, *event]` becomes one of shape `[*shape, *event]`: a view where its layout allows that, else a
+    copy.
+
         batch.reshape(2, -1)
 
     Raises:
@@ -157,6 +160,8 @@ def expand(self: T, *shape: int) -> T: ...
 def expand(self: T, shape: Sequence[int], /) -> T: ...
 def expand(self: T, *shape: int | Sequence[int]) -> T:
     """Repeat batch dimensions of size 1, and add some in front, without copying; -1 keeps a size.
+
+    A tensor of shape `[*batch, *event]` becomes a view of shape `[*shape, *event]`.
 
     Raises:
         ValueError: the batch size does not broadcast to `shape`.
