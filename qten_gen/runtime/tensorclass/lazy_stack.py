@@ -132,20 +132,20 @@ class LazyStack(Generic[B]):
             return found
         if as_padded_tensor:
             return _padded(self._label(key), found, padding_value)
-        given = [tensor for tensor in found if tensor is not None]
-        if len(given) < len(found):
-            missing = f"{len(found) - len(given)} of {len(found)} objects"
+        present = [tensor for tensor in found if tensor is not None]
+        if len(present) < len(found):
+            missing = f"{len(found) - len(present)} of {len(found)} objects"
             raise TypeError(f"{self._label(key)} is None in {missing}; read it with as_list=True")
         if as_nested_tensor:
-            nested: Tensor = torch.nested.as_nested_tensor(given, layout=layout)
+            nested: Tensor = torch.nested.as_nested_tensor(present, layout=layout)
             return nested
-        shapes = list(dict.fromkeys(tuple(tensor.shape) for tensor in given))
+        shapes = list(dict.fromkeys(tuple(tensor.shape) for tensor in present))
         if len(shapes) > 1:
             raise ValueError(
                 f"{self._label(key)} has the shapes {', '.join(str(list(shape)) for shape in shapes)}, which are not one; "
                 "read it with as_list=True, as_padded_tensor=True or as_nested_tensor=True"
             )
-        return torch.stack(given)
+        return torch.stack(present)
 
     def _tensor(self, one: B, key: Key) -> Tensor | None:
         """The tensor in one object; None where the field or a nested object on the way is None."""
@@ -273,17 +273,17 @@ def _positions(index: object, length: int) -> list[int]:
 
 def _padded(label: str, tensors: list[Tensor | None], value: float) -> Tensor:
     """The tensors stacked in one of the largest size in each dimension."""
-    given = [tensor for tensor in tensors if tensor is not None]
-    if not given:
+    present = [tensor for tensor in tensors if tensor is not None]
+    if not present:
         raise TypeError(f"{label} is None in all objects")
-    if len({tensor.dim() for tensor in given}) > 1:
-        dims = sorted({tensor.dim() for tensor in given})
+    if len({tensor.dim() for tensor in present}) > 1:
+        dims = sorted({tensor.dim() for tensor in present})
         raise ValueError(
             f"{label} has {dims} dimensions, which cannot be padded to one shape; read it with as_list=True"
         )
-    largest = [max(sizes) for sizes in zip(*(tensor.shape for tensor in given), strict=True)]
-    dtype = reduce(torch.promote_types, (tensor.dtype for tensor in given))
-    out = given[0].new_full((len(tensors), *largest), value, dtype=dtype)
+    largest = [max(sizes) for sizes in zip(*(tensor.shape for tensor in present), strict=True)]
+    dtype = reduce(torch.promote_types, (tensor.dtype for tensor in present))
+    out = present[0].new_full((len(tensors), *largest), value, dtype=dtype)
     for at, tensor in enumerate(tensors):
         if tensor is not None:
             out[at][tuple(slice(size) for size in tensor.shape)] = tensor

@@ -85,8 +85,9 @@ class TensorClassMeta(DeclarationMeta):
         init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
         _gather_slots(cls, declaration)
-        pytree.register(cls)
-        pickling.register(cast("type[Stored]", cls))
+        made = cast("type[Stored]", cls)
+        pytree.register(made)
+        pickling.register(made)
 
 
 def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:

@@ -39,17 +39,17 @@ def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
         raise TypeError(
             f"{cls}.names: expected a sequence of str or None, got {value!r}; for one dimension write [{value!r}]"
         )
-    given = tuple(value)
-    for name in given:
+    chosen = tuple(value)
+    for name in chosen:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"{cls}.names: expected str or None for each dimension, got {name!r}")
-        if name is not None and given.count(name) > 1:
-            raise ValueError(f"{cls}.names: expected different names, got {name!r} twice in {list(given)}")
-    if len(given) != ndim:
+        if name is not None and chosen.count(name) > 1:
+            raise ValueError(f"{cls}.names: expected different names, got {name!r} twice in {list(chosen)}")
+    if len(chosen) != ndim:
         raise ValueError(
-            f"{cls}.names: expected one for each of {ndim} batch dimension{'' if ndim == 1 else 's'}, got {list(given)}"
+            f"{cls}.names: expected one for each of {ndim} batch dimension{'' if ndim == 1 else 's'}, got {list(chosen)}"
         )
-    return given if any(name is not None for name in given) else None
+    return chosen if any(name is not None for name in chosen) else None
 
 
 def get_names(self: Stored) -> Names:

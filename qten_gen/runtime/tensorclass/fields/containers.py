@@ -60,16 +60,16 @@ def zip_tensors(
     self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C | None, right: C | None
 ) -> C | None:
     """Apply `fn` to the tensors of two objects, key by key; None in both or in neither."""
-    given = _alike(self, name, [left, right])
-    return None if given is None else _made(given[0], (fn(a, b) for a, b in _columns(given)))
+    present = _alike(self, name, [left, right])
+    return None if present is None else _made(present[0], (fn(a, b) for a, b in _columns(present)))
 
 
 def join_tensors(self: Stored, name: str, fn: Join, values: list[C | None]) -> C | None:
     """Join the tensors of several objects, key by key; None in all objects or in none."""
-    given = _alike(self, name, values)
-    if given is None:
+    present = _alike(self, name, values)
+    if present is None:
         return None
-    return _made(given[0], (fn([*column]) for column in _columns(given)))
+    return _made(present[0], (fn([*column]) for column in _columns(present)))
 
 
 def part_tensors(
@@ -84,8 +84,8 @@ def part_tensors(
 
 def put_tensors(self: Stored, name: str, target: C | None, index: object, value: C | None) -> None:
     """Write items of every tensor; None in both objects or in neither."""
-    given = _alike(self, name, [target, value])
-    for written, items in _columns(given or []):
+    present = _alike(self, name, [target, value])
+    for written, items in _columns(present or []):
         written[index] = items  # type: ignore[index] # `index` was made by the runtime
 
 
@@ -108,8 +108,8 @@ def same_tensors(self: Stored, name: str, values: list[C | None]) -> C | None:
     first = values[0]
     if all(value is first for value in values):
         return first
-    given = _alike(self, name, values)
-    for key, column in zip(_keys(given[0]), _columns(given), strict=True) if given else ():
+    present = _alike(self, name, values)
+    for key, column in zip(_keys(present[0]), _columns(present), strict=True) if present else ():
         same_tensor(self, f"{name}[{key!r}]", column)
     return first
 
@@ -121,18 +121,18 @@ def _alike(self: Stored, name: str, values: Sequence[C | None]) -> list[C] | Non
         TypeError: some of them are None.
         ValueError: keys or lengths differ.
     """
-    given = all_or_none(self, name, [*values])
-    if given is None:
+    present = all_or_none(self, name, [*values])
+    if present is None:
         return None
-    keys = _keys(given[0])
-    for value in given:
+    keys = _keys(present[0])
+    for value in present:
         if {*_keys(value)} != {*keys}:
             what = "keys" if isinstance(value, dict) else "number of tensors"
             raise ValueError(
-                f"{label(self, name)}: expected the same {what} in every object, got {_shown(given[0])} and {_shown(value)}"
+                f"{label(self, name)}: expected the same {what} in every object, got {_shown(present[0])} and {_shown(value)}"
             )
     return [
-        cast(C, {key: value[cast(str, key)] for key in keys}) if isinstance(value, dict) else value for value in given
+        cast(C, {key: value[cast(str, key)] for key in keys}) if isinstance(value, dict) else value for value in present
     ]
 
 

@@ -114,14 +114,14 @@ def zip_nested(
 
 def join_nested(self: Stored, name: str, fn: Join, values: list[T | None], batch_size: Size) -> T | None:
     """Join a nested field, whose values are of one class; None in all objects or in none."""
-    given = all_or_none(self, name, values)
-    if given is None:
+    present = all_or_none(self, name, values)
+    if present is None:
         return None
-    first = given[0]
-    for value in given:
+    first = present[0]
+    for value in present:
         if type(value) is not type(first):
             raise _different(self, name, first, value)
-    return first._join(fn, given, batch_size + first._batch_size[len(self._batch_size) :])
+    return first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :])
 
 
 def part_nested(

@@ -26,12 +26,12 @@ def all_or_none(self: Stored, name: str, values: list[V | None]) -> list[V] | No
     Raises:
         TypeError: it is None in some of them.
     """
-    given = [value for value in values if value is not None]
-    if len(given) == len(values):
-        return given
-    if not given:
+    present = [value for value in values if value is not None]
+    if len(present) == len(values):
+        return present
+    if not present:
         return None
-    missing = len(values) - len(given)
+    missing = len(values) - len(present)
     raise TypeError(
         f"{label(self, name)}: expected a value in every object or in none, {missing} of {len(values)} are None"
     )
@@ -51,14 +51,14 @@ def zip_optional(
     self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: Tensor | None, right: Tensor | None
 ) -> Tensor | None:
     """Apply `fn` to an optional tensor field of two objects, which is None in both or in neither."""
-    given = all_or_none(self, name, [left, right])
-    return None if given is None else fn(given[0], given[1])
+    present = all_or_none(self, name, [left, right])
+    return None if present is None else fn(present[0], present[1])
 
 
 def join_optional(self: Stored, name: str, fn: Join, values: list[Tensor | None]) -> Tensor | None:
     """Join an optional tensor field, which is None in all objects or in none."""
-    given = all_or_none(self, name, values)
-    return None if given is None else fn(given)
+    present = all_or_none(self, name, values)
+    return None if present is None else fn(present)
 
 
 def part_optional(
@@ -70,6 +70,6 @@ def part_optional(
 
 def put_optional(self: Stored, name: str, target: Tensor | None, index: object, value: Tensor | None) -> None:
     """Write items of an optional tensor field, which is None in both objects or in neither."""
-    given = all_or_none(self, name, [target, value])
-    if given is not None:
-        given[0][index] = given[1]  # type: ignore[index] # `index` was made by the runtime
+    present = all_or_none(self, name, [target, value])
+    if present is not None:
+        present[0][index] = present[1]  # type: ignore[index] # `index` was made by the runtime

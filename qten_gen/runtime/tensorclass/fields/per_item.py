@@ -289,15 +289,15 @@ def _on_cpu(argument: A) -> A:
 @with_real_tensors
 def join_items(self: Stored, name: str, fn: Join, values: list[PerItem[T] | None]) -> PerItem[T] | None:
     """The values of several objects joined; None in all objects or in none."""
-    given = all_or_none(self, name, values)
-    if given is None:
+    present = all_or_none(self, name, values)
+    if present is None:
         return None
-    first = given[0]
-    if all(value._pool is first._pool for value in given):
-        return of_pool(first._pool, fn([value._positions for value in given]))
+    first = present[0]
+    if all(value._pool is first._pool for value in present):
+        return of_pool(first._pool, fn([value._positions for value in present]))
     pool: list[T] = []
     positions: list[Tensor] = []
-    for value in given:
+    for value in present:
         one = _compact(value)
         positions.append(one._positions + len(pool))
         pool += one._pool
@@ -331,10 +331,10 @@ def put_items(
     self: Stored, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
 ) -> PerItem[T] | None:
     """The values with some of them written over; None in both objects or in neither."""
-    given = all_or_none(self, name, [target, value])
-    if given is None:
+    present = all_or_none(self, name, [target, value])
+    if present is None:
         return None
-    old, new = (_compact(one) for one in given)
+    old, new = (_compact(one) for one in present)
     positions = old._positions.clone()
     positions[_on_cpu(index)] = new._positions + len(old._pool)  # type: ignore[index] # `index` was made by the runtime
     return of_pool(old._pool + new._pool, positions)

@@ -102,18 +102,18 @@ def from_tensordict(
         raise TypeError(
             f"{where}: expected a TensorDict, got {describe(tensordict)}; for other mappings use .from_dict"
         )
-    given: dict[str, object] = {key: tensordict.get(key) for key in tensordict.keys()}
+    entries: dict[str, object] = {key: tensordict.get(key) for key in tensordict.keys()}
     for name, value in (non_tensordict or {}).items():
-        if name in given:
+        if name in entries:
             raise ValueError(f"{where}: {name!r} is given twice, in the TensorDict and in non_tensordict")
-        given[name] = value
-    unknown = next((name for name in given if name not in cls._fields), None)
+        entries[name] = value
+    unknown = next((name for name in entries if name not in cls._fields), None)
     if safe and unknown is not None:
         raise TypeError(
             f"{where}: no field {unknown!r}{suggestion(unknown, cls._fields)}; safe=False leaves out what is no field"
         )
     size = tensordict.batch_size
-    values = {name: _value(cls, name, given[name], safe, size) for name in cls._fields if name in given}
+    values = {name: _value(cls, name, entries[name], safe, size) for name in cls._fields if name in entries}
     declared = _declared(cls)
     for name in cls._fields:
         if name not in values and name not in cls._defaults:

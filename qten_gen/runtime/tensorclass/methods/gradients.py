@@ -62,10 +62,10 @@ class Gradients(Stored):
             TypeError: a field is None in `gradient` only, or in this object only.
         """
         leaves = self._leaves()
-        given: list[Tensor] | list[None] = [None] * len(leaves) if gradient is None else gradient._leaves()
-        if len(given) != len(leaves):
-            raise TypeError(f"backward: expected a gradient for each of {len(leaves)} tensors, got {len(given)}")
-        wanted = [(leaf, grad) for leaf, grad in zip(leaves, given, strict=True) if leaf.requires_grad]
+        gradients: list[Tensor] | list[None] = [None] * len(leaves) if gradient is None else gradient._leaves()
+        if len(gradients) != len(leaves):
+            raise TypeError(f"backward: expected a gradient for each of {len(leaves)} tensors, got {len(gradients)}")
+        wanted = [(leaf, grad) for leaf, grad in zip(leaves, gradients, strict=True) if leaf.requires_grad]
         if not wanted:
             raise RuntimeError(f"backward: no tensor of the {type(self).__name__} requires a gradient")
         torch.autograd.backward(

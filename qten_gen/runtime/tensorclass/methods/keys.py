@@ -208,8 +208,8 @@ def update(self: T, values: Values | T, *, inplace: bool = False, non_blocking: 
     for key, value in pairs(self, values):
         owner, name = owner_of(self, key)
         together.setdefault(id(owner), (owner, {}))[1][name] = value
-    for owner, given in together.values():
-        _update_fields(owner, given, inplace, non_blocking)
+    for owner, changes in together.values():
+        _update_fields(owner, changes, inplace, non_blocking)
     return self
 
 

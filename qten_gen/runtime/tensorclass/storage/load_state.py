@@ -61,11 +61,11 @@ def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Ten
     if level.get("batch_size") != self._batch_size or level.get("_names") != self._names:
         return False
     for name, value in zip(tensor_and_nested(self), values, strict=True):
-        given = state.get(name)
-        if isinstance(value, Tensor) and isinstance(given, Tensor):
-            if given.shape != value.shape:
+        loaded = state.get(name)
+        if isinstance(value, Tensor) and isinstance(loaded, Tensor):
+            if loaded.shape != value.shape:
                 return False
-            copies.append((value, given))
-        elif not isinstance(value, Stored) or not isinstance(given, Mapping) or not _fits(value, given, copies):
+            copies.append((value, loaded))
+        elif not isinstance(value, Stored) or not isinstance(loaded, Mapping) or not _fits(value, loaded, copies):
             return False
     return True

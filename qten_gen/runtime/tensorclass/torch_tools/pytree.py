@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, TypeGuard, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar
 
 import torch
 from torch import Size, Tensor
@@ -20,19 +20,18 @@ from .tree_specs import Layout, dumped, loaded
 T = TypeVar("T", bound=Stored)
 
 
-def register(cls: type) -> None:
+def register(cls: type[Stored]) -> None:
     """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
-    declared = cast("type[Stored]", cls)
-    names = tensor_and_nested(declared)
-    usual = bool(names) and not _is_special(declared)
+    names = tensor_and_nested(cls)
+    usual = bool(names) and not _is_special(cls)
     flatten = _flattening(names) if usual else partial(_flatten_some, names)
     _pytree.register_pytree_node(
         cls,
         flatten,
-        _unflattening(declared, names) if usual else partial(_unflatten, cls, names),
+        _unflattening(cls, names) if usual else partial(_unflatten, cls, names),
         flatten_with_keys_fn=partial(_flatten_keyed, flatten),
         serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
-        to_dumpable_context=partial(dumped, declared),
+        to_dumpable_context=partial(dumped, cls),
         from_dumpable_context=loaded,
     )
 
@@ -71,22 +70,22 @@ def _flattening(names: tuple[str, ...]) -> Flatten:
 def _flatten(names: tuple[str, ...], self: Stored) -> tuple[list[Any], Layout]:
     """The children and the layout of an object that has fields without a value."""
     values, static = self._field_values()
-    given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
-    children = [value for _, value in given]
-    names = tuple([name for name, _ in given])
+    present = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    children = [value for _, value in present]
+    names = tuple([name for name, _ in present])
     return children, _layout(self, names, static, children, ())
 
 
 def _flatten_some(names: tuple[str, ...], self: Stored) -> tuple[list[Any], Layout]:
     """`_flatten` of an object with Unbatched fields or containers: the tensors that the batch carries say its size."""
     values, static = self._field_values()
-    given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
-    carried = _apart(value for name, value in given if name not in self._unbatched)
-    unbatched = tuple((name, _fewest(value)) for name, value in given if name in self._unbatched)
-    children = tuple(name for name, _ in given)
+    present = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    carried = _apart(value for name, value in present if name not in self._unbatched)
+    unbatched = tuple((name, _fewest(value)) for name, value in present if name in self._unbatched)
+    children = tuple(name for name, _ in present)
     static = tuple([original(value) for value in static])
     layout = _layout(self, children, static, carried, unbatched)
-    return [None if value is _NO_DIM else value for _, value in given], layout
+    return [None if value is _NO_DIM else value for _, value in present], layout
 
 
 def _layout(
@@ -157,8 +156,8 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         if some_alone:
             found = [_alone_in(batch_size, layout.batch_ndim, child) if _is_alone(child) else child for child in found]
     if len(found) < len(names):
-        given = dict(zip(layout.names, found, strict=True))
-        found = [given.get(name) for name in names]
+        present = dict(zip(layout.names, found, strict=True))
+        found = [present.get(name) for name in names]
     out._assign(found, _static(cls, layout, batch_size), batch_size, device)
     if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
         out._names = layout.dimension_names

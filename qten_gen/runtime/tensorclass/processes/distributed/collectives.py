@@ -157,14 +157,14 @@ def scatter(
     action = f"scatter from rank {src}"
     refuse_items(action, self)
     distributed = library(action)
-    given = items or () if distributed.get_rank() == src else None
-    problem = None if given is None else _unfit(action, self, given, distributed.get_world_size(group))
+    pieces = items or () if distributed.get_rank() == src else None
+    problem = None if pieces is None else _unfit(action, self, pieces, distributed.get_world_size(group))
     if check:
         # The processes that wait for an item have to learn of the problem too.
         refuse_disagreement(action, self, group, {"the items": problem or "fit"})
     elif problem is not None:
         raise ValueError(f"{action}: {problem}")
-    parts = {path: [part.contiguous() for part in found] for path, found in _rooms(given or ()).items()}
+    parts = {path: [part.contiguous() for part in found] for path, found in _rooms(pieces or ()).items()}
     dense = dense_tensors(self)
     _each(
         action,
