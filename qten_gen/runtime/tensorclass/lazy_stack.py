@@ -124,7 +124,7 @@ class LazyStack(Generic[B]):
 
         Raises:
             KeyError: there is no such field.
-            TypeError: it is no tensor field, or it is None in some objects and the form has no place for None.
+            TypeError: it is not a tensor field, or it is None in some objects and the form has no place for None.
             ValueError: the tensors cannot be stacked; the message names the forms.
         """
         found = [self._tensor(one, key) for one in self.objects]

@@ -29,7 +29,7 @@ def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
     """What is stored for the names that a user gives; None where there is no name among them.
 
     Raises:
-        TypeError: a name is no string.
+        TypeError: a name is not a string.
         ValueError: there is not one for each batch dimension, or one stands twice.
     """
     if value is None:
@@ -73,7 +73,7 @@ def set_names(self: Stored, value: NamesLike) -> None:
     """Set the property `names`.
 
     Raises:
-        TypeError: a name is no string.
+        TypeError: a name is not a string.
         ValueError: there is not one for each batch dimension, or one stands twice.
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.

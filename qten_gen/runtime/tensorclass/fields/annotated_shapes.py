@@ -76,7 +76,7 @@ def shaped(self: Stored, name: str, value: object, batch_size: Size, device: tor
     """The tensor to store in a field whose annotation says a shape; the sizes of other fields are not compared.
 
     Raises:
-        TypeError: `value` is no tensor (and the class does not cast), or of another dtype.
+        TypeError: `value` is not a tensor (and the class does not cast), or of another dtype.
         ValueError: its shape is another.
     """
     found = unbatched(self, name, value, device)
@@ -88,7 +88,7 @@ def fitting(self: Stored, name: str, value: object, old: Tensor | None) -> Tenso
     """The tensor to store in a field of an object that has the other fields already, in place of `old`.
 
     Raises:
-        TypeError: `value` is no tensor (and the class does not cast), or of another dtype.
+        TypeError: `value` is not a tensor (and the class does not cast), or of another dtype.
         ValueError: its shape is another, or a size is not that of another field.
     """
     found = unbatched(self, name, value, self._device)
@@ -109,7 +109,7 @@ def set_together(self: Stored, values: Mapping[str, object]) -> None:
     """Set several fields whose annotations say shapes: they have to fit together afterwards, not one by one.
 
     Raises:
-        TypeError: a value is no tensor (and the class does not cast), or of another dtype.
+        TypeError: a value is not a tensor (and the class does not cast), or of another dtype.
         ValueError: a shape is another; nothing is written then.
     """
     optional = {f.name for f in type(self)._declaration.fields if f.optional}

@@ -30,7 +30,7 @@ def tensor_dict(
         batch_size: What the shape of each tensor starts with; None for tensors that the batch does not carry.
 
     Raises:
-        TypeError: `value` is no mapping from names to tensors.
+        TypeError: `value` is not a mapping from names to tensors.
         ValueError: the shape of a tensor does not start with the batch size.
     """
     if not isinstance(value, Mapping):

@@ -25,7 +25,7 @@ def tensor(self: Stored, name: str, value: object, batch_size: Size, device: tor
             an array or nested lists, of which torch infers the dtype.
 
     Raises:
-        TypeError: `value` is no tensor (and the class does not cast).
+        TypeError: `value` is not a tensor (and the class does not cast).
         ValueError: its shape does not start with the batch size.
     """
     if not isinstance(value, Tensor):

@@ -17,7 +17,7 @@ def unbatched(self: Stored, name: str, value: object, device: torch.device | Non
     """The tensor to store in an Unbatched field, of any shape, moved to the object's device.
 
     Raises:
-        TypeError: `value` is no tensor (and the class does not cast).
+        TypeError: `value` is not a tensor (and the class does not cast).
     """
     return on_device(as_tensor(self, name, value, device), device)
 

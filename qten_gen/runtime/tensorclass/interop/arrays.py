@@ -73,7 +73,7 @@ def from_numpy(
         batch_size: Nothing is inferred from a mapping: without it the object has no batch dimensions.
 
     Raises:
-        TypeError: a key is no field, a field without default is missing, or torch has no such dtype.
+        TypeError: a key is not a field, a field without default is missing, or torch has no such dtype.
         ValueError: a shape does not start with the batch size.
     """
     if isinstance(values, Mapping):

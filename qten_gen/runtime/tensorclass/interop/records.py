@@ -39,7 +39,7 @@ def from_dataclass(
         batch_size: The batch size, where it is not found; nothing is inferred otherwise.
 
     Raises:
-        TypeError: `source` is no dataclass instance, a name is no field, or a field without default is missing.
+        TypeError: `source` is not a dataclass instance, a name is not a field, or a field without default is missing.
         ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
     """
     where = f"{cls.__name__}.from_dataclass"
@@ -58,7 +58,7 @@ def from_namedtuple(
     """Construct from a named tuple, as `from_dataclass` does from a dataclass instance; such as `torch.max(x, dim=0)` gives.
 
     Raises:
-        TypeError: `source` is no named tuple, a name is no field, or a field without default is missing.
+        TypeError: `source` is not a named tuple, a name is not a field, or a field without default is missing.
         ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
     """
     where = f"{cls.__name__}.from_namedtuple"

@@ -89,10 +89,10 @@ def from_tensordict(
     Args:
         tensordict: A TensorDict of any kind, or an object of a class that tensordict made.
         non_tensordict: Values of fields that are not in `tensordict`: static ones, or nested objects.
-        safe: Whether an entry that is no field is an error; otherwise it is left out.
+        safe: Whether an entry that is not a field is an error; otherwise it is left out.
 
     Raises:
-        TypeError: `tensordict` is none; an entry is no field; a field without default is missing, or its value is of another
+        TypeError: `tensordict` is none; an entry is not a field; a field without default is missing, or its value is of another
             type.
         ValueError: a shape does not start with the batch size, a field is given twice, or a static value is not the same
             for all items.

@@ -35,7 +35,7 @@ def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
 
     Raises:
         KeyError: there is no such field.
-        TypeError: the field is static, or the value is no tensor.
+        TypeError: the field is static, or the value is not a tensor.
         ValueError: the field is None, or the shapes differ.
         FrozenInstanceError: the object is frozen.
     """
@@ -53,7 +53,7 @@ def set_at_(self: T, key: Key, value: object, index: Index) -> T:
 
     Raises:
         KeyError: there is no such field.
-        TypeError: the field is static, or the value is no tensor.
+        TypeError: the field is static, or the value is not a tensor.
         ValueError: the field is None or Unbatched, or the shapes do not fit.
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         FrozenInstanceError: the object is frozen.
@@ -88,7 +88,7 @@ def update_(self: T, values: Values | T, *, non_blocking: bool = False) -> T:
 
     Raises:
         KeyError: there is no such field; nothing is written then.
-        TypeError: a field is static, or a value is no tensor.
+        TypeError: a field is static, or a value is not a tensor.
         ValueError: a field is None, or shapes differ.
         FrozenInstanceError: the object is frozen.
     """
@@ -109,7 +109,7 @@ def update_at_(self: T, values: Values | T, index: Index) -> T:
 
     Raises:
         KeyError: there is no such field; nothing is written then.
-        TypeError: a field is static, or a value is no tensor.
+        TypeError: a field is static, or a value is not a tensor.
         ValueError: a field is None or Unbatched, or the shapes do not fit.
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         FrozenInstanceError: the object is frozen.

@@ -233,7 +233,7 @@ def select(self: Stored, *keys: Key) -> dict[str, object]:
 
         batch.select("tokens", ("point", "weight"))  # {"tokens": ..., "point": {"weight": ...}}
 
-    The result is no object, because that has every field. `update` takes it.
+    The result is not an object, because that has every field. `update` takes it.
 
     Raises:
         KeyError: there is no such field.

@@ -45,7 +45,7 @@ def two(self: T, function: Function, other: object, name: str) -> T:
     """`function` applied to every tensor and the other operand.
 
     Raises:
-        TypeError: `other` is no operand.
+        TypeError: `other` is not an operand.
         ValueError: the batch sizes differ, a tensor does not broadcast, or shapes beyond the batch size differ.
         RuntimeError: torch refuses a tensor; the field is named.
     """
@@ -74,7 +74,7 @@ def several(self: T, function: Function, operands: tuple[object, ...], name: str
     """`function` applied to every tensor and several operands, objects among them.
 
     Raises:
-        TypeError: one is no operand.
+        TypeError: one is not an operand.
         ValueError: the batch sizes differ, a tensor does not broadcast, or shapes beyond the batch size differ.
     """
     cls = type(self)

@@ -103,7 +103,7 @@ def masked_select(self: T, mask: Tensor) -> T:
     """The items where a mask over the batch dimensions is true, in one row: `batch[mask]`.
 
     Raises:
-        TypeError: `mask` is no bool tensor.
+        TypeError: `mask` is not a bool tensor.
         IndexError: it does not fit the batch size.
     """
     if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:

@@ -79,7 +79,7 @@ class MappedFiles(NamedTuple):
         return metadata_files.metadata_in(folder)
 
     def check_folder(self, folder: str, where: str) -> None:
-        """Refuse what is no folder."""
+        """Refuse what is not a folder."""
         files.check_folder(folder, where)
 
     def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:

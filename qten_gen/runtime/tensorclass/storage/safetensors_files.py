@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Stored)
 
 _KEY: Final = "qten_gen"
-"""The entry of the header that says what is no tensor."""
+"""The entry of the header that says what is not a tensor."""
 
 
 def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False) -> None:

@@ -1,7 +1,7 @@
 """State dicts: the tensors of an object by name, for `torch.save` and a safe `torch.load`.
 
-What is no tensor is in the attribute `_metadata` of the dict, as in that of a module: batch size, device, and static values. All
-of it is of types that `torch.load` reads by default, and in tensordict's form, so that either reads the state dicts of the other.
+The attribute `_metadata` of the dict has the rest, as that of a module does: batch size, device, and static values. All of it is
+of types that `torch.load` reads by default, and in tensordict's form, so that either reads the state dicts of the other.
 """
 
 from __future__ import annotations

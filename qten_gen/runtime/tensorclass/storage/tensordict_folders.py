@@ -1,7 +1,7 @@
 """Folders in tensordict's layout: what our metadata says for it, and the reading of folders that it wrote.
 
 A tensordict's folder has a `meta.json` with an entry for each tensor and the bytes of each in `<key>.memmap`; nested ones are
-folders below. A tensorclass has one level more, `_tensordict`. Values that are no tensors are folders with their data in
+folders below. A tensorclass has one level more, `_tensordict`. Values that are not tensors are folders with their data in
 `meta.json`.
 """
 
@@ -99,7 +99,7 @@ def _read(folder: str, below: str, metadata: dict[str, Json], name: str, depth: 
 def _tensorclass(
     folder: str, below: str, metadata: dict[str, Json], name: str, depth: int, *, allow_pickle: bool
 ) -> Level:
-    """A tensorclass: its values that are no tensors may stand in its own metadata, and the rest is one folder further down."""
+    """A tensorclass: its values that are not tensors may stand in its own metadata, and the rest is one folder further down."""
     inner = os.path.join(folder, _INNER)
     found = metadata_files.read(inner)
     level = _read(inner, os.path.join(below, _INNER), found, name, depth + 1, allow_pickle=allow_pickle)
