@@ -85,7 +85,7 @@ generate: $(INSTALLED)
 		$(BIN)/python -m qten_gen.runtime.tensorclass.operations.stub $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
 	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
-	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.from_tensordict > docs/from-tensordict.md
+	$(BIN)/python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
 	for kind in declared generated; do \
 		$(BIN)/python -m tests.typing.operation_rows $$kind > tests/typing/programs/operations_$$kind.py || exit 1; \
 	done

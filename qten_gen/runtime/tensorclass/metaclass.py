@@ -10,6 +10,7 @@ from ..declaring import generator
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
 from . import protocols
+from .core.stored import Stored
 from .fields.annotated_shapes import shapes_of
 from .operations import absent_attributes
 from .storage import pickling
@@ -17,7 +18,6 @@ from .torch_tools import pytree
 
 if TYPE_CHECKING:
     from ..declaring.generator import ClassStatement, Declaration, TensorClassDecl
-    from .tensorclass import TensorClass
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
 """Slots of `Stored` that generated code writes."""
@@ -71,6 +71,7 @@ class TensorClassMeta(DeclarationMeta):
         namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
 
     def _complete_class(cls) -> None:
+        """Fill in the tables of `Stored`, the dataclass protocol and the slots, and register the class with pytree and pickle."""
         declaration = cast("TensorClassDecl", cls._declaration)
         cls._fields = tuple(f.name for f in declaration.fields)
         cls._flags = declaration.flags
@@ -88,8 +89,9 @@ class TensorClassMeta(DeclarationMeta):
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
         _gather_slots(cls, declaration)
         _gather_defaults(cls)
-        pytree.register(cls)
-        pickling.register(cast("type[TensorClass]", cls))
+        made = cast("type[Stored]", cls)
+        pytree.register(made)
+        pickling.register(made)
 
 
 def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:

@@ -1,14 +1,14 @@
 """The page for those who come from tensordict: every public member of its TensorClass, and where it is here.
 
-python -m qten_gen.runtime.tensorclass.operations.from_tensordict > docs/from-tensordict.md
+python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
 """
 
 from __future__ import annotations
 
 from textwrap import fill
 
-from ..tensorclass import TensorClass
-from .tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
+from .operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
+from .tensorclass import TensorClass
 
 _INTRODUCTION = """\
 # From tensordict

@@ -13,14 +13,16 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from torch import Size, Tensor
 
-from ..core.checks import disambiguation
 from ..core.contents import unbatched_leaves
 from ..core.error_context import blame, explain
+from ..core.errors import disambiguation
 from ..core.stored import Stored
-from ..methods.indexing import over_batch
-from .entries import Function
+from ..core.tensor_shapes import over_batch
 
 T = TypeVar("T", bound=Stored)
+
+Function = Callable[..., Any]  # tensors, numbers and objects in any mixture
+"""A function of torch, or a method made of one."""
 
 Operand: TypeAlias = "Stored | Tensor | complex"
 """Every operand that operations take. Which class an object has to be of is for the types of the methods to say."""
@@ -43,7 +45,7 @@ def two(self: T, function: Function, other: object, name: str) -> T:
     """`function` applied to every tensor and the other operand.
 
     Raises:
-        TypeError: `other` is no operand.
+        TypeError: `other` is not an operand.
         ValueError: the batch sizes differ, a tensor does not broadcast, or shapes beyond the batch size differ.
         RuntimeError: torch refuses a tensor; the field is named.
     """
@@ -72,7 +74,7 @@ def several(self: T, function: Function, operands: tuple[object, ...], name: str
     """`function` applied to every tensor and several operands, objects among them.
 
     Raises:
-        TypeError: one is no operand.
+        TypeError: one is not an operand.
         ValueError: the batch sizes differ, a tensor does not broadcast, or shapes beyond the batch size differ.
     """
     cls = type(self)
@@ -176,12 +178,12 @@ def _call_among(argument: tuple[Function, tuple[object, ...], Size], tensor: Ten
     """Call the function with the operands in their order; None stands for the next of `others`."""
     function, kinds, batch_size = argument
     given = list(others)
-    events = tensor.dim() - len(batch_size)
+    event_ndim = tensor.dim() - len(batch_size)
     arguments: list[object] = []
     for kind in kinds:
         if kind is None:
             arguments.append(given.pop(0))
         else:
-            arguments.append(over_batch(kind, batch_size, events) if isinstance(kind, Tensor) else kind)
+            arguments.append(over_batch(kind, batch_size, event_ndim) if isinstance(kind, Tensor) else kind)
     result: Tensor = function(tensor, *arguments)
     return result
