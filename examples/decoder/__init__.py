@@ -1,1 +1,1 @@
-"""A decoder in the shape of GPT-2: declared (`model`), by hand (`plain`), what it reads (`text`), how it learns (`train`)."""
+"""A small GPT-2: declared (`model`) and written by hand (`plain`), its data set (`text`) and its training loop (`train`)."""

@@ -1,4 +1,4 @@
-"""A decoder in the shape of GPT-2, with rotary positions, that reads bytes."""
+"""A byte-level decoder like GPT-2, with rotary positions."""
 
 from functools import partial
 
@@ -10,14 +10,14 @@ from qten_gen import Module, ModuleList, TensorClass, param, submodule, virtual
 
 
 class Passages(TensorClass):
-    """Passages of a text, and for each byte the one that comes next."""
+    """Passages of a text as byte values, and for each byte the next one."""
 
     tokens: Tensor
     targets: Tensor
 
 
 class Attention(Module):
-    """Every byte looks at itself and those before it."""
+    """Causal multi-head self-attention."""
 
     width: int
     heads: int
@@ -25,7 +25,7 @@ class Attention(Module):
     out: nn.Linear = submodule(nn.Linear, "width", "width")
 
     def forward(self, x: Tensor, rotary: Tensor) -> Tensor:
-        """What each position of `x`, of shape `(batch, length, width)`, takes from those up to it."""
+        """Attention of each position of `x`, of shape `(batch, length, width)`, to the positions up to it."""
         query, key, value = self.qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
         seen = functional.scaled_dot_product_attention(
             rotate(query, rotary), rotate(key, rotary), value, is_causal=True
@@ -35,7 +35,7 @@ class Attention(Module):
 
 
 class Block(Module):
-    """Attention and a perceptron, each added to what it reads."""
+    """Attention and a multilayer perceptron, each with a residual connection."""
 
     width: int
     heads: int
@@ -46,14 +46,14 @@ class Block(Module):
     down: nn.Linear = submodule(nn.Linear, "4*width", "width")
 
     def forward(self, x: Tensor, rotary: Tensor) -> Tensor:
-        """`x`, of shape `(batch, length, width)`, with what the block adds to it."""
+        """Apply the block to `x`, of shape `(batch, length, width)`; the result has the same shape."""
         x = x + self.attention(self.attention_norm(x), rotary)
         result: Tensor = x + self.down(functional.gelu(self.up(self.perceptron_norm(x)), approximate="tanh"))
         return result
 
 
 class Decoder(Module):
-    """Says of every byte which one comes next, from up to `context` bytes."""
+    """Predicts the next byte from up to `context` bytes."""
 
     vocabulary: int = 256
     context: int = 64
@@ -67,8 +67,8 @@ class Decoder(Module):
 
     @virtual(cached=True)
     def rotary(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        """Cosine and sine of the angles by which each position turns a head, of shape `(2, context, width // heads // 2)`."""
-        # Not in `dtype`: half precision cannot tell distant positions apart.
+        """Cosine and sine of the rotation angles for each position, of shape `(2, context, width // heads // 2)`."""
+        # Not in `dtype`: half precision cannot distinguish distant positions.
         pairs = self.width // self.heads // 2
         rates = 10_000 ** -(torch.arange(pairs, device=device) / pairs)
         angles = torch.outer(torch.arange(self.context, device=device), rates)
@@ -84,12 +84,12 @@ class Decoder(Module):
 
 @Decoder.register(Passages)
 def _(decoder: Decoder, passages: Passages) -> Tensor:
-    """Mean cross entropy."""
+    """The mean cross entropy of the predictions."""
     return functional.cross_entropy(decoder(passages.tokens).flatten(0, 1), passages.targets.flatten())
 
 
 def rotate(x: Tensor, rotary: Tensor) -> Tensor:
-    """Turn each pair of features of `x`, of shape `(batch, heads, length, 2 * pairs)`, by the angle of its position."""
+    """Rotate each pair of features of `x`, of shape `(batch, heads, length, 2 * pairs)`, by the angle of its position."""
     cos, sin = rotary[:, : x.shape[-2]]
     left, right = x.chunk(2, dim=-1)
     return torch.cat([left * cos - right * sin, left * sin + right * cos], dim=-1)

@@ -1,4 +1,4 @@
-"""The decoder of `model` as one writes it by hand, to compare with."""
+"""The decoder of `model`, written by hand for comparison."""
 
 import torch
 from torch import Tensor, nn

@@ -1,4 +1,4 @@
-"""The text that comes with the example: days in a village, composed from a small stock of sentences."""
+"""The data set of the example: a text about days in a village, composed of a small set of sentences."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from .model_qten import Passages
 
 
 def load() -> Tensor:
-    """The bytes of the text."""
+    """The byte values of the text, of shape `(length,)` and dtype int64."""
     return encode((Path(__file__).parent / "village.txt").read_text(encoding="ascii"))
 
 
@@ -22,6 +22,6 @@ def decode(tokens: Tensor) -> str:
 
 
 def passages(tokens: Tensor, length: int) -> Passages:
-    """Every passage of that length: views of `tokens`, so there can be many."""
+    """Every passage of that length. The passages are views of `tokens`, so they take no extra memory."""
     windows = tokens.unfold(0, length + 1, 1)
     return Passages(windows[:, :-1], windows[:, 1:], batch_size=[len(windows)])

@@ -1,4 +1,4 @@
-"""Train the decoder, let it write, and compare it with the plain one: `python -m decoder.train` in the folder `examples`."""
+"""Train the decoder, sample from it, and compare it with the plain one: `python -m decoder.train` in the folder `examples`."""
 
 import tempfile
 import textwrap
@@ -15,7 +15,7 @@ from .model_qten import Decoder, Passages
 
 
 def train(decoder: Decoder, passages: Passages, steps: int) -> Iterator[float]:
-    """Train in place; yields the loss of each step."""
+    """Train the decoder in-place, and yield the loss of each step."""
     optimizer = torch.optim.AdamW(decoder.parameters())
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.006, total_steps=steps)
     for _ in range(steps):
@@ -29,7 +29,7 @@ def train(decoder: Decoder, passages: Passages, steps: int) -> Iterator[float]:
 
 @torch.no_grad()
 def write(decoder: Decoder, beginning: str, length: int) -> str:
-    """Go on from `beginning` for `length` bytes, each drawn from those that the decoder expects."""
+    """Continue `beginning` by `length` bytes, sampled from the predictions of the decoder."""
     tokens = text.encode(beginning)
     for _ in range(length):
         logits = decoder(tokens[None, -decoder.context :])[0, -1]
@@ -38,7 +38,7 @@ def write(decoder: Decoder, beginning: str, length: int) -> str:
 
 
 def compare(decoder: Decoder, other: plain.Decoder, passages: Passages) -> None:
-    """Hand the weights over and back, by way of files, and let both compute.
+    """Exchange the weights through checkpoint files, and compare what both models compute.
 
     Raises:
         AssertionError: checkpoints, logits or gradients are not exactly equal.
@@ -51,7 +51,7 @@ def compare(decoder: Decoder, other: plain.Decoder, passages: Passages) -> None:
 
 
 def checkpoint(module: nn.Module) -> dict[str, Tensor]:
-    """The state dict of a module, saved and loaded."""
+    """The state dict of a module, after saving and loading it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "decoder.pt"
         torch.save(module.state_dict(), path)
@@ -95,6 +95,6 @@ def main(steps: int = 400) -> None:
 
 
 if __name__ == "__main__":
-    # The matrices are small: on a busy machine, threads would wait for each other longer than they work.
+    # The matrices are small. On a busy machine, threads would wait for each other longer than they compute.
     torch.set_num_threads(1)
     main()

@@ -1,1 +1,1 @@
-"""A small digit classifier: what it is made of (`model`), what it learns from (`data`), and how (`train`)."""
+"""A small digit classifier: the declarations (`model`), the data set (`data`) and the training loop (`train`)."""

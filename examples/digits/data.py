@@ -8,7 +8,7 @@ from .model_qten import Digits
 
 
 def load(held_out: int) -> tuple[Digits, Digits]:
-    """Digits to learn from, and `held_out` others, in an order drawn from torch's generator."""
+    """The training digits, and `held_out` digits for evaluation, shuffled with torch's generator."""
     pixels, labels = load_digits(return_X_y=True)
     images = torch.as_tensor(pixels, dtype=torch.float32).reshape(-1, 8, 8) / 16
     digits = Digits(images, torch.as_tensor(labels), batch_size=[len(images)])
@@ -17,7 +17,7 @@ def load(held_out: int) -> tuple[Digits, Digits]:
 
 
 class OneByOne(Dataset[Digits]):
-    """Digits as a DataLoader asks for them."""
+    """A map-style dataset whose items are digits, for a DataLoader."""
 
     def __init__(self, digits: Digits) -> None:
         self.digits = digits

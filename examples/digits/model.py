@@ -1,4 +1,4 @@
-"""Handwritten digits, and a network that reads them row by row."""
+"""A batch of handwritten digits, and a network that classifies them row by row."""
 
 import torch
 from torch import Tensor, nn
@@ -8,7 +8,7 @@ from qten_gen import Module, TensorClass, buffer, param, submodule, virtual
 
 
 class Digits(TensorClass):
-    """Grey images with the digit each of them shows."""
+    """Greyscale images of shape `(*batch, side, side)`, with the digit that each of them shows."""
 
     images: Tensor
     labels: Tensor
@@ -16,37 +16,37 @@ class Digits(TensorClass):
 
 
 class Answers(TensorClass):
-    """Digits, and what the network says of them."""
+    """Digits, and the scores that the network gives them, of shape `(*batch, classes)`."""
 
     digits: Digits
     scores: Tensor
 
     @property
     def loss(self) -> Tensor:
-        """Mean cross entropy."""
+        """The mean cross entropy."""
         return functional.cross_entropy(self.scores, self.digits.labels)
 
     @property
     def right(self) -> Tensor:
-        """Whether the highest score is that of the digit shown."""
+        """Whether the highest score is that of the digit shown, as bools of shape `batch`."""
         return self.scores.argmax(-1) == self.digits.labels
 
 
 class Attention(Module):
-    """One head of self-attention: every row looks at all the others."""
+    """One head of self-attention over the rows of an image."""
 
     width: int
     norm: nn.LayerNorm = submodule(nn.LayerNorm, "width")
     projection: nn.Parameter = param("3*width", "width", initializer=nn.init.xavier_uniform_)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Rows of shape `(..., side, width)`, changed by what they see."""
+        """Add attention to `rows`, of shape `(..., side, width)`; the result has the same shape."""
         query, key, value = functional.linear(self.norm(rows), self.projection).chunk(3, dim=-1)
         return rows + functional.scaled_dot_product_attention(query, key, value)
 
 
 class Classifier(Module):
-    """Reads a square image as a sentence of `side` rows."""
+    """Classifies a square image as a sequence of `side` rows."""
 
     side: int = 8
     width: int = 32
@@ -59,7 +59,7 @@ class Classifier(Module):
 
     @virtual(cached=True)
     def positions(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        """Waves that tell the rows apart, of shape `(side, width)`."""
+        """Sinusoidal positional encoding of the rows, of shape `(side, width)`."""
         rates = torch.logspace(0, -1, self.width // 2, dtype=dtype, device=device)
         angles = torch.arange(self.side, dtype=dtype, device=device)[:, None] * rates
         return torch.cat([angles.sin(), angles.cos()], dim=-1)

@@ -1,4 +1,4 @@
-"""Train the classifier and try it on digits it has not seen: `python -m digits.train` in the folder `examples`."""
+"""Train the classifier and evaluate it on held-out digits: run `python -m digits.train` in the folder `examples`."""
 
 import tempfile
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from .model_qten import Classifier, Digits
 
 
 def train(classifier: Classifier, digits: Digits, epochs: int) -> Iterator[float]:
-    """Train in place; yields the mean loss of each epoch."""
+    """Train the classifier in-place, and yield the mean loss of each epoch."""
     classifier.average.copy_(digits.images.mean(0))
     optimizer = torch.optim.AdamW(classifier.parameters(), lr=0.01)
     for _ in range(epochs):
@@ -28,7 +28,7 @@ def train(classifier: Classifier, digits: Digits, epochs: int) -> Iterator[float
 
 
 def save_and_load(classifier: Classifier) -> Classifier:
-    """A new classifier with the same parameters and buffers, by way of a file."""
+    """A new classifier, loaded from the saved parameters and buffers of another."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "classifier.pt"
         torch.save(classifier.state_dict(), path)

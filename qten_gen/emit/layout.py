@@ -9,14 +9,17 @@ WIDTH = 120
 
 
 def bracketed(head: str, items: Sequence[str], tail: str, indent: int, width: int = WIDTH) -> str:
-    """`head`, the items with commas, `tail`: on one line where it fits, else one item a line.
+    """`head`, the items with commas, `tail`, as ruff sets them out: all on one line, the items on
+    one of their own, or one item a line.
 
     >>> bracketed("f(", ["a", "b"], ")", 0)
     'f(a, b)'
     """
-    line = f"{head}{', '.join(items)}{tail}"
-    if indent + len(line) <= width:
-        return line
+    line = ", ".join(items)
+    if indent + len(f"{head}{line}{tail}") <= width:
+        return f"{head}{line}{tail}"
+    if indent + 4 + len(line) <= width:
+        return f"{head}\n{' ' * (indent + 4)}{line}\n{' ' * indent}{tail}"
     return stacked(head, items, tail, indent)
 
 
@@ -24,6 +27,15 @@ def stacked(head: str, items: Sequence[str], tail: str, indent: int) -> str:
     """`bracketed` with one item a line, whatever its length."""
     inner = " " * (indent + 4)
     return "\n".join([head, *(f"{inner}{item}," for item in items), " " * indent + tail])
+
+
+def signature(name: str, parameters: Sequence[str], result: str, indent: int) -> str:
+    """The `def` line of a method, set out like `bracketed`.
+
+    >>> signature("_fill", ["x: Tensor"], "Self", 4)
+    'def _fill(self, x: Tensor) -> Self:'
+    """
+    return bracketed(f"def {name}(", ["self", *parameters], f") -> {result}:", indent)
 
 
 def comprehension(head: str, item: str, clause: str, tail: str, indent: int, width: int = WIDTH) -> str:

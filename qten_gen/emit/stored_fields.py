@@ -21,8 +21,7 @@ class Lines:
     """The condition under which the constructor hands a value to the runtime for conversion or refusal."""
     fit: str
     set: str
-    set_if: str
-    """The condition under which the setter needs `set`; where it is empty, always."""
+    """What the setter stores for `value`, of an object that is not locked."""
     map: str
     map_with: str
     rearrange: str
@@ -30,7 +29,7 @@ class Lines:
     put: str
     join: str
     pieces: str
-    """What gives one piece for each part; where it is empty, all parts share the value."""
+    """What gives one piece for each part."""
     leaf: str
     leaf_if: str
     """The statement that adds the leaves of a value that may be None."""
@@ -39,6 +38,8 @@ class Lines:
     item: str
     match: str
     """The statement that refuses another object's value where both have to be alike."""
+    set_checked: str = ""
+    """The same for the usual kind of field, where one call also refuses to change a locked object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,10 @@ class StoredField:
     own: bool
     static: bool
     """Whether it stands among the static values of `_field_values`."""
-    held: str
-    """What the constructor stores."""
+    plain: bool
+    """Whether it is one tensor that carries the batch."""
+    stored: str
+    """What `_fill` puts into the slot."""
     lines: Lines
 
 
@@ -123,7 +126,9 @@ def stored_field(
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
         static=field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM),
-        held=f"_rt.frozen_view({field.name})" if nested and declaration.frozen else field.name,
+        plain=field.kind in (FieldKind.TENSOR, FieldKind.NUMBER)
+        and not (field.optional or field.unbatched or field.container),
+        stored=f"_rt.frozen_view({field.name})" if nested and declaration.frozen else field.name,
         lines=_lines(at),
     )
 
@@ -145,17 +150,13 @@ def _tensor(at: _Spelling) -> Lines:
     """A tensor that carries the batch, or a number that becomes one."""
     name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
     check = "number" if at.field.kind is FieldKind.NUMBER else "tensor" if at.guard is None else "shaped"
-    unfit = f"not {at.isinstance}(value, _Tensor) or value.shape[: {at.len}(size)] != size or self._device is not None"
-    if at.guard is None:
-        set_, set_if = at.call(check, "value, size, self._device"), at.unless_none(unfit, "value")
-    else:
-        set_, set_if = at.or_none("value")(at.call("fitting", f"value, {mine}")), ""
+    fitting = at.call(check, "value, self._batch_size, self._device")
+    set_ = fitting if at.guard is None else at.call("fitting", f"value, {mine}")
     optional = at.field.optional
     return Lines(
         fits=at.unless_none(at.unlike_tensor(f"{name}.shape[:{at.n}] != batch_size")),
         fit=at.call(check, f"{name}, batch_size, device"),
-        set=set_,
-        set_if=set_if,
+        set=at.or_none("value")(set_),
         map=or_none(f"fn({mine})"),
         map_with=or_none(f"fn({mine}, argument)"),
         rearrange=or_none(f"fn({mine}, argument)"),
@@ -168,6 +169,7 @@ def _tensor(at: _Spelling) -> Lines:
         requires_grad=at.and_not_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
         match=at.call("match_optional", f"{mine}, other.{at.at}") if optional else "",
+        set_checked="" if optional or check != "tensor" else at.call("checked_tensor", "value"),
     )
 
 
@@ -181,14 +183,13 @@ def _unbatched(at: _Spelling) -> Lines:
         fits=at.unless_none(at.unlike_tensor("")),
         fit=fit,
         set=at.or_none("value")(set_),
-        set_if="",
         map=or_none(f"fn({mine})"),
         map_with=or_none(f"fn({mine}, argument)"),
         rearrange=mine,
         zip=at.call("zip_optional", f"fn, {mine}, other.{at.at}") if optional else f"fn({mine}, other.{at.at})",
         put="",
         join=at.call("same_tensor", at.column),
-        pieces="",
+        pieces=f"_repeat({mine})",
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
         requires_grad=at.and_not_none(f"{mine}.requires_grad"),
@@ -214,19 +215,18 @@ def _tensors(at: _Spelling) -> Lines:
         fits=f"{name} is not None" if optional else "True",
         fit=at.call(check, f"{name}, {size}, device"),
         set=at.or_none("value")(at.call(check, f"value, {own_size}, self._device")),
-        set_if="",
         map=each("fn(tensor)"),
         map_with=each("fn(tensor, argument)"),
         rearrange=mine if unbatched else each("fn(tensor, argument)"),
         zip=at.call("zip_tensors", f"fn, {mine}, other.{at.at}"),
         put="" if unbatched else at.call("put_tensors", f"{mine}, index, value.{at.at}"),
-        match=at.call("same_tensors", both) if unbatched else at.call("match_tensors", f"{mine}, other.{at.at}"),
-        join=at.call("same_tensors", column) if unbatched else at.call("join_tensors", f"fn, {column}"),
-        pieces="" if unbatched else f"_rt.part_tensors(fn, {mine}, argument, batch_sizes)",
-        leaf=f"*{every}",
-        leaf_if=f"leaves.extend({every})" if optional else "",
         requires_grad=at.and_not_none(f"any(tensor.requires_grad for tensor in {every})"),
         item=f'"{name}": {or_none(f"{{**{mine}}}" if is_dict else f"[*{mine}]")}',
+        match=at.call("same_tensors", both) if unbatched else at.call("match_tensors", f"{mine}, other.{at.at}"),
+        join=at.call("same_tensors", column) if unbatched else at.call("join_tensors", f"fn, {column}"),
+        pieces=f"_repeat({mine})" if unbatched else f"_rt.part_tensors(fn, {mine}, argument, batch_sizes)",
+        leaf=f"*{every}",
+        leaf_if=f"leaves.extend({every})" if optional else "",
     )
 
 
@@ -241,7 +241,6 @@ def _nested(at: _Spelling) -> Lines:
         fits=at.unless_none(wrong),
         fit=at.call("nested", f"{at.nested}, {name}, batch_size, device"),
         set=at.or_none("value")(at.call("nested", f"{at.nested}, value, self._batch_size, self._device")),
-        set_if="",
         map=or_none(f"{mine}._map(fn)"),
         map_with=or_none(f"{mine}._map_with(fn, argument, device or {mine}._device)"),
         rearrange=or_none(f"{mine}._rearrange(fn, argument, batch_size + {rest})"),
@@ -264,14 +263,13 @@ def _static(at: _Spelling) -> Lines:
         fits=("True" if not at.field.optional else f"{name} is not None") if cast else "",
         fit=at.call("cast", f'"{cast}", {name}') if cast else "",
         set=at.or_none("value")(at.call("cast", f'"{cast}", value')) if cast else "value",
-        set_if="",
         map=mine,
         map_with=mine,
         rearrange=mine,
         zip=mine,
         put="",
         join=at.call("same", at.column),
-        pieces="",
+        pieces=f"_repeat({mine})",
         leaf="",
         leaf_if="",
         requires_grad="",
@@ -287,7 +285,6 @@ def _per_item(at: _Spelling) -> Lines:
         fits=f"{name} is not None" if at.field.optional else "True",
         fit=at.call("per_item", f"{name}, batch_size"),
         set=at.or_none("value")(at.call("per_item", "value, self._batch_size")),
-        set_if="",
         map=mine,
         map_with=mine,
         rearrange=or_none(at.call("rearrange_items", f"fn, {mine}, argument")),

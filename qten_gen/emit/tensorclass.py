@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from keyword import kwlist
 
-from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint
+from ..model import FieldKind, TensorClassDecl, fingerprint
 from . import layout, spelling
 from .nested_names import NestedNames, nested_fields, reference
 from .shape_checks import shape_checks
@@ -32,20 +32,30 @@ class TensorClassView:
     frozen: bool
     lock: str
     """What is stored as the lock of a new object."""
-    seals: bool
-    """Whether objects that a frozen object holds have to be frozen too."""
+    plain: bool
+    """Whether every field is one tensor that carries the batch, so that the primitives of the ground class serve."""
     post_init: bool
     has_tensors: bool
     has_nested: bool
+    fill_signature: str
+    """The `def` line of `_fill`, which takes carried fields, static fields, and what every object has."""
+    stores: tuple[str, ...]
+    """The statements of `_fill` that store the fields."""
+    fill: str
+    """The call of `_fill` in the constructor."""
+    map: str
+    map_with: str
+    rearrange: str
+    zip: str
+    join: str
+    puts: tuple[str, ...]
     matches: tuple[str, ...]
     leaves: str
     leaves_if: tuple[StoredField, ...]
     requires_grad: str
     pieces: str
-    """The pieces of all fields that are taken apart, side by side; empty where there are none."""
-    take_piece: str
+    """The pieces of all fields, side by side with the batch sizes of the parts."""
     contents: str
-    refill: tuple[str, ...]
     to_dict: str
     builtin: dict[str, str]
     """How the text writes `len`, `type`, `isinstance` and `property`, which a field may be called."""
@@ -62,11 +72,11 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         for field in declaration.fields
     )
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
+    stored = [*carried, *static]
     always = [f.lines.leaf for f in carried if not f.lines.leaf_if]
-    apart = [f for f in fields if f.lines.pieces]
     return TensorClassView(
         name=declaration.name,
-        doc=layout.docstring(_class_doc(declaration, names), 4),
+        doc=layout.docstring(f"Storage and constructor of `{declaration.name}`.", 4),
         attributes=_attributes(declaration, names),
         parameters=_parameters(declaration, names),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
@@ -75,18 +85,25 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         n=n,
         frozen=declaration.frozen,
         lock="_rt.FROZEN" if declaration.frozen else "None",
-        seals=declaration.frozen and any(nested_fields(declaration)),
+        plain=bool(fields) and all(f.plain for f in fields),
         post_init=declaration.post_init,
         has_tensors=bool(carried),
         has_nested=any(nested_fields(declaration)),
+        fill_signature=_fill_signature(stored),
+        stores=tuple(f"self.{f.storage} = {f.stored}" for f in stored),
+        fill=layout.bracketed("self._fill(", [*(f.name for f in stored), "batch_size", "device", "names"], ")", 8),
+        map=_filled([f.lines.map for f in stored], "self._batch_size", "self._device", "self._names"),
+        map_with=_filled([f.lines.map_with for f in stored], "self._batch_size", "device", "self._names"),
+        rearrange=_filled([f.lines.rearrange for f in stored], "batch_size", "self._device"),
+        zip=_filled([f.lines.zip for f in stored], "self._batch_size", "self._device", "self._names"),
+        join=_filled([f.lines.join for f in stored], "batch_size", "self._device"),
+        puts=tuple(f.lines.put for f in fields if f.lines.put),
         matches=tuple(f.lines.match for f in fields if f.lines.match),
         leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
         leaves_if=tuple(f for f in carried if f.lines.leaf_if),
+        pieces=layout.bracketed("pieces = zip(", [*(f.lines.pieces for f in stored), "batch_sizes"], ")", 8),
         requires_grad=_any([f.lines.requires_grad for f in carried]),
-        pieces=layout.bracketed("pieces = zip(", [f.lines.pieces for f in apart], ")", 8) if apart else "",
-        take_piece=_unpack(apart, "values", "part", 12),
         contents=_contents([f.storage for f in carried], [f.storage for f in static]),
-        refill=tuple(line for line in (_unpack(carried, "values"), _unpack(static, "static")) if line),
         to_dict=layout.bracketed("return {", [f.lines.item for f in fields], "}", 8),
         builtin=builtin,
     )
@@ -115,13 +132,19 @@ def _any(conditions: list[str]) -> str:
     return "\n".join(["return (", f"{' ' * 12}{first}", *(f"{' ' * 12}or {other}" for other in others), f"{' ' * 8})"])
 
 
-def _unpack(fields: list[StoredField], source: str, target: str = "self", indent: int = 8) -> str:
-    """`self._a, self._b = values`."""
-    targets = [f"{target}.{field.storage}" for field in fields]
-    if len(targets) < 2:
-        return f"({targets[0]},) = {source}" if targets else ""
-    line = f"{', '.join(targets)} = {source}"
-    return line if len(line) + indent <= layout.WIDTH else layout.stacked("(", targets, f") = {source}", indent)
+def _filled(values: list[str], *shared: str) -> str:
+    """The statement that returns a new object of these values, unchecked."""
+    return layout.bracketed("return object.__new__(type(self))._fill(", [*values, *shared], ")", 8)
+
+
+def _fill_signature(fields: list[StoredField]) -> str:
+    parameters = [
+        *(f"{field.name}: {field.type}" for field in fields),
+        "batch_size: _Size",
+        "device: _rt.Device",
+        "names: _rt.Names | None = None",
+    ]
+    return layout.signature("_fill", parameters, "Self", 4)
 
 
 def _parameters(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:
@@ -143,33 +166,11 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
     nested = [(f.name, reference(f, declaration.module, names)) for f in nested_fields(declaration)]
     static = [f.name for f in fields if f.kind in (FieldKind.STATIC, FieldKind.PER_ITEM)]
     assumed = [pair for f in fields for pair in spelling.assumed_default(f)]
+    derives = any(base.declared for base in declaration.bases)
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
-        layout.mapping(assumed, 4, "_inlined_values = "),
-        layout.names([f.name for f in fields], 4, "_fields = "),
-        layout.mapping(nested, 4, "_nested = "),
-        layout.names(static, 4, "_static = "),
+        *([layout.mapping(assumed, 4, "_inlined_values = ")] if assumed else []),
+        # What a parent declares is said anew where this class has nothing of the kind.
+        *([layout.mapping(nested, 4, "_nested = ")] if nested or derives else []),
+        *([layout.names(static, 4, "_static = ")] if static or derives else []),
     )
-
-
-def _class_doc(declaration: TensorClassDecl, names: NestedNames) -> str:
-    lines = [f"Storage, constructor and primitives of `{declaration.name}`."]
-    if declaration.fields:
-        lines += ["", "Fields:"]
-    for field in declaration.fields:
-        lines.append(f"    {field.name}: {_documented_type(field, names)}{_documented_role(field)}")
-    return "\n".join(lines)
-
-
-def _documented_role(field: FieldDecl) -> str:
-    if field.kind is FieldKind.STATIC:
-        return ", the same for the whole batch"
-    if field.kind is FieldKind.PER_ITEM:
-        return ", one value for each item"
-    return ", not carried by the batch" if field.unbatched else ""
-
-
-def _documented_type(field: FieldDecl, names: NestedNames) -> str:
-    if field.dims is not None:
-        return f'{field.dtype}[Tensor, "{field.dims}"]{" | None" if field.optional else ""}'
-    return spelling.field_type(field, names)

@@ -92,6 +92,7 @@ def _set_out(
         classes=classes,
         tensorclasses=any(isinstance(declaration, TensorClassDecl) for declaration in declarations),
         uses_nn=any("_nn." in text for text in classes),
+        uses_repeat=any("_repeat(" in text for text in classes),
         uses_builtins=any("_builtins." in text for text in classes),
     )
 

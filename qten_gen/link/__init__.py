@@ -35,6 +35,7 @@ def _linked(
     declarations: Mapping[str, Declaration],
     by_module: Mapping[str, SourceFile],
 ) -> FileDecl:
+    """The declarations of a file, with the declarations and the files that these mention."""
     found = related(own, declarations)
     modules = {declaration.module for declaration in found.values()} | {
         handler.module for declaration in own if isinstance(declaration, ModuleDecl) for handler in declaration.handlers

@@ -8,6 +8,7 @@ from enum import Enum
 from ..common.suggestions import did_you_mean
 from ..model import ClassSource, SourceFile, TypeExpr, language
 from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic, Finding, in_file
+from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS
 from .names import Names
 
 
@@ -72,6 +73,7 @@ class Ancestry:
                 yield from self._depth_first(base, seen)
 
     def _findings(self, file: SourceFile, cls: ClassSource) -> Iterator[Finding]:
+        """Bases that nothing defines, and bases of a declaration that cannot be combined."""
         qualified = f"{file.module}.{cls.name}"
         roots = self.roots(qualified)
         for base in cls.bases:
@@ -85,7 +87,7 @@ class Ancestry:
                 help="name a class before its own bases, and no class among its own ancestors",
             ).of(INCONSISTENT_BASES)
         if roots and (other := self._other_kind(qualified)):
-            kind, name = ("", other) if other in language.OTHER_KINDS else ("the dataclass ", other.rpartition(".")[2])
+            kind, name = ("", other) if other in OTHER_KINDS else ("the dataclass ", other.rpartition(".")[2])
             yield Finding(
                 f"{cls.name} derives from {kind}{name}, and cannot be made both ways",
                 cls.place / "name",
@@ -102,14 +104,14 @@ class Ancestry:
         """The qualified name of an ancestor that is made in a way of its own, None where there is none."""
         for name in self.mro(qualified)[1:]:
             found = self._names.class_of(name)
-            if name in language.OTHER_KINDS:
+            if name in OTHER_KINDS:
                 return name
-            if found is not None and any(decorator in language.CLASS_MAKERS for decorator, _ in found[1].decorators):
+            if found is not None and any(decorator in CLASS_MAKERS for decorator, _ in found[1].decorators):
                 return name
         return None
 
     def _unresolved(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Finding | None:
-        """The finding for a base that nothing defines. A base outside the run is no fault: it is a plain class to us."""
+        """The finding for a base that nothing defines. A base outside the run is taken for a plain class."""
         resolved = self._names.resolve(base.name)
         if resolved and "." not in resolved:
             if file.has_star_import and not any(field.specifier for field in cls.fields):

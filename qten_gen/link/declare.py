@@ -23,9 +23,9 @@ from ..model import (
     TensorClassDecl,
     language,
 )
+from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
 from ..model.field_kinds import child_class, members_of
 from .bases import ROOTS, Ancestry, Root
-from .fields import module_field, tensorclass_field, virtual_field
 from .names import Names
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -82,6 +82,7 @@ def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
 
 
 def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry) -> TensorClassDecl:
+    """What a TensorClass statement declares. An inherited field keeps its position when the class declares it anew."""
     qualified = f"{file.module}.{cls.name}"
     lineage = _lineage(qualified, names, ancestry)
     inherited: dict[str, FieldDecl] = {}
@@ -94,7 +95,7 @@ def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Anc
         fields=tuple(fields.values()),
         own=tuple(name for name in fields if name not in inherited),
         flags=_all_flags(qualified, names, ancestry),
-        checks=_word("checks", qualified, names, ancestry),
+        checks=_string_option("checks", qualified, names, ancestry),
         post_init=_defines(qualified, "__post_init__", names, ancestry),
         custom_init=_has(cls, "__init__"),
         frozen_by_keyword=any(name == "frozen" and value.literal == "True" for name, value in cls.keywords),
@@ -110,6 +111,7 @@ def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Anc
 def _module(
     file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry, registrations: Registrations
 ) -> ModuleDecl:
+    """What a Module statement declares. An inherited field keeps its position when the class declares it anew."""
     qualified = f"{file.module}.{cls.name}"
     lineage = _lineage(qualified, names, ancestry)
     inherited: dict[str, ModuleField] = {}
@@ -156,8 +158,8 @@ def _all_flags(qualified: str, names: Names, ancestry: Ancestry) -> frozenset[st
     return flags.union(*(flags_of(source, names) for _, source in _lineage(qualified, names, ancestry)))
 
 
-def _word(keyword: str, qualified: str, names: Names, ancestry: Ancestry) -> str:
-    """What a class keyword says that takes a word: in the class itself, or else in its first parent."""
+def _string_option(keyword: str, qualified: str, names: Names, ancestry: Ancestry) -> str:
+    """The value of a class keyword that takes a string: that of the class, or else of its first parent."""
     seen: set[str] = set()
     lineage = _lineage(qualified, names, ancestry)
     while lineage and lineage[0][0] not in seen:
@@ -171,20 +173,26 @@ def _word(keyword: str, qualified: str, names: Names, ancestry: Ancestry) -> str
 
 
 def _tensorclass_fields(owner: str, cls: ClassSource, names: Names, ancestry: Ancestry) -> Iterator[FieldDecl]:
+    """The fields that a class statement declares itself."""
     flags = _all_flags(owner, names, ancestry)
+
+    def is_tensorclass(name: str) -> bool:
+        return ancestry.root(name) is Root.TENSORCLASS
+
     for source in cls.fields:
         if source.annotation is not None:
             type = names.expand(source.annotation)
-            yield tensorclass_field(source, type, flags, owner, lambda name: ancestry.root(name) is Root.TENSORCLASS)
+            yield build_tensorclass_field(source, type, flags, owner, is_tensorclass)
 
 
 def _module_fields(owner: str, cls: ClassSource, names: Names) -> Iterator[ModuleField]:
+    """The fields that a class statement declares itself, virtual tensors last."""
     for source in cls.fields:
         if source.annotation is not None:
-            yield module_field(source, names.expand(source.annotation), owner)
+            yield build_module_field(source, names.expand(source.annotation), owner)
     for method in cls.methods:
         if is_virtual(method):
-            yield virtual_field(method, owner)
+            yield build_virtual_field(method, owner)
 
 
 def _bases(cls: ClassSource, names: Names, ancestry: Ancestry) -> tuple[BaseDecl, ...]:

@@ -14,7 +14,7 @@ from ..model import ImportContext, ImportedName, SourceFile, language
 
 
 def import_contexts(files: Sequence[SourceFile], texts: Mapping[str, bytes]) -> dict[str, ImportContext]:
-    """What files have to be told, by path; files that need nothing are left out. `texts` holds their bytes by path."""
+    """What files have to know of others, by path; files that need nothing are left out. `texts` holds their bytes by path."""
     passing = _Passing(files)
     reexports = passing.reexports()
     below = _by_prefix(reexports)

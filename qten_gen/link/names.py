@@ -90,7 +90,7 @@ class Names:
         return None
 
     def _meaning(self, name: str) -> TypeExpr | None:
-        """What a type alias or a type variable stands for. An unbound variable is no type that can be named."""
+        """What a type alias or a type variable stands for. An unbound variable does not name a type."""
         located = self.locate(name)
         if located is None:
             return None

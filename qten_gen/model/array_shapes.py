@@ -1,4 +1,7 @@
-"""What a jaxtyping annotation says of a tensor: the axes of its shape, and which dtypes it may have."""
+"""What a jaxtyping annotation says of a tensor: the axes of its shape, and which dtypes it may have.
+
+`emit.shape_checks` writes the checks that the axes ask for, and a rule reports a shape that cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,7 @@ DTYPES = {
 """jaxtyping's names for one dtype, and torch's."""
 
 ANY_DTYPE = "Shaped"
+"""jaxtyping's name for any dtype."""
 
 
 class AxisKind(Enum):
@@ -58,10 +62,11 @@ class AxisKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A word of a shape; `value` is its name, or its size in digits."""
+    """A word of a shape: `seq`, `*batch` or `3`."""
 
     kind: AxisKind
     value: str = ""
+    """Its name, or its size in digits: `"seq"`, `"3"`. Empty for `*batch`, `...` and `_`."""
 
     @property
     def is_several(self) -> bool:
@@ -77,7 +82,7 @@ def read_axes(text: str) -> tuple[Axis, ...]:
     """The axes of a shape.
 
     Raises:
-        UnreadableShape: a word is none that is understood, or two stand for several dimensions.
+        UnreadableShape: a word is not understood, or two words stand for several dimensions.
 
     >>> [axis.kind.value for axis in read_axes("*batch seq 3")]
     ['batch', 'name', 'size']
@@ -89,6 +94,7 @@ def read_axes(text: str) -> tuple[Axis, ...]:
 
 
 def _axis(word: str) -> Axis:
+    """The axis that a word stands for. `rgb=3` is a size with a name that only documents it."""
     size = word.rpartition("=")[2]
     if word == BATCH:
         return Axis(AxisKind.BATCH)

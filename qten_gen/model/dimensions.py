@@ -1,4 +1,8 @@
-"""Dimensions: integer expressions over config fields, and those that could not be read."""
+"""Dimensions: the sizes in `param("3*dim", 8)`, as trees.
+
+`read.dimensions` parses them, for both readers. Rules ask which config fields they mention, and `emit.dimensions` writes them as
+Python.
+"""
 
 from __future__ import annotations
 
@@ -7,30 +11,31 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A non-negative integer."""
+    """An integer that is not negative: `3` of `"3*dim"`. A minus sign is a `Negate` around it."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The name of a config field."""
+    """A config field: `dim` of `"3*dim"`."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Negate:
-    """A minus sign before an expression."""
+    """A minus sign before an expression: `-dim`."""
 
     operand: Dim
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Two expressions joined by one of `+ - * //`."""
+    """Two expressions joined by an operator: `3*dim`."""
 
     operator: str
+    """`"+"`, `"-"`, `"*"` or `"//"`."""
     left: Dim
     right: Dim
 
@@ -41,11 +46,14 @@ Dim = Number | Name | Negate | Binary
 
 @dataclass(frozen=True, slots=True)
 class DimError:
-    """A dimension that could not be read: its text, what is wrong, and the offset of the fault in the text."""
+    """A dimension that cannot be parsed: `"3*"`. It stays in the source layer, where `malformed-dimension` reports it."""
 
     text: str
+    """The whole expression: `3*`."""
     problem: str
+    """What is wrong with it: `a number or a name is missing at the end`."""
     offset: int
+    """Where in `text` the fault is, counted from 0."""
 
 
 def dim_names(dim: Dim) -> frozenset[str]:

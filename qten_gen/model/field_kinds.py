@@ -1,17 +1,43 @@
-"""What an annotation decides about a field: the one place where both readers, of text and of class objects, learn it."""
+"""What an annotation of a TensorClass decides about its field. Both readers, of text and of class statements, ask here.
+
+Each kind of annotation has one function below, which gives the field that the annotation declares, or None for an annotation of
+another kind. `_DECIDERS` lists the functions in order: the first answer counts, and a field that none answers for is static.
+
+To add a kind, add a member to `FieldKind` (or an attribute to `FieldDecl`, where a kind that exists is stored in another way),
+write the function, and put it into the list. `emit.stored_fields` then needs the lines of generated code for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
-from . import FieldDecl, FieldKind, TypeExpr, language
+from ..common import language
+from .expressions import TypeExpr
+from .fields import FieldDecl, FieldKind
 
 _NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.bool", "builtins.complex"})
 _CASTS = _NUMBERS | {"builtins.str"}
 _JAXTYPING = "jaxtyping."
 _LISTS = ("builtins.list", "typing.List")
 _DICTS = ("builtins.dict", "typing.Dict")
+
+
+class _Annotation(NamedTuple):
+    """An annotation with its class around it, as the functions below look at it."""
+
+    name: str
+    """Name of the field."""
+    type: TypeExpr
+    present: tuple[TypeExpr, ...]
+    """The members of the union, or the type alone, without None: `(Tensor,)` for `Tensor | None`."""
+    optional: bool
+    """Whether None was among the members."""
+    single: TypeExpr | None
+    """The only member of `present`; None where there are several or none."""
+    flags: frozenset[str]
+    is_declared: Callable[[str], bool]
 
 
 def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Callable[[str], bool]) -> FieldDecl:
@@ -29,27 +55,74 @@ def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Call
     """
     members = members_of(type)
     present = tuple(member for member in members if member.name != "None")
-    optional = len(present) < len(members)
-    if len(present) == 1 and present[0].name == language.UNBATCHED:
-        inner = classify(name, argument_of(present[0]), flags, is_declared)
-        if inner.kind is FieldKind.TENSOR:
-            return replace(inner, unbatched=True, optional=optional or inner.optional, type=type)
-    if present and all(is_tensor(member) for member in present):
-        dtype, dims = _shape(present)
-        return FieldDecl(name, FieldKind.TENSOR, optional, dtype=dtype, dims=dims, type=type)
-    if len(present) == 1 and present[0].name == language.PER_ITEM:
-        return FieldDecl(name, FieldKind.PER_ITEM, optional, type=type)
-    if len(present) == 1 and _container(present[0]) is not None:
-        return FieldDecl(name, FieldKind.TENSOR, optional, container=_container(present[0]), type=type)
-    if len(present) == 1 and is_declared(present[0].name):
-        nested = present[0].name.rpartition(".")[2]
-        return FieldDecl(name, FieldKind.NESTED, optional, nested=nested, type=type)
-    if "autocast" in flags and len(present) == 1 and present[0].name in _CASTS:
-        cast = present[0].name.rpartition(".")[2]
-        return FieldDecl(name, FieldKind.STATIC, optional, cast=cast, type=type)
-    if present and not flags & {"autocast", "nocast"} and all(member.name in _NUMBERS for member in present):
-        return FieldDecl(name, FieldKind.NUMBER, optional, type=type)
+    single = present[0] if len(present) == 1 else None
+    annotation = _Annotation(name, type, present, len(present) < len(members), single, flags, is_declared)
+    for decide in _DECIDERS:
+        found = decide(annotation)
+        if found is not None:
+            return found
     return FieldDecl(name, FieldKind.STATIC, type=type)
+
+
+def _unbatched(given: _Annotation) -> FieldDecl | None:
+    """`Unbatched[Tensor]`: a tensor without batch dimensions."""
+    if given.single is None or given.single.name != language.UNBATCHED:
+        return None
+    inner = classify(given.name, argument_of(given.single), given.flags, given.is_declared)
+    if inner.kind is not FieldKind.TENSOR:
+        return None
+    return replace(inner, unbatched=True, optional=given.optional or inner.optional, type=given.type)
+
+
+def _tensor(given: _Annotation) -> FieldDecl | None:
+    """`Tensor`, `Int[Tensor, "*batch seq"]`, and unions of tensors."""
+    if not given.present or not all(is_tensor(member) for member in given.present):
+        return None
+    dtype, dims = _shape(given.present)
+    return FieldDecl(given.name, FieldKind.TENSOR, given.optional, dtype=dtype, dims=dims, type=given.type)
+
+
+def _per_item(given: _Annotation) -> FieldDecl | None:
+    """`PerItem[str]`: a Python value for each item."""
+    if given.single is None or given.single.name != language.PER_ITEM:
+        return None
+    return FieldDecl(given.name, FieldKind.PER_ITEM, given.optional, type=given.type)
+
+
+def _several_tensors(given: _Annotation) -> FieldDecl | None:
+    """`dict[str, Tensor]` and `list[Tensor]`."""
+    container = None if given.single is None else _container(given.single)
+    if container is None:
+        return None
+    return FieldDecl(given.name, FieldKind.TENSOR, given.optional, container=container, type=given.type)
+
+
+def _nested(given: _Annotation) -> FieldDecl | None:
+    """`Point`, another TensorClass."""
+    if given.single is None or not given.is_declared(given.single.name):
+        return None
+    nested = given.single.name.rpartition(".")[2]
+    return FieldDecl(given.name, FieldKind.NESTED, given.optional, nested=nested, type=given.type)
+
+
+def _converted(given: _Annotation) -> FieldDecl | None:
+    """`int`, `float`, `bool`, `complex` or `str` in an `autocast` class, which converts what it is given."""
+    if "autocast" not in given.flags or given.single is None or given.single.name not in _CASTS:
+        return None
+    cast = given.single.name.rpartition(".")[2]
+    return FieldDecl(given.name, FieldKind.STATIC, given.optional, cast=cast, type=given.type)
+
+
+def _number(given: _Annotation) -> FieldDecl | None:
+    """`int`, `float`, `bool` or `complex` in a class that stores numbers as tensors."""
+    keeps_numbers = given.flags & {"autocast", "nocast"}
+    if keeps_numbers or not given.present or not all(member.name in _NUMBERS for member in given.present):
+        return None
+    return FieldDecl(given.name, FieldKind.NUMBER, given.optional, type=given.type)
+
+
+_DECIDERS = (_unbatched, _tensor, _per_item, _several_tensors, _nested, _converted, _number)
+"""The kinds in the order in which they are tried."""
 
 
 def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:

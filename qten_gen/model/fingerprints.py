@@ -1,4 +1,8 @@
-"""Fingerprints: whether a generated class is the one that a declaration gives."""
+"""Fingerprints: whether a generated class is the one that a declaration gives.
+
+Emitters write the fingerprint into the generated class. When the class statement runs, the runtime compares it with that of the
+declaration which `reflection` reads.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from hashlib import sha256
 
 from .declarations import Declaration
 
-FORMAT = 7
+FORMAT = 8
 """Number of the output format: it changes when the generated text for an unchanged declaration does."""
 
 

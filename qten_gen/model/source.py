@@ -1,96 +1,21 @@
-"""The source layer: what one file says on its own, before anybody knows what an imported name means."""
+"""The source layer: what one file says on its own, before it is known what an imported name means.
+
+`read` makes these records from text, one `SourceFile` a file. `link` follows their names across files and turns them into
+declarations; some rules look at them again, for what a declaration no longer says.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .dimensions import Dim, DimError
+from .class_body import FieldSource, MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """An argument of a field specifier: positional where `keyword` is None. A dimension string is parsed, the rest is a value."""
-
-    keyword: str | None
-    value: Dim | DimError | Value
-    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
-    text: str = field(default="", compare=False, repr=False)
-    """The content of the string that a dimension was written as."""
-
-
-@dataclass(frozen=True, slots=True)
-class Specifier:
-    """A call on the right of a field: `param("3*dim", "dim", initializer=...)`.
-
-    `name` is the qualified name of what is called (`qten_gen.param`).
-    """
-
-    name: str
-    arguments: tuple[Argument, ...]
-    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
-
-    def get(self, keyword: str) -> Argument | None:
-        """The argument of that keyword, if it is given."""
-        return next((argument for argument in self.arguments if argument.keyword == keyword), None)
-
-    @property
-    def positional(self) -> tuple[Argument, ...]:
-        """The arguments without a keyword."""
-        return tuple(argument for argument in self.arguments if argument.keyword is None)
-
-
-@dataclass(frozen=True, slots=True)
-class FieldSource:
-    """`name: annotation = value` in a class body. `annotation` is None for `name = param(...)`, which a rule reports."""
-
-    name: str
-    annotation: TypeExpr | None
-    value: Value | None = None
-    specifier: Specifier | None = None
-    doc: str = ""
-    place: NodePath = NO_PATH
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """A function's parameters and result as written, for the stub: `"x: Tensor, *, scale: float = ..."`, without `self`."""
-
-    parameters: str
-    result: str
-    names: tuple[str, ...] = ()
-    """The dotted and plain names that the text mentions, which the stub has to import."""
-    is_async: bool = False
-    place: NodePath = NO_PATH
-
-
-@dataclass(frozen=True, slots=True)
-class DataWrite:
-    """A write through `.data` to an attribute of the object that a method belongs to."""
-
-    name: str
-    place: NodePath
-
-
-@dataclass(frozen=True, slots=True)
-class MethodSource:
-    """A function in a class body. `decorators` are qualified names (`builtins.property`, `qten_gen.virtual`)."""
-
-    name: str
-    signature: Signature
-    decorators: tuple[str, ...] = ()
-    specifier: Specifier | None = None
-    """The decorator's call where it is `@virtual(...)`."""
-    doc: str = ""
-    place: NodePath = NO_PATH
-    data_writes: tuple[DataWrite, ...] = ()
-    """Looked for in classes with cached virtual tensors only."""
-
-
-@dataclass(frozen=True, slots=True)
 class ConditionalSource:
-    """What a class body binds in `if`, `try`, `with`, `match` and loops; it is no part of a declaration."""
+    """What a class body binds inside `if`, `try`, `with`, `match` and loops. None of it belongs to the declaration."""
 
     fields: tuple[FieldSource, ...] = ()
     methods: tuple[MethodSource, ...] = ()
@@ -98,36 +23,45 @@ class ConditionalSource:
 
 @dataclass(frozen=True, slots=True)
 class ClassSource:
-    """A top-level class statement, before anybody knows whether it declares."""
+    """A top-level class statement. Whether it declares is not known yet: that depends on its bases."""
 
     name: str
     bases: tuple[TypeExpr, ...]
+    """The bases without keywords; flags in brackets stay strings: `TensorClass["frozen"]`."""
     keywords: tuple[tuple[str, Value], ...] = ()
+    """The class keywords: `frozen=True`, `checks="off"`, `metaclass=Meta`."""
     fields: tuple[FieldSource, ...] = ()
+    """Annotated names and names that a specifier is assigned to, ClassVars left out."""
     methods: tuple[MethodSource, ...] = ()
+    """All functions of the body, properties and virtual tensors among them."""
     attributes: tuple[str, ...] = ()
     """Other names that the body binds: assignments without annotation, nested classes, ClassVars."""
     type_parameters: str = ""
-    """PEP 695 parameters as written, brackets included."""
+    """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
     doc: str = ""
     place: NodePath = NO_PATH
     conditional: ConditionalSource = ConditionalSource()
+    """What is bound inside blocks at run time."""
     for_checkers: ConditionalSource = ConditionalSource()
-    """What stands under `if TYPE_CHECKING:`."""
+    """What is bound under `if TYPE_CHECKING:`."""
     unpacked: tuple[NodePath, ...] = ()
-    """Bases and keywords that are unpacked, `*bases` and `**flags`, of which the text does not tell what they are."""
+    """Bases and keywords that are unpacked, `*bases` and `**flags`. The text does not say what they contain."""
     decorators: tuple[tuple[str, NodePath], ...] = ()
-    """Qualified names of what decorates the class."""
+    """Qualified names of the class decorators: `dataclasses.dataclass`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegistrationSource:
-    """`@Owner.register(Type) def handler(...)` at the top level of a file. The signature keeps all parameters."""
+    """A handler at the top level of a file: `@Attention.register(Batch)` above `def _(attention, batch): ...`."""
 
     owner: TypeExpr
+    """The module that dispatches: `Attention`."""
     type: TypeExpr
+    """The type that the handler is for: `Batch`."""
     handler: str
+    """Name of the function."""
     signature: Signature
+    """All parameters: the module itself is the first."""
     place: NodePath = NO_PATH
 
 
@@ -139,52 +73,63 @@ class ImportedName:
     """
 
     module: str
+    """As written, leading dots included."""
     name: str | None
+    """The name inside the module; None where the module itself is bound."""
     type_checking: bool = False
+    """Whether the import stands under `if TYPE_CHECKING:`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportContext:
-    """What a file has to be told of other files before its names can be read."""
+    """What a reader has to know of other files to resolve the names of this one."""
 
     reexports: Mapping[str, str] = field(default_factory=dict)
     """Names of other files that stand for something outside the run: `shop.common.Tensor` for `torch.Tensor`."""
     star_names: Mapping[str, ImportedName] = field(default_factory=dict)
     """The names that its star imports bring."""
     complete: bool = False
-    """Whether they bring no others."""
+    """Whether `star_names` holds all that they bring."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypeVariable:
-    """A type variable defined in the file: its bound, or the union of its constraints."""
+    """A type variable that the file defines: `T = TypeVar("T", bound=Tensor)`, or `[T: Tensor]` of a class."""
 
     bound: TypeExpr | None
+    """Its bound, or the union of its constraints; None where it has neither."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """What one file says. `module` is its dotted name, `path` how it was given to the run."""
+    """What one file says."""
 
     path: str
+    """How the file was given to the run, for diagnostics: `src/shop/model.py`."""
     module: str
+    """Its dotted name: `shop.model`."""
     classes: tuple[ClassSource, ...] = ()
+    """Top-level classes, those inside `if` and `try` included. Of several with one name, the last."""
     imports: dict[str, ImportedName] = field(default_factory=dict)
+    """The imported names and what they stand for."""
     aliases: dict[str, TypeExpr] = field(default_factory=dict)
     """Module-level names bound to a type expression: `Tokens = Int[Tensor, "b s"]`."""
     type_variables: dict[str, TypeVariable] = field(default_factory=dict)
+    """Type variables by name; those of a class as `Class.T`."""
     registrations: tuple[RegistrationSource, ...] = ()
     names: frozenset[str] = frozenset()
     """Every name bound at the top level."""
     future_annotations: bool = False
+    """Whether it says `from __future__ import annotations`."""
     is_package: bool = False
+    """Whether it is an `__init__.py`, which relative imports count differently from."""
     star_imports: tuple[str, ...] = ()
     """The modules, as written, of `from module import *`."""
     repeated: tuple[ClassSource, ...] = ()
-    """Class statements whose name an earlier one has; of several, `classes` holds the last."""
+    """Class statements that repeat the name of an earlier one."""
     has_star_import: bool = False
-    """Whether a star import may bring names that are not known here, so that an unknown name is no mistake."""
+    """Whether a star import may bring names that are not known here. An unknown name is not a mistake then."""
     exported: tuple[str, ...] | None = None
-    """What `__all__` lists; None where there is none, or none that can be read."""
+    """What `__all__` lists; None where the file has none, or one that has to be computed."""
     is_program: bool = False
-    """Whether it asks for `"__main__"`, as files do that are run rather than imported."""
+    """Whether it mentions `"__main__"`, as files do that are run rather than imported."""

@@ -18,8 +18,8 @@ _LITERAL = "typing.Literal"
 def type_expr(node: cst.BaseExpression, place: NodePath, scope: Scope, *, base: bool = False) -> TypeExpr:
     """The type expression at `node`.
 
-    Strings are forward references and are read as types, except where they are no types: in `Literal`, as a jaxtyping shape, as
-    metadata of `Annotated`, and in the brackets of a base class (`TensorClass["frozen"]`, `base=True`).
+    Strings are forward references and are read as types, except where a string means something else: in `Literal`, as a jaxtyping
+    shape, as metadata of `Annotated`, and in the brackets of a base class (`TensorClass["frozen"]`, `base=True`).
     """
     expr = _convert(node, place, scope, keep_strings=base)
     return replace(expr, text=one_line(text_of(node)), place=place, names=tuple(mentioned(node, scope)))
@@ -56,6 +56,7 @@ def mentioned(node: cst.CSTNode, scope: Scope) -> Iterator[str]:
 
 
 def _mentioned(node: cst.CSTNode, scope: Scope) -> Iterator[str]:
+    """The names as they come, repeated ones too. Strings are read as types, except where a subscript keeps them as strings."""
     if isinstance(node, cst.Name | cst.Attribute):
         name = dotted(node)
         if name is not None:
@@ -77,6 +78,7 @@ def _mentioned(node: cst.CSTNode, scope: Scope) -> Iterator[str]:
 
 
 def _convert(node: cst.BaseExpression, place: NodePath, scope: Scope, keep_strings: bool = False) -> TypeExpr:
+    """The type expression at `node`, without the names that it mentions. `keep_strings` leaves strings in brackets."""
     if isinstance(node, cst.Name | cst.Attribute):
         return _named(node, place, scope)
     if isinstance(node, cst.Subscript):
@@ -112,6 +114,7 @@ def _canonical(name: str) -> str:
 
 
 def _subscript(node: cst.Subscript, place: NodePath, scope: Scope, keep_strings: bool) -> TypeExpr:
+    """`outer[arguments]`: `Optional` and `Union` become unions, `Annotated[T, ...]` is T, and `Literal` keeps no arguments."""
     outer = _convert(node.value, place / "value", scope)
     keep = keep_strings or _keeps_strings(outer.name)
     arguments: list[TypeExpr | str] = []

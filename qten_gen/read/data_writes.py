@@ -19,6 +19,7 @@ def data_writes(node: cst.FunctionDef, place: NodePath) -> tuple[DataWrite, ...]
 
 
 def _writes(node: cst.CSTNode, place: NodePath, object_name: str) -> Iterator[DataWrite]:
+    """The writes at `node` and below it: assignments to `.data` or into it, and calls of its methods that end in `_`."""
     targets: list[tuple[cst.CSTNode, NodePath]] = []
     if isinstance(node, cst.Assign):
         targets = [(t.target, place / "targets" / index / "target") for index, t in enumerate(node.targets)]

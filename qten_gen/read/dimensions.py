@@ -106,6 +106,7 @@ class _Parser:
         return operand
 
     def _atom(self) -> Dim:
+        """A number, a name, or an expression in parentheses."""
         if self._kind == "number":
             digits = self._token
             if digits.endswith("_") or "__" in digits or (digits[0] == "0" and digits.strip("0_")):
@@ -123,6 +124,7 @@ class _Parser:
         raise _Fault(f"a number or a name is missing {where}", self._offset)
 
     def _group(self) -> Dim:
+        """An expression in parentheses. One that is never closed is reported where it opens."""
         opened = self._offset
         self._deeper()
         self._take()

@@ -35,7 +35,7 @@ _TYPE_VARIABLE = ("typing.TypeVar", "typing_extensions.TypeVar")
 _TYPE_ALIAS = ("typing.TypeAlias", "typing_extensions.TypeAlias")
 
 NO_CONTEXT = ImportContext()
-"""What a file is told of others at first: nothing."""
+"""What a file knows of others when it is read for the first time: nothing."""
 
 Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
 
@@ -50,7 +50,7 @@ def read(
         path: How the file is named in diagnostics.
         module: Its dotted name, which relative imports start from.
         is_package: Whether it is an `__init__.py`.
-        around: What it has to be told of other files, once these are read.
+        around: What it has to know of other files, once these are read.
     """
     empty = SourceFile(path, module, is_package=is_package)
     text = decode(data, path)
@@ -77,6 +77,7 @@ class _Names:
 
 
 def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, around: ImportContext) -> SourceFile:
+    """What the tree says. Names are gathered first, because a class may mention what is bound further down."""
     statements = list(_statements(tree.body, NodePath(("body",)), type_checking=False))
     names = _names(statements)
     names.imports.update((name, origin) for name, origin in around.star_names.items() if name not in names.bound)
@@ -163,6 +164,7 @@ def _statements(
 
 
 def _names(statements: Sequence[tuple[Statement, NodePath, bool]]) -> _Names:
+    """The names that the statements bind. The first import of a name counts, as in `try: import a; except: import b as a`."""
     names = _Names()
     for node, _, type_checking in statements:
         if isinstance(node, cst.Import | cst.ImportFrom):

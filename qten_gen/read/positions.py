@@ -40,7 +40,7 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes]) -> t
 def _located(diagnostics: Sequence[Diagnostic], data: bytes) -> list[Diagnostic]:
     text = decode(data, "")
     tree = parse(text, "") if isinstance(text, str) else None
-    if not isinstance(tree, cst.Module) or not any(item.place.path for item in diagnostics):
+    if not isinstance(tree, cst.Module) or not any(item.place.steps for item in diagnostics):
         return [_at(item, 1, 1, 1, 2) for item in diagnostics]
     wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
     ranges = wrapper.resolve(PositionProvider)
@@ -64,7 +64,7 @@ def _with_position(item: Diagnostic, tree: cst.Module, ranges: Mapping[cst.CSTNo
 def node_at(tree: cst.Module, place: NodePath) -> cst.CSTNode | None:
     """The node that a place leads to, None where the tree has no such node."""
     node: object = tree
-    for step in place.path:
+    for step in place.steps:
         try:
             node = node[step] if isinstance(step, int) and isinstance(node, Sequence) else getattr(node, str(step))
         except (AttributeError, IndexError):

@@ -7,13 +7,11 @@ import ast
 import libcst as cst
 
 from ..common.literals import literal_of
-from ..model import Argument, NodePath, Partial, Specifier, Value, language
+from ..model import Argument, NodePath, Partial, SpecifierCall, Value, language, takes_dimension
 from . import dimensions
 from .annotations import one_line, string_value, text_of
 from .imports import dotted
 from .names import Scope
-
-_NOT_DIMENSIONS = frozenset({"initializer", "dtype", "persistent", "requires_grad", "when", "tie", "keys", "init"})
 
 
 def value(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Value:
@@ -53,7 +51,7 @@ def literal(text: str) -> str | None:
         return None
 
 
-def specifier(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Specifier | None:
+def specifier(node: cst.BaseExpression, place: NodePath, scope: Scope) -> SpecifierCall | None:
     """The field specifier that `node` calls, None where it calls none."""
     if not isinstance(node, cst.Call):
         return None
@@ -61,17 +59,15 @@ def specifier(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Specif
     if name not in language.SPECIFIERS and name != language.VIRTUAL:
         return None
     arguments = (_argument(name, i, arg, place / "args" / i / "value", scope) for i, arg in enumerate(node.args))
-    return Specifier(name, tuple(arguments), place)
+    return SpecifierCall(name, tuple(arguments), place)
 
 
 def _argument(specifier: str, position: int, arg: cst.Arg, place: NodePath, scope: Scope) -> Argument:
+    """An argument of a specifier, parsed where it is a dimension. Unpacked arguments are values that start with a star."""
     keyword = arg.keyword.value if arg.keyword else None
     if arg.star:
         return Argument(keyword, Value(arg.star + one_line(text_of(arg.value)), place=place), place)
-    is_class = specifier == language.SUBMODULE and position == 0 and keyword is None
-    if specifier in (language.FIELD, language.VIRTUAL) or keyword in _NOT_DIMENSIONS or is_class:
-        return Argument(keyword, value(arg.value, place, scope), place)
-    text = _dimension(arg.value)
+    text = _dimension(arg.value) if takes_dimension(specifier, position, keyword) else None
     if text is None:
         return Argument(keyword, value(arg.value, place, scope), place)
     return Argument(keyword, dimensions.parse(text), place, text)

@@ -35,6 +35,7 @@ class AnnotationWalk:
         return replace(self._from_object(annotation), text=_spelling(annotation))
 
     def _from_object(self, annotation: object) -> TypeExpr:
+        """The type expression of an evaluated annotation, without its spelling. Some objects fit several branches."""
         if annotation is None or annotation is type(None):
             return TypeExpr("None", text="None")
         if annotation is Ellipsis:
@@ -112,6 +113,7 @@ class AnnotationWalk:
         return replace(self._from_node(node), text=text)
 
     def _from_node(self, node: ast.expr) -> TypeExpr:
+        """The type expression of an annotation that was written as a string, or that `__future__` made one."""
         match node:
             case ast.Constant(None):
                 return TypeExpr("None", text="None")
@@ -126,6 +128,7 @@ class AnnotationWalk:
         return TypeExpr("", text=ast.unparse(node))
 
     def _from_dotted(self, dotted: str) -> TypeExpr:
+        """The type of a name in a string: that of the object which it means now, or the name that it will have later."""
         first, *rest = dotted.split(".")
         try:
             found = self._statement.resolve(first)
@@ -155,6 +158,7 @@ class AnnotationWalk:
         return TypeExpr(qualified, text=qualified)
 
     def _from_subscript(self, head: ast.expr, slice_: ast.expr) -> TypeExpr:
+        """`head[slice_]` in a string. It has the form that `_from_object` gives to the evaluated object."""
         outer = self._from_node(head)
         items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
         if outer.name.startswith("jaxtyping."):

@@ -1,113 +1,28 @@
-"""Defaults and specifier records → values and dimensions of the model.
-
-The records are those of `runtime.fields`. They are told by the name of their class, because nothing here imports the runtime.
-"""
+"""Python objects → values of the model, and back: whether a text that generated code spells out is an object."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import MISSING
 from functools import partial
 
 from ..common.literals import literal_of
-from ..model import Argument, Default, Dim, DimError, Partial, Value
-from ..model.diagnostics import DeclarationError
-from ..read.dimensions import parse
+from ..common.specifier_records import recorded_call
+from ..model import Partial, Value, language
 
 _TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")
 
 
-def specifier(value: object) -> str | None:
-    """Which specifier made this record: `"Field"`, `"Parameter"`, ... or None for any other object."""
-    cls = type(value)
-    return cls.__name__ if cls.__module__ == "qten_gen.runtime.declaring.fields" else None
-
-
 def value_of(value: object) -> Value:
-    """A value of the model, with the text that generated code may write for it."""
-    if specifier(value) == "Const":
-        return value_of(vars_of(value, "value"))
+    """A value of the model, with the text that generated code may write for it. `const("zeros")` is the value of its argument."""
+    call = recorded_call(value)
+    if call is not None and call.name == language.CONST:
+        return value_of(call.args[0])
     literal = literal_of(value)
     if literal is not None:
         return Value(text=literal, literal=literal)
     name = _torch_name(value)
     return Value(text=name or repr(value), torch_name=name, partial=_partial(value))
-
-
-def optional_value(value: object) -> Value | None:
-    """`value_of`, or None for an argument that was left out."""
-    return None if value is None else value_of(value)
-
-
-def vars_of(record: object, name: str) -> object:
-    """One argument of a specifier record."""
-    found: object = getattr(record, name)
-    return found
-
-
-def read_default(given: object) -> tuple[Default | None, bool]:
-    """The default of a constructor argument, and whether it is keyword only. MISSING stands for no default."""
-    if given is MISSING:
-        return None, False
-    if specifier(given) != "Field":
-        return Default(value_of(given)), False
-    factory, value, kw_only = (vars_of(given, name) for name in ("default_factory", "default", "kw_only"))
-    if factory is not None:
-        return Default(value_of(factory), factory=True), bool(kw_only)
-    return (None if value is MISSING else Default(value_of(value))), bool(kw_only)
-
-
-def read_dims(record: object, where: str) -> tuple[Dim, ...]:
-    """The dimensions of a `param` or `buffer` record.
-
-    Raises:
-        DeclarationError: one of them is malformed; `where` names the field.
-    """
-    dims = vars_of(record, "dims")
-    assert isinstance(dims, tuple)
-    return tuple(_dim(dim, where) for dim in dims)
-
-
-def read_arguments(record: object, where: str) -> tuple[Argument, ...]:
-    """What a `submodule` record constructs its class with."""
-    args, kwargs = vars_of(record, "args"), vars_of(record, "kwargs")
-    assert isinstance(args, tuple) and isinstance(kwargs, Mapping)
-    given: list[tuple[str | None, object]] = [*((None, arg) for arg in args), *kwargs.items()]
-    return tuple(
-        Argument(keyword, _dim(value, where) if type(value) in (str, int) else value_of(value))
-        for keyword, value in given
-    )
-
-
-def read_repeat(record: object, where: str) -> Dim | None:
-    """How often a `submodule` record is repeated."""
-    repeat = vars_of(record, "repeat")
-    return None if repeat is None else _dim(repeat, where)
-
-
-def read_keys(record: object, where: str) -> str | tuple[str, ...] | None:
-    """The names that a `submodule` record is repeated for.
-
-    Raises:
-        DeclarationError: they are neither a string nor a tuple of strings; `where` names the field.
-    """
-    keys = vars_of(record, "keys")
-    if isinstance(keys, tuple) and all(isinstance(key, str) for key in keys):
-        return keys
-    return read_text(record, "keys", where)
-
-
-def read_text(record: object, name: str, where: str) -> str | None:
-    """An argument that is a string, None where it is not given.
-
-    Raises:
-        DeclarationError: it is something else; `where` names the field.
-    """
-    given = vars_of(record, name)
-    if given is None or isinstance(given, str):
-        return given
-    raise DeclarationError(f"{where}: {name}={given!r} has to be a string")
 
 
 def written_as(value: object, text: str) -> bool:
@@ -123,15 +38,8 @@ def written_as(value: object, text: str) -> bool:
         return literal_of(value) == text
     resolved: object = sys.modules["torch"]
     for part in text.split(".")[1:]:
-        resolved = getattr(resolved, part, None)
+        resolved = getattr(resolved, part, MISSING)
     return resolved is value
-
-
-def _dim(given: object, where: str) -> Dim:
-    dim = parse(given if isinstance(given, str) else str(given))
-    if isinstance(dim, DimError):
-        raise DeclarationError(f"{where}: {dim.text!r} is no dimension: {dim.problem}")
-    return dim
 
 
 def _partial(value: object) -> Partial | None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import language
 from ..model.diagnostics import Finding, Kind
+from ..model.foreign_classes import CLASS_MAKERS
 from .context import RuleContext
 
 KIND = Kind("QG109", "foreign-decorator")
@@ -40,6 +40,6 @@ class Batch(TensorClass):
 def check(context: RuleContext) -> Iterator[Finding]:
     name = context.declaration.name
     for decorator, place in context.source.decorators if context.source is not None else ():
-        if decorator in language.CLASS_MAKERS:
+        if decorator in CLASS_MAKERS:
             short = decorator.rpartition(".")[2]
             yield Finding(f"{short} would replace the constructor of {name}", place, f"remove @{short}")

@@ -10,7 +10,7 @@ from ast import literal_eval
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
-from ..model import Argument, Specifier, Value, language
+from ..model import Argument, SpecifierCall, Value, language
 from ..model.diagnostics import Finding, Kind
 from .context import RuleContext
 
@@ -58,7 +58,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
             yield from _findings(method.specifier)
 
 
-def _findings(call: Specifier) -> Iterator[Finding]:
+def _findings(call: SpecifierCall) -> Iterator[Finding]:
     called = call.name.rpartition(".")[2]
     for argument in call.arguments:
         problem = _problem(call, called, argument)
@@ -72,7 +72,7 @@ def _findings(call: Specifier) -> Iterator[Finding]:
         yield Finding("a field has a default or a default_factory, not both", call.place, "remove one of them")
 
 
-def _problem(call: Specifier, called: str, argument: Argument) -> tuple[str, str] | None:
+def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str, str] | None:
     value, keyword = argument.value, argument.keyword
     if isinstance(value, Value) and value.text.startswith("*"):
         return "arguments cannot be unpacked here", "write them out"

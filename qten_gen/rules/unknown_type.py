@@ -66,7 +66,7 @@ def _bound_below(type: TypeExpr, cls: ClassSource, file: SourceFile) -> Iterator
 
 def _line(place: NodePath) -> int:
     """Which of the top-level statements a place is in."""
-    return next((step for step in place.path if isinstance(step, int)), 0)
+    return next((step for step in place.steps if isinstance(step, int)), 0)
 
 
 def _unknown(type: TypeExpr) -> Iterator[tuple[str, TypeExpr]]:

@@ -17,25 +17,30 @@ from .module.fast_paths.registration import set_attributes as set_attributes
 from .module.tied_parameters import tied_parameter as tied_parameter
 from .module.virtual_cache import cached_virtual as cached_virtual
 from .module.virtual_tensors import virtual as virtual
+from .tensorclass.core.arguments import Device as Device
+from .tensorclass.core.arguments import batch_arguments as batch_arguments
 from .tensorclass.core.checks import DEFAULT as DEFAULT
 from .tensorclass.core.checks import BatchSize as BatchSize
 from .tensorclass.core.checks import DeviceLike as DeviceLike
 from .tensorclass.core.checks import batch_size as batch_size
 from .tensorclass.core.checks import cast_static as cast
+from .tensorclass.core.checks import checked_tensor as checked_tensor
 from .tensorclass.core.checks import default as default
 from .tensorclass.core.checks import device as device
 from .tensorclass.core.checks import nested as nested
 from .tensorclass.core.checks import number as number
 from .tensorclass.core.checks import tensor as tensor
 from .tensorclass.core.checks import unbatched as unbatched
-from .tensorclass.core.locks import FROZEN as FROZEN
-from .tensorclass.core.locks import freeze_nested as freeze_nested
 from .tensorclass.core.locks import frozen as frozen
 from .tensorclass.core.locks import frozen_view as frozen_view
 from .tensorclass.core.locks import lock as lock
 from .tensorclass.core.locks import locked as locked
+from .tensorclass.core.names import Names as Names
 from .tensorclass.core.names import NamesLike as NamesLike
 from .tensorclass.core.names import names as names
+from .tensorclass.core.stored import FROZEN as FROZEN
+from .tensorclass.core.stored import Splitting as Splitting
+from .tensorclass.core.stored import Stored as Stored
 from .tensorclass.fields.annotated_shapes import COMPLEX as COMPLEX
 from .tensorclass.fields.annotated_shapes import FLOAT as FLOAT
 from .tensorclass.fields.annotated_shapes import INEXACT as INEXACT
@@ -85,19 +90,24 @@ __all__ = [
     "REAL",
     "UINT",
     "BatchSize",
+    "Device",
     "DeviceLike",
     "ModuleDict",
     "ModuleList",
+    "Names",
     "NamesLike",
+    "Splitting",
+    "Stored",
+    "batch_arguments",
     "batch_size",
     "cached_virtual",
     "cast",
+    "checked_tensor",
     "construct",
     "declared",
     "default",
     "device",
     "fitting",
-    "freeze_nested",
     "from_declaration",
     "frozen",
     "frozen_view",

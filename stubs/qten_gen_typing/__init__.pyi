@@ -3,7 +3,6 @@
 from .operations import Operations as Operations
 from .per_item import PerItemField as PerItemField
 from .per_item import PerItemInput as PerItemInput
-from .primitives import Primitives as Primitives
 from .slots import BatchSizeField as BatchSizeField
 from .slots import Default as Default
 from .slots import Destination as Destination
@@ -22,6 +21,5 @@ __all__ = [
     "Operations",
     "PerItemField",
     "PerItemInput",
-    "Primitives",
     "Slot",
 ]

@@ -2,7 +2,7 @@
 
 To a type checker each call has the type of the attribute that it declares, so `param(...)` is an `nn.Parameter`. At run time
 it returns a record of its arguments; the metaclass takes the records out of the class and keeps those of a Module in
-`_specifiers`.
+`_specifiers`. `__specifier_call__` of a record tells `reflection` what was called (see `common.specifier_records`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Never, Type
 import torch
 from torch import Tensor, nn
 
+from ...common import language
+from ...common.specifier_records import RecordedCall
 from .containers import ModuleDict, ModuleList
 
 T = TypeVar("T")
@@ -31,12 +33,25 @@ Dimension = int | str
 """A size: a number, or an expression over config fields such as `"3*dim"`."""
 
 
+def _given(**keywords: object) -> dict[str, object]:
+    """The keywords that are not None, which stands for an argument that was left out."""
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
 class Field(NamedTuple):
     """Arguments of `field`. `default` is `dataclasses.MISSING` where none is given."""
 
     default: object = MISSING
     default_factory: Callable[[], object] | None = None
     kw_only: bool = False
+
+    def __specifier_call__(self) -> RecordedCall:
+        kwargs: dict[str, object] = {"kw_only": self.kw_only}
+        if self.default_factory is not None:
+            kwargs["default_factory"] = self.default_factory
+        elif self.default is not MISSING:
+            kwargs["default"] = self.default
+        return RecordedCall(language.FIELD, kwargs=kwargs)
 
 
 class Parameter(NamedTuple):
@@ -49,6 +64,19 @@ class Parameter(NamedTuple):
     when: str | None = None
     tie: str | None = None
 
+    def __specifier_call__(self) -> RecordedCall:
+        return RecordedCall(
+            language.PARAM,
+            self.dims,
+            _given(
+                initializer=self.initializer,
+                dtype=self.dtype,
+                requires_grad=self.requires_grad,
+                when=self.when,
+                tie=self.tie,
+            ),
+        )
+
 
 class Buffer(NamedTuple):
     """Arguments of `buffer`."""
@@ -58,6 +86,13 @@ class Buffer(NamedTuple):
     dtype: torch.dtype | None = None
     persistent: bool = True
     when: str | None = None
+
+    def __specifier_call__(self) -> RecordedCall:
+        return RecordedCall(
+            language.BUFFER,
+            self.dims,
+            _given(initializer=self.initializer, dtype=self.dtype, persistent=self.persistent, when=self.when),
+        )
 
 
 class Submodule(NamedTuple):
@@ -70,6 +105,10 @@ class Submodule(NamedTuple):
     repeat: Dimension | None = None
     keys: str | tuple[str, ...] | None = None
 
+    def __specifier_call__(self) -> RecordedCall:
+        own = _given(when=self.when, repeat=self.repeat, keys=self.keys)
+        return RecordedCall(language.SUBMODULE, (self.cls, *self.args), {**self.kwargs, **own})
+
 
 @dataclass(frozen=True, slots=True)
 class Virtual(Generic[T_co]):
@@ -79,6 +118,9 @@ class Virtual(Generic[T_co]):
     cached: bool = False
     sources: tuple[str, ...] | None = None
     """Names of the fields that a cached value is derived from; None for all config fields, parameters and buffers."""
+
+    def __specifier_call__(self) -> RecordedCall:
+        return RecordedCall(language.VIRTUAL, (self.function,), _given(cached=self.cached, sources=self.sources))
 
     if TYPE_CHECKING:
 
@@ -95,6 +137,9 @@ class Const(NamedTuple):
     """The argument of `const`."""
 
     value: object
+
+    def __specifier_call__(self) -> RecordedCall:
+        return RecordedCall(language.CONST, (self.value,))
 
 
 class Default(NamedTuple):

@@ -11,8 +11,9 @@ import torch
 from torch import Size, Tensor
 from torch.utils import _pytree
 
-from .core.checks import is_nested, named
+from .core.checks import named
 from .core.lookup import Key, get, owner_of
+from .core.stored import Stored
 from .methods import joining
 from .methods.applying import apply
 from .methods.indexing import Index, IndexItem
@@ -54,7 +55,7 @@ class LazyStack(Generic[B]):
         if not found:
             raise ValueError("LazyStack: expected at least one object, got none")
         for one in found:
-            if not is_nested(one) or type(one) is not type(found[0]):
+            if not isinstance(one, Stored) or type(one) is not type(found[0]):
                 raise TypeError(
                     f"LazyStack: expected objects of one TensorClass, got {named(found[0])} and {named(one)}"
                 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
+from ...common.naming import storage
 from ..declaring import generator
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from .tensorclass import TensorClass
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
-"""Slots of TensorClass that generated code writes."""
+"""Slots of `Stored` that generated code writes."""
+
+_DEFAULTS = ("_index_put", "_join", "_leaves", "_rearrange", "_split")
+"""Primitives of `Stored` that serve the usual classes, so that nothing is generated for these."""
 
 
 @dataclass_transform(field_specifiers=(field,), eq_default=False)
@@ -28,6 +31,7 @@ class TensorClassMeta(DeclarationMeta):
     """Metaclass of TensorClass."""
 
     _nests = True
+    _fields: tuple[str, ...] = ()
     _flags: frozenset[str] = frozenset()
     _unbatched: tuple[str, ...] = ()
     _per_item: tuple[str, ...] = ()
@@ -62,13 +66,13 @@ class TensorClassMeta(DeclarationMeta):
     def _prepare_namespace(namespace: dict[str, object], declaration: Declaration) -> None:
         if "open" in cast("TensorClassDecl", declaration).flags:
             return
-        storage = import_module("qten_gen.model").storage
         given = namespace.get("__slots__", ())
         slots = (given,) if isinstance(given, str) else tuple(cast("tuple[str, ...]", given))
         namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
 
     def _complete_class(cls) -> None:
         declaration = cast("TensorClassDecl", cls._declaration)
+        cls._fields = tuple(f.name for f in declaration.fields)
         cls._flags = declaration.flags
         cls._unbatched = tuple(f.name for f in declaration.fields if f.unbatched)
         cls._per_item = tuple(f.name for f in declaration.fields if f.kind.value == "per item")
@@ -83,6 +87,7 @@ class TensorClassMeta(DeclarationMeta):
         init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
         _gather_slots(cls, declaration)
+        _gather_defaults(cls)
         pytree.register(cls)
         pickling.register(cast("type[TensorClass]", cls))
 
@@ -93,8 +98,13 @@ def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:
     Where dynamo finds a name in a base, it guards that no class in between has it too: a guard for each slot and generation, in
     every graph that makes an object.
     """
-    storage = import_module("qten_gen.model").storage
     for name in (*_SLOTS, *(storage(f.name) for f in declaration.fields)):
         slot = getattr(cls, name, None)
         if isinstance(slot, MemberDescriptorType) and name not in vars(cls):
             type.__setattr__(cls, name, slot)
+
+
+def _gather_defaults(cls: type) -> None:
+    """Put inherited primitives under the class's own name as well, for the same reason."""
+    for name in _DEFAULTS:
+        type.__setattr__(cls, name, getattr(cls, name))

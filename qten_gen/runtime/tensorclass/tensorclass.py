@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from ..declaring.fields import field
 from .core import checks, locks, lookup
 from .core import names as dimension_names
-from .fields import static
+from .core.stored import Stored
 from .interop import arrays, tensordicts
 from .metaclass import TensorClassMeta
 from .methods import applying, conversion, indexing, inplace, listing, moving
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from _typeshed import DataclassInstance
-    from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Operations, Primitives
+    from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Operations
     from tensordict import TensorDictBase
 
     from .core.checks import BatchSize, DeviceLike
@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from .lazy_stack import LazyStack
     from .storage.memory_map import PathLike
 
-    class _Face(Operations, Primitives):
-        """What a type checker sees of the table of operations, and of generated code."""
 else:
-    _Face = absent_attributes.WithAdvice
+    Operations = absent_attributes.WithAdvice
 
 T = TypeVar("T", bound="TensorClass")
 
@@ -55,7 +53,7 @@ class Flagged:
         return f"{self.cls.__name__}[{', '.join(map(repr, sorted(self.flags)))}]"
 
 
-class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
+class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClassMeta):
     """Base of declared batches: named tensors that share their leading dimensions, the batch size.
 
         class Batch(TensorClass):
@@ -75,15 +73,7 @@ class TensorClass(Metadata, Gradients, _Face, metaclass=TensorClassMeta):
     Operations return new objects with the static values of the first one. `__post_init__` runs in the constructor only.
     """
 
-    __slots__ = ("__weakref__", "_batch_size", "_device", "_lock", "_lock_changes", "_names")
-
-    _fields: ClassVar[tuple[str, ...]] = ()
-    _flags: ClassVar[frozenset[str]] = frozenset()
-    _unbatched: ClassVar[tuple[str, ...]] = ()
-    _check_compatible = static.match_nothing
-    _per_item: ClassVar[tuple[str, ...]] = ()
-    _containers: ClassVar[tuple[str, ...]] = ()
-    _shapes: ClassVar[dict[str, tuple[str, str]]] = {}
+    __slots__ = ()
 
     if TYPE_CHECKING:
         batch_size: BatchSizeField = field(default=cast(Any, ()), kw_only=True)

@@ -64,7 +64,7 @@ def everything(a: Three, b: Three) -> Three:
     return stacked + stacked
 
 
-BOUNDS = {construct: 26, index: 29, stack: 36, move: 27, add: 29, everything: 57}
+BOUNDS = {construct: 26, index: 27, stack: 34, move: 26, add: 27, everything: 56}
 
 
 @pytest.mark.parametrize("step", BOUNDS, ids=lambda step: step.__name__)

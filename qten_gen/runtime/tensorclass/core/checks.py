@@ -9,21 +9,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import Enum
 from operator import index
-from typing import TYPE_CHECKING, Final, SupportsIndex, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Final, SupportsIndex, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 
 from .contents import allocate_like, contents, shallow_copy, tensor_and_nested, tensors_of
+from .locks import locked
 from .locks import refuse_if_frozen as refuse_if_frozen
 from .locks import refuse_if_locked as refuse_if_locked
 from .names import fitted
+from .stored import Stored
 
 if TYPE_CHECKING:
     from ...declaring.fields import Default
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 BatchSize = int | Sequence[int] | None
 """What a constructor takes as `batch_size`; a number is one dimension, None is none."""
@@ -80,22 +81,17 @@ def device(value: torch.device | str | int) -> torch.device:
     return torch.empty(0, device=found).device
 
 
-def default(self: TensorClass, name: str) -> object:
+def default(self: Stored, name: str) -> object:
     """The default of a field for one instance: a factory is called; a tensor or an object with tensors is cloned."""
     found: Default = type(self)._defaults[name]
     if found.is_factory:
         return cast("object", found.value())  # type: ignore[operator] # a factory is callable
     if isinstance(found.value, Tensor):
         return found.value.clone()
-    return found.value._map(Tensor.clone) if is_nested(found.value) else found.value
+    return found.value._map(Tensor.clone) if isinstance(found.value, Stored) else found.value
 
 
-def is_nested(value: object) -> TypeGuard[TensorClass]:
-    """Whether a value is a TensorClass; told by its storage, because the class itself imports this module."""
-    return hasattr(value, "_batch_size")
-
-
-def label(self: TensorClass, name: str) -> str:
+def label(self: Stored, name: str) -> str:
     """How a field is called in a message: `Batch.tokens`."""
     return f"{type(self).__name__}.{name}"
 
@@ -127,7 +123,7 @@ def named(value: object) -> str:
     return f"a {kind}"
 
 
-def tensor(self: TensorClass, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
+def tensor(self: Stored, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
     """The tensor to store in a field, moved to the object's device.
 
     Raises:
@@ -144,7 +140,23 @@ def tensor(self: TensorClass, name: str, value: object, batch_size: Size, device
     return _on(value, device)
 
 
-def unbatched(self: TensorClass, name: str, value: object, device: torch.device | None) -> Tensor:
+def checked_tensor(self: Stored, name: str, value: Tensor) -> Tensor:
+    """The tensor to store where a field is set, moved to the object's device.
+
+    Raises:
+        TypeError: `value` is no tensor (and the class does not cast).
+        ValueError: its shape does not start with the batch size.
+        RuntimeError: the object is locked.
+    """
+    if self._lock is not None:
+        raise locked(self, name)
+    size = self._batch_size
+    if not isinstance(value, Tensor) or value.shape[: len(size)] != size or self._device is not None:
+        return tensor(self, name, value, size, self._device)
+    return value
+
+
+def unbatched(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:
     """The tensor to store in an Unbatched field, of any shape, moved to the object's device.
 
     Raises:
@@ -153,7 +165,7 @@ def unbatched(self: TensorClass, name: str, value: object, device: torch.device 
     return _on(_as_tensor(self, name, value, device), device)
 
 
-def number(self: TensorClass, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
+def number(self: Stored, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
     """The tensor to store in a field annotated with a number: a number is repeated over the batch."""
     if isinstance(value, (int, float, complex)):
         return torch.full(batch_size, value, device=device)
@@ -168,7 +180,7 @@ _CONVERTING: Final = ("autocast", "tensor_only")
 """The flags with which numbers, arrays and lists are made tensors."""
 
 
-def _as_tensor(self: TensorClass, name: str, value: object, device: torch.device | None) -> Tensor:
+def _as_tensor(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:
     """A tensor as it is; of another value the tensor that a class with a flag of `_CONVERTING` makes of it."""
     if isinstance(value, Tensor):
         return value
@@ -180,9 +192,7 @@ def _as_tensor(self: TensorClass, name: str, value: object, device: torch.device
         raise TypeError(f"{label(self, name)}: cannot make a Tensor of {named(value)}: {error}") from error
 
 
-def nested(
-    self: TensorClass, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None
-) -> T:
+def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None) -> T:
     """The object to store in a nested field, moved to the owner's device.
 
     Its batch size has to start with the owner's. A shorter one is raised to it in a shallow copy. A TensorDict with fitting keys
@@ -209,7 +219,7 @@ def nested(
 
 
 def _as_nested(
-    self: TensorClass, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None
+    self: Stored, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None
 ) -> T:
     """The object that a TensorDict, or in an `autocast` class a mapping, stands for."""
     from ..interop.tensordicts import from_tensordict, is_tensordict
@@ -229,7 +239,7 @@ def _as_nested(
 _CASTS: dict[str, type] = {"int": int, "float": float, "bool": bool, "complex": complex, "str": str}
 
 
-def cast_static(self: TensorClass, name: str, to: str, value: object) -> object:
+def cast_static(self: Stored, name: str, to: str, value: object) -> object:
     """Convert the value of a static field of an `autocast` class to `int`, `float`, `bool`, `complex` or `str`."""
     kind = _CASTS[to]
     if type(value) is kind:
@@ -260,7 +270,7 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
                         f"got {list(one.shape)}"
                     )
         elif value is not None:
-            inner = cast("TensorClass", value)
+            inner = cast("Stored", value)
             value = nested(self, name, type(inner), inner, batch_size, None)
         values_that_fit.append(value)
     if self._per_item:
@@ -287,12 +297,12 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else f"; the fields are: {', '.join(names) or 'none'}"
 
 
-def get_batch_size(self: TensorClass) -> Size:
+def get_batch_size(self: Stored) -> Size:
     """The property `batch_size`."""
     return self._batch_size
 
 
-def set_batch_size(self: TensorClass, value: BatchSize) -> None:
+def set_batch_size(self: Stored, value: BatchSize) -> None:
     """Set the property `batch_size`: all tensors have to start with it. Nested objects are raised to it in shallow copies.
 
     Raises:
@@ -306,11 +316,11 @@ def set_batch_size(self: TensorClass, value: BatchSize) -> None:
     self._names = changed._names
 
 
-def get_device(self: TensorClass) -> torch.device | None:
+def get_device(self: Stored) -> torch.device | None:
     """The property `device`."""
     return self._device
 
 
-def set_device(self: TensorClass, value: object) -> None:
+def set_device(self: Stored, value: object) -> None:
     """Refuse to set the property `device`."""
     raise AttributeError(f"the device of a {type(self).__name__} cannot be set; use .to({str(value)!r})")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 from torch import Tensor
 
 from ...declaring import loading
+from .stored import Stored
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
-def contents(self: TensorClass) -> dict[str, object]:
+def contents(self: Stored) -> dict[str, object]:
     """Every field and what is stored in it, in constructor order."""
     values, static = self._field_values()
     if not static:
@@ -23,14 +21,14 @@ def contents(self: TensorClass) -> dict[str, object]:
     return {name: next(static_in_turn) if name in self._static else next(in_turn) for name in self._fields}
 
 
-def tensor_and_nested(self: TensorClass | type[TensorClass]) -> tuple[str, ...]:
+def tensor_and_nested(self: Stored | type[Stored]) -> tuple[str, ...]:
     """Names of the fields whose values the first part of `_field_values` holds."""
     if not self._static:
         return self._fields
     return tuple(name for name in self._fields if name not in self._static)
 
 
-def batched_leaves(self: TensorClass) -> list[Tensor]:
+def batched_leaves(self: Stored) -> list[Tensor]:
     """The tensors that the batch carries, those of nested objects included."""
     if not self._unbatched and not self._nested:
         return self._leaves()
@@ -50,7 +48,7 @@ def tensors_of(value: object) -> list[Tensor]:
     return [] if value is None else value if isinstance(value, list) else [cast(Tensor, value)]
 
 
-def unbatched_leaves(self: TensorClass) -> list[tuple[str, Tensor]]:
+def unbatched_leaves(self: Stored) -> list[tuple[str, Tensor]]:
     """The tensors that the batch does not carry, each with its field as `Batch.table`; those of nested objects included."""
     found: list[tuple[str, Tensor]] = []
     if not self._unbatched and not self._nested:
@@ -84,6 +82,6 @@ def construct(cls: type[T], values: dict[str, object]) -> T:
     return out
 
 
-def nested_class(cls: type[TensorClass], name: str) -> type[TensorClass]:
+def nested_class(cls: type[Stored], name: str) -> type[Stored]:
     """The class of a nested field, as the generated code of the owner knows it."""
-    return cast("type[TensorClass]", cls._map.__globals__[loading.bound_name(cls._nested[name])])
+    return cast("type[Stored]", cls._map.__globals__[loading.bound_name(cls._nested[name])])

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from torch import Tensor
 
 from .checks import label
 from .contents import contents
-
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
+from .stored import Stored
 
 
-def explain(action: str, objects: Sequence[TensorClass], error: RuntimeError, *, dtypes: bool = False) -> None:
+def explain(action: str, objects: Sequence[Stored], error: RuntimeError, *, dtypes: bool = False) -> None:
     """Raise an error that names the field, from torch's; return where no difference is found.
 
     Args:
@@ -28,7 +26,7 @@ def explain(action: str, objects: Sequence[TensorClass], error: RuntimeError, *,
         raise ValueError(f"{action}: {found}") from error
 
 
-def _difference(objects: Sequence[TensorClass], n: int, dtypes: bool) -> str | None:
+def _difference(objects: Sequence[Stored], n: int, dtypes: bool) -> str | None:
     """The first tensor whose shape beyond `n` batch dimensions, device or dtype is not the same in all objects."""
     first = objects[0]
     for name, value in contents(first).items():
@@ -39,7 +37,7 @@ def _difference(objects: Sequence[TensorClass], n: int, dtypes: bool) -> str | N
             between = _between(value, others, n, dtypes)
             found = between and f"{label(first, name)}: {between}"
         elif name in first._nested and value is not None:
-            found = _difference([cast("TensorClass", value), *others], n, dtypes)
+            found = _difference([cast("Stored", value), *others], n, dtypes)
         else:
             found = None
         if found is not None:
@@ -70,7 +68,7 @@ def _between(value: Tensor, others: list[Tensor], n: int, dtypes: bool) -> str |
     return None
 
 
-def blame(action: str, self: TensorClass, function: Callable[[Tensor], object], error: RuntimeError) -> None:
+def blame(action: str, self: Stored, function: Callable[[Tensor], object], error: RuntimeError) -> None:
     """Raise an error that names the field, from torch's; return where every tensor can be worked on alone.
 
     Args:
@@ -83,7 +81,7 @@ def blame(action: str, self: TensorClass, function: Callable[[Tensor], object], 
         return  # callers catch other classes by themselves, such as that of running out of memory
     for name, value in contents(self).items():
         if name in self._nested and value is not None:
-            blame(action, cast("TensorClass", value), function, error)
+            blame(action, cast("Stored", value), function, error)
         elif isinstance(value, Tensor):
             try:
                 function(value.detach().clone())

@@ -8,49 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TypeVar, cast
 from weakref import ref
 
 from torch import Tensor
 
 from .contents import allocate_like
-
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
+from .stored import FROZEN, Lock, LockChanges, Stored
 
 H = TypeVar("H")
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
-class Lock:
-    """What keeps an object as it is.
-
-    `roots` are the objects on which `lock_` was called, this one or those that hold it. `FROZEN` has none, and ends never.
-    """
-
-    __slots__ = ("roots",)
-
-    def __init__(self, roots: tuple[ref[TensorClass], ...]) -> None:
-        self.roots: Final = roots
-
-
-FROZEN: Final = Lock(())
-"""The lock of every object of a frozen class, and of the objects in its fields."""
-
-
-class LockChanges:
-    """What `lock_` and `unlock_` remember for a `with` statement."""
-
-    __slots__ = ("entered", "was_locked")
-
-    def __init__(self) -> None:
-        self.was_locked: bool | None = None
-        """Whether the object was locked before the last call, until a `with` statement takes it."""
-        self.entered: list[bool] = []
-        """The same for each `with` statement that is open."""
-
-
-def refuse_if_locked(self: TensorClass, action: str) -> None:
+def refuse_if_locked(self: Stored, action: str) -> None:
     """Raise the error of an attempt to change what an object holds, where it is locked or frozen: "cannot `action` a Batch".
 
     Raises:
@@ -61,7 +31,7 @@ def refuse_if_locked(self: TensorClass, action: str) -> None:
         raise _refusal(self, f"cannot {action} a {type(self).__name__}", ".clone()")
 
 
-def refuse_if_frozen(self: TensorClass, action: str) -> None:
+def refuse_if_frozen(self: Stored, action: str) -> None:
     """Raise the error of an attempt to write to the tensors of an object, where it is frozen; a lock allows that.
 
     Raises:
@@ -73,7 +43,7 @@ def refuse_if_frozen(self: TensorClass, action: str) -> None:
         _refuse_if_it_holds_frozen(self, action, self)
 
 
-def _refuse_if_it_holds_frozen(self: TensorClass, action: str, holder: TensorClass) -> None:
+def _refuse_if_it_holds_frozen(self: Stored, action: str, holder: Stored) -> None:
     for name in self._nested:
         inner = getattr(self, name)
         if inner is None:
@@ -86,19 +56,19 @@ def _refuse_if_it_holds_frozen(self: TensorClass, action: str, holder: TensorCla
             _refuse_if_it_holds_frozen(inner, action, holder)
 
 
-def locked(self: TensorClass, name: str) -> RuntimeError | FrozenInstanceError:
+def locked(self: Stored, name: str) -> RuntimeError | FrozenInstanceError:
     """The error of an attempt to set a field of a locked object, to be raised."""
     return _refusal(self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)")
 
 
-def frozen(self: TensorClass, name: str) -> FrozenInstanceError:
+def frozen(self: Stored, name: str) -> FrozenInstanceError:
     """The error of an attempt to set a field of a frozen class, to be raised."""
     return FrozenInstanceError(
         f"cannot assign to {type(self).__name__}.{name}: the class is frozen; use .replace({name}=...)"
     )
 
 
-def _refusal(self: TensorClass, what: str, instead: str) -> RuntimeError | FrozenInstanceError:
+def _refusal(self: Stored, what: str, instead: str) -> RuntimeError | FrozenInstanceError:
     if "frozen" in self._flags:
         return FrozenInstanceError(f"{what}: the class is frozen")
     if self._lock is FROZEN:
@@ -106,7 +76,7 @@ def _refusal(self: TensorClass, what: str, instead: str) -> RuntimeError | Froze
     return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object")
 
 
-def is_locked(self: TensorClass) -> bool:
+def is_locked(self: Stored) -> bool:
     """Whether fields, batch size and names cannot be set: the object is locked or frozen."""
     return self._lock is not None
 
@@ -166,7 +136,7 @@ def enter(self: T) -> T:
     return self
 
 
-def leave(self: TensorClass, *error: object) -> None:
+def leave(self: Stored, *error: object) -> None:
     """End a `with` statement: the object is locked, or not, as it was before."""
     if self._lock_changes.entered.pop():
         lock(self)
@@ -175,33 +145,33 @@ def leave(self: TensorClass, *error: object) -> None:
         self._lock_changes.was_locked = None
 
 
-def _remember(self: TensorClass) -> None:
+def _remember(self: Stored) -> None:
     changes = getattr(self, "_lock_changes", None)
     if changes is None:
         changes = self._lock_changes = LockChanges()
     changes.was_locked = self._lock is not None
 
 
-def _tree(self: TensorClass) -> Iterator[TensorClass]:
+def _tree(self: Stored) -> Iterator[Stored]:
     """An object and everything that it holds."""
     yield self
     for inner in nested_objects(self):
         yield from _tree(inner)
 
 
-def _owners(self: TensorClass) -> list[TensorClass]:
+def _owners(self: Stored) -> list[Stored]:
     """The objects whose lock keeps this one locked. Those that are gone keep nothing."""
     owners = [root() for root in self._lock.roots] if self._lock is not None else []
     return [owner for owner in owners if owner is not None]
 
 
-def lock(self: TensorClass) -> None:
+def lock(self: Stored) -> None:
     """Lock an object and those that it holds, as `lock_` does; for the keyword `lock` of constructors."""
     if self._lock is None:
         _add_root(self, ref(self))
 
 
-def _add_root(self: TensorClass, root: ref[TensorClass]) -> None:
+def _add_root(self: Stored, root: ref[Stored]) -> None:
     if self._lock is FROZEN:
         return
     self._lock = Lock((root,) if self._lock is None else (*self._lock.roots, root))
@@ -209,12 +179,12 @@ def _add_root(self: TensorClass, root: ref[TensorClass]) -> None:
         _add_root(inner, root)
 
 
-def nested_objects(self: TensorClass) -> list[TensorClass]:
+def nested_objects(self: Stored) -> list[Stored]:
     """What the nested fields of an object hold, None left out."""
     if not self._nested:
         return []
     values = [value for value in self._field_values()[0] if not isinstance(value, Tensor)]
-    return [cast("TensorClass", value) for value in values if hasattr(value, "_batch_size")]
+    return [value for value in values if isinstance(value, Stored)]
 
 
 # What generated code of frozen classes calls
@@ -227,17 +197,9 @@ def frozen_view(value: H) -> H:
     """
     if getattr(value, "_lock", FROZEN) is FROZEN:
         return value
-    inner = cast("TensorClass", value)
+    inner = cast("Stored", value)
     values, static = inner._field_values()
     out = allocate_like(inner)._assign([frozen_view(one) for one in values], static, inner._batch_size, inner._device)
     out._names = inner._names
     out._lock = FROZEN
     return cast(H, out)
-
-
-def freeze_nested(self: TensorClass) -> None:
-    """Freeze what the nested fields of a new frozen object hold, which nothing else holds yet."""
-    for inner in nested_objects(self):
-        if inner._lock is not FROZEN:
-            inner._lock = FROZEN
-            freeze_nested(inner)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from .checks import named, suggestion
 from .contents import contents
-
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
+from .stored import Stored
 
 Key = str | tuple[str, ...]
 """A field's name, or the names that lead to a nested one."""
@@ -20,7 +18,7 @@ Values = Mapping[str, object] | Mapping[Key, object]
 NO_DEFAULT: Final = object()
 
 
-def get(self: TensorClass, key: Key, default: object = NO_DEFAULT) -> object:
+def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> object:
     """The value of a field; a tuple names a field of a nested object.
 
         batch.get("tokens"), batch.get(("point", "weight")), batch.get(("point", "weight"), None)
@@ -43,7 +41,7 @@ def get(self: TensorClass, key: Key, default: object = NO_DEFAULT) -> object:
     return owner
 
 
-def owner_of(self: TensorClass, key: Key) -> tuple[TensorClass, str]:
+def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
     """The object that has the field of a key, and the field's name.
 
     Raises:
@@ -56,10 +54,10 @@ def owner_of(self: TensorClass, key: Key) -> tuple[TensorClass, str]:
     owner = get(self, steps[:-1])
     if not steps or steps[-1] not in getattr(owner, "_fields", ()):
         raise _unknown(owner, steps[-1] if steps else "", steps[:-1])
-    return cast("TensorClass", owner), steps[-1]
+    return cast("Stored", owner), steps[-1]
 
 
-def pairs(self: TensorClass, values: Values | TensorClass) -> Iterator[tuple[Key, object]]:
+def pairs(self: Stored, values: Values | Stored) -> Iterator[tuple[Key, object]]:
     """The keys and values of a mapping, or of an object of the same class.
 
     Raises:
@@ -84,7 +82,7 @@ def _unknown(owner: object, name: str, before: tuple[str, ...]) -> KeyError:
         return FieldError(
             f"{'.'.join(before)} is {'None' if owner is None else type(owner).__name__}: it has no field {name!r}"
         )
-    self = cast("TensorClass", owner)
+    self = cast("Stored", owner)
     return FieldError(f"{type(self).__name__} has no field {name!r}{suggestion(name, self._fields)}")
 
 

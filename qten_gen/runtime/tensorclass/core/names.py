@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from torch import Size, Tensor
 
 from .contents import shallow_copy
 from .locks import refuse_if_locked
+from .stored import Stored
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Names = tuple[str | None, ...]
 """A name, or None, for each batch dimension."""
@@ -27,7 +25,7 @@ NamesLike = Sequence[str | None] | None
 """What a constructor takes as `names`; None is no name at all."""
 
 
-def names(self: TensorClass, value: NamesLike, batch_size: Size) -> Names | None:
+def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
     """What is stored for the names that a user gives; None where there is no name among them.
 
     Raises:
@@ -54,12 +52,12 @@ def names(self: TensorClass, value: NamesLike, batch_size: Size) -> Names | None
     return given if any(name is not None for name in given) else None
 
 
-def get_names(self: TensorClass) -> Names:
+def get_names(self: Stored) -> Names:
     """The property `names`."""
     return self._names or (None,) * len(self._batch_size)
 
 
-def position(self: TensorClass, name: str) -> int:
+def position(self: Stored, name: str) -> int:
     """The batch dimension that has a name.
 
     Raises:
@@ -71,7 +69,7 @@ def position(self: TensorClass, name: str) -> int:
     return known.index(name)
 
 
-def set_names(self: TensorClass, value: NamesLike) -> None:
+def set_names(self: Stored, value: NamesLike) -> None:
     """Set the property `names`.
 
     Raises:
@@ -138,7 +136,7 @@ def renamed(self: T, names: Names | None) -> T:
     return out
 
 
-def _new_names(self: TensorClass, names: tuple[str | None, ...], changes: dict[str, str]) -> Names:
+def _new_names(self: Stored, names: tuple[str | None, ...], changes: dict[str, str]) -> Names:
     old = get_names(self)
     if changes:
         if names:
@@ -152,7 +150,7 @@ def _new_names(self: TensorClass, names: tuple[str | None, ...], changes: dict[s
     return (None,) * len(old) if names == (None,) else _checked(self, names)
 
 
-def _checked(self: TensorClass, names_: Sequence[str | None]) -> Names:
+def _checked(self: Stored, names_: Sequence[str | None]) -> Names:
     return names(self, names_, self._batch_size) or (None,) * len(self._batch_size)
 
 

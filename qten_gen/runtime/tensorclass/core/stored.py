@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 
+Splitting = Callable[[Tensor, Any], Sequence[Tensor]]
+"""Cuts a tensor into pieces, as its second argument says: `lambda tensor, sizes: tensor.split(sizes)`."""
+
 
 class Lock:
     """What keeps an object as it is.
@@ -54,26 +57,33 @@ class Stored:
     """Named tensors that share their leading dimensions, as generated code stores them: one slot for each field, and four more.
 
     The tables say what the fields are; the metaclass and generated code fill them in. The primitives are the whole interface
-    between generated code and the runtime: they check nothing, and whoever calls them has checked.
+    between generated code and the runtime: they check nothing, and whoever calls them has checked. Those that have a body here
+    serve the classes whose fields are all single tensors that carry the batch, where a loop costs no time that can be measured;
+    other classes have their own.
     """
 
     __slots__ = ("__weakref__", "_batch_size", "_device", "_lock", "_lock_changes", "_names")
 
-    _batch_size: Size
-    """The leading dimensions that all batched tensors share."""
-    _device: torch.device | None
-    """Where all tensors are; None where nothing is said about it."""
-    _names: tuple[str | None, ...] | None
-    """A name or None for each batch dimension; None where no dimension has one."""
-    _lock: Lock | None
-    """What forbids changes; None for an object that may change."""
-    _lock_changes: LockChanges
-    """Unset until `lock_` or `unlock_` is called."""
+    # For checkers alone: `typing.get_type_hints` of a declared class evaluates the annotations of its bases too.
+    if TYPE_CHECKING:
+        _batch_size: Size
+        """The leading dimensions that all batched tensors share."""
+        _device: torch.device | None
+        """Where all tensors are; None where nothing is said about it."""
+        _names: tuple[str | None, ...] | None
+        """A name or None for each batch dimension; None where no dimension has one."""
+        _lock: Lock | None
+        """What forbids changes; None for an object that may change."""
+        _lock_changes: LockChanges
+        """Unset until `lock_` or `unlock_` is called."""
 
-    _declaration: ClassVar[Declaration]
-    """What the class statement declares."""
-    _defaults: ClassVar[dict[str, Default]]
-    """The defaults of fields, inherited ones included."""
+        _declaration: ClassVar[Declaration]
+        """What the class statement declares."""
+        _defaults: ClassVar[dict[str, Default]]
+        """The defaults of fields, inherited ones included."""
+        __generated_init__: ClassVar[Callable[..., None]]
+        """The generated constructor, which a class's own `__init__` may hide."""
+
     _flags: ClassVar[frozenset[str]] = frozenset()
     """The class flags that are on: `"frozen"`, `"autocast"`, ..."""
     _fields: ClassVar[tuple[str, ...]] = ()
@@ -90,8 +100,13 @@ class Stored:
     """The fields that hold a dict or a list of tensors."""
     _shapes: ClassVar[dict[str, tuple[str, str]]] = {}
     """For each field with an annotated shape, the dtype and the dimensions of the annotation."""
-    __generated_init__: ClassVar[Callable[..., None]]
-    """The generated constructor, which a class's own `__init__` may hide."""
+
+    def _fill(self, *args: Any, **kwargs: Any) -> Self:  # generated code says the parameters
+        """Store the tensor and nested fields, the static fields, batch size, device and names, unchecked, and give the object.
+
+        An object of a frozen class stores frozen copies of the objects in its nested fields.
+        """
+        raise NotImplementedError
 
     def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:
         """Apply `fn` to every tensor; batch size and device stay."""
@@ -103,32 +118,38 @@ class Stored:
 
     def _rearrange(self, fn: Callable[[Tensor, A], Tensor], argument: A, batch_size: Size) -> Self:
         """Apply `fn(tensor, argument)`, which turns the batch dimensions into `batch_size`, to every batched tensor."""
-        raise NotImplementedError
+        out = self._map_with(fn, argument, self._device)
+        out._batch_size = batch_size
+        out._names = None
+        return out
 
     def _zip(self, fn: Callable[[Tensor, Tensor], Tensor], other: Self) -> Self:
         """Apply `fn` to the tensors of both, field by field. Static fields are this object's."""
         raise NotImplementedError
 
-    def _index_put(self, index: object, value: Self) -> None:
+    def _index_put(self, index: Any, value: Self) -> None:  # whatever a tensor can be indexed with
         """Write `value` into the items that `index` selects."""
-        raise NotImplementedError
+        for mine, theirs in zip(self._field_values()[0], value._field_values()[0], strict=True):
+            mine[index] = theirs
 
     def _check_compatible(self, other: Self) -> None:
         """Refuse an object whose static values differ, or that has None in other fields. Nothing to refuse here."""
 
     def _join(self, fn: Callable[[list[Tensor]], Tensor], items: Sequence[Self], batch_size: Size) -> Self:
         """Join every tensor of `items`, the first of which is this object, with `torch.stack` or `torch.cat`."""
-        raise NotImplementedError
+        columns = zip(*[item._field_values()[0] for item in items], strict=True)
+        return object.__new__(type(self))._fill(*[fn([*column]) for column in columns], batch_size, self._device)
 
     def _split(
         self, fn: Callable[[Tensor, A], Sequence[Tensor]], argument: A, batch_sizes: Sequence[Size]
     ) -> list[Self]:
         """Cut every tensor with `fn(tensor, argument)` into one piece for each of `batch_sizes`."""
-        raise NotImplementedError
+        pieces = zip(*[fn(value, argument) for value in self._field_values()[0]], batch_sizes, strict=True)
+        return [object.__new__(type(self))._fill(*values, self._device) for values in pieces]
 
     def _leaves(self) -> list[Tensor]:
         """Every tensor, those of nested fields included; None is left out."""
-        raise NotImplementedError
+        return [*self._field_values()[0]]
 
     def _requires_grad(self) -> bool:
         """Whether any tensor requires a gradient."""
@@ -141,8 +162,8 @@ class Stored:
     def _assign(
         self, values: Sequence[Any], static: Sequence[Any], batch_size: Size, device: torch.device | None
     ) -> Self:
-        """Fill a new object from `_field_values`, unchecked."""
-        raise NotImplementedError
+        """Store what `_field_values` gave, unchecked. The dimensions have no names then."""
+        return self._fill(*values, *static, batch_size, device)
 
     def _to_dict(self) -> dict[str, object]:
         """The fields as a dict, nested classes as dicts."""

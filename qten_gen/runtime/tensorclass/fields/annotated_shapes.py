@@ -14,10 +14,10 @@ from torch import Size, Tensor
 from ..core import checks
 from ..core.checks import label, named
 from ..core.contents import contents, tensor_and_nested
+from ..core.stored import Stored
 
 if TYPE_CHECKING:
     from ....model import TensorClassDecl
-    from ..tensorclass import TensorClass
 
 
 def _named_dtypes(*names: str) -> frozenset[torch.dtype]:
@@ -58,7 +58,7 @@ def shapes_of(declaration: TensorClassDecl) -> dict[str, tuple[str, str]]:
     return {f.name: (f.dtype or "Shaped", f.dims) for f in fields if f.dims is not None}
 
 
-def refuse_shapes(self: TensorClass, batch_size: Size, /, **values: object) -> None:
+def refuse_shapes(self: Stored, batch_size: Size, /, **values: object) -> None:
     """Raise the error of the first tensor that is not what its annotation says; a name has one size in all fields.
 
     Raises:
@@ -72,7 +72,7 @@ def refuse_shapes(self: TensorClass, batch_size: Size, /, **values: object) -> N
             _refuse(self, name, value, batch_size, sizes)
 
 
-def shaped(self: TensorClass, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
+def shaped(self: Stored, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
     """The tensor to store in a field whose annotation says a shape; the sizes of other fields are not compared.
 
     Raises:
@@ -84,7 +84,7 @@ def shaped(self: TensorClass, name: str, value: object, batch_size: Size, device
     return found
 
 
-def fitting(self: TensorClass, name: str, value: object, old: Tensor | None) -> Tensor:
+def fitting(self: Stored, name: str, value: object, old: Tensor | None) -> Tensor:
     """The tensor to store in a field of an object that has the other fields already, in place of `old`.
 
     Raises:
@@ -100,12 +100,12 @@ def fitting(self: TensorClass, name: str, value: object, old: Tensor | None) -> 
     return found
 
 
-def refuse_contents(self: TensorClass, batch_size: Size, values: Mapping[str, object]) -> None:
+def refuse_contents(self: Stored, batch_size: Size, values: Mapping[str, object]) -> None:
     """Raise the error of fields that do not fit together for this batch size; `values` has all fields."""
     refuse_shapes(self, batch_size, **{name: values[name] for name in self._shapes})
 
 
-def set_together(self: TensorClass, values: Mapping[str, object]) -> None:
+def set_together(self: Stored, values: Mapping[str, object]) -> None:
     """Set several fields whose annotations say shapes: they have to fit together afterwards, not one by one.
 
     Raises:
@@ -124,7 +124,7 @@ def set_together(self: TensorClass, values: Mapping[str, object]) -> None:
     self._names = dimension_names
 
 
-def _refuse(self: TensorClass, name: str, value: Tensor, batch_size: Size, sizes: Sizes) -> None:
+def _refuse(self: Stored, name: str, value: Tensor, batch_size: Size, sizes: Sizes) -> None:
     """Raise the error of one tensor; note in `sizes` what its dimensions say."""
     dtype, dims = self._shapes[name]
     found = None if name in self._unbatched else batch_size
@@ -178,7 +178,7 @@ def _match(
     return found
 
 
-def _expected(self: TensorClass, name: str, batch_size: Size | None, sizes: Sizes) -> str:
+def _expected(self: Stored, name: str, batch_size: Size | None, sizes: Sizes) -> str:
     """The start of a message: the annotation, and what its names stand for.
 
     `Batch.mask: expected Bool[Tensor, "*batch seq"] with batch size [4] and seq = 7 (from tokens)`

@@ -6,25 +6,23 @@ Every operation applies to each of the tensors. Objects that are combined have t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 
 from ..core import checks
 from ..core.checks import label, named
+from ..core.stored import Stored
 from ..methods.joining import Join, all_or_none
 from .static import same_tensor
-
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
 
 A = TypeVar("A")
 C = TypeVar("C", bound="dict[str, Tensor] | list[Tensor]")
 
 
 def tensor_dict(
-    self: TensorClass, name: str, value: object, batch_size: Size | None, device: torch.device | None
+    self: Stored, name: str, value: object, batch_size: Size | None, device: torch.device | None
 ) -> dict[str, Tensor]:
     """The dict to store in a field, a new one, with its tensors moved to the object's device.
 
@@ -44,7 +42,7 @@ def tensor_dict(
 
 
 def tensor_list(
-    self: TensorClass, name: str, value: object, batch_size: Size | None, device: torch.device | None
+    self: Stored, name: str, value: object, batch_size: Size | None, device: torch.device | None
 ) -> list[Tensor]:
     """The list to store in a field, a new one, with its tensors moved to the object's device; see `tensor_dict`."""
     if not isinstance(value, (list, tuple)):
@@ -52,23 +50,21 @@ def tensor_list(
     return [_tensor(self, f"{name}[{i}]", item, batch_size, device) for i, item in enumerate(value)]
 
 
-def _tensor(
-    self: TensorClass, name: str, value: object, batch_size: Size | None, device: torch.device | None
-) -> Tensor:
+def _tensor(self: Stored, name: str, value: object, batch_size: Size | None, device: torch.device | None) -> Tensor:
     if batch_size is None:
         return checks.unbatched(self, name, value, device)
     return checks.tensor(self, name, value, batch_size, device)
 
 
 def zip_tensors(
-    self: TensorClass, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C | None, right: C | None
+    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C | None, right: C | None
 ) -> C | None:
     """Apply `fn` to the tensors of two objects, key by key; None in both or in neither."""
     given = _alike(self, name, [left, right])
     return None if given is None else _made(given[0], (fn(a, b) for a, b in _columns(given)))
 
 
-def join_tensors(self: TensorClass, name: str, fn: Join, values: list[C | None]) -> C | None:
+def join_tensors(self: Stored, name: str, fn: Join, values: list[C | None]) -> C | None:
     """Join the tensors of several objects, key by key; None in all objects or in none."""
     given = _alike(self, name, values)
     if given is None:
@@ -86,14 +82,14 @@ def part_tensors(
     return [_made(value, (column[i] for column in pieces)) for i in range(len(batch_sizes))]
 
 
-def put_tensors(self: TensorClass, name: str, target: C | None, index: object, value: C | None) -> None:
+def put_tensors(self: Stored, name: str, target: C | None, index: object, value: C | None) -> None:
     """Write items of every tensor; None in both objects or in neither."""
     given = _alike(self, name, [target, value])
     for mine, theirs in _columns(given or []):
         mine[index] = theirs  # type: ignore[index] # `index` was made by the runtime
 
 
-def match_tensors(self: TensorClass, name: str, left: C | None, right: C | None) -> None:
+def match_tensors(self: Stored, name: str, left: C | None, right: C | None) -> None:
     """Refuse two objects whose keys, or whose numbers of tensors, differ.
 
     Raises:
@@ -103,7 +99,7 @@ def match_tensors(self: TensorClass, name: str, left: C | None, right: C | None)
     _alike(self, name, [left, right])
 
 
-def same_tensors(self: TensorClass, name: str, values: list[C | None]) -> C | None:
+def same_tensors(self: Stored, name: str, values: list[C | None]) -> C | None:
     """The one dict or list that an Unbatched field has in all of `values`: the same object, or equal tensors.
 
     Raises:
@@ -118,7 +114,7 @@ def same_tensors(self: TensorClass, name: str, values: list[C | None]) -> C | No
     return first
 
 
-def _alike(self: TensorClass, name: str, values: Sequence[C | None]) -> list[C] | None:
+def _alike(self: Stored, name: str, values: Sequence[C | None]) -> list[C] | None:
     """The values, with keys in the order of the first, or None where all are None.
 
     Raises:

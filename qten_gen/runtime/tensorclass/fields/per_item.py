@@ -18,6 +18,7 @@ from torch.compiler import is_compiling
 from ..core.checks import BatchSize, label, named
 from ..core.checks import batch_size as as_batch_size
 from ..core.real_tensors import with_real_tensors
+from ..core.stored import Stored
 from ..methods.joining import Join, all_or_none
 from ..methods.reshaping import reshape_tensor, view_tensor
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from qten_gen_typing import PerItemField
 
     from ..methods.indexing import Index
-    from ..tensorclass import TensorClass
 else:
     PerItemField = Generic
 
@@ -194,7 +194,7 @@ def original(value: object) -> object:
     return value.original if isinstance(value, LostItems) else value
 
 
-def refuse_unfit(self: TensorClass, batch_size: Size, static: Sequence[object]) -> None:
+def refuse_unfit(self: Stored, batch_size: Size, static: Sequence[object]) -> None:
     """Raise the error of PerItem fields whose values are for another batch size; `static` is the second part of `_field_values`.
 
     Raises:
@@ -225,7 +225,7 @@ _MARK = "items_become"
 # What generated code calls
 
 
-def per_item(self: TensorClass, name: str, value: object, batch_size: Size) -> PerItem[Any]:
+def per_item(self: Stored, name: str, value: object, batch_size: Size) -> PerItem[Any]:
     """The values to store in a field: a PerItem of the batch size, or lists as deep as it has dimensions.
 
     Raises:
@@ -241,7 +241,7 @@ def per_item(self: TensorClass, name: str, value: object, batch_size: Size) -> P
     return PerItem(_flat(self, name, value, batch_size), batch_size)
 
 
-def _flat(self: TensorClass, name: str, value: object, batch_size: Size) -> list[object]:
+def _flat(self: Stored, name: str, value: object, batch_size: Size) -> list[object]:
     if not batch_size:
         return [value]
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
@@ -256,7 +256,7 @@ def _flat(self: TensorClass, name: str, value: object, batch_size: Size) -> list
 
 @with_real_tensors
 def rearrange_items(
-    self: TensorClass, name: str, fn: Callable[[Tensor, A], Tensor], value: PerItem[T], argument: A
+    self: Stored, name: str, fn: Callable[[Tensor, A], Tensor], value: PerItem[T], argument: A
 ) -> PerItem[T]:
     """The values rearranged as `fn(tensor, argument)` rearranges tensors.
 
@@ -285,7 +285,7 @@ def _on_cpu(argument: A) -> A:
 
 
 @with_real_tensors
-def join_items(self: TensorClass, name: str, fn: Join, values: list[PerItem[T] | None]) -> PerItem[T] | None:
+def join_items(self: Stored, name: str, fn: Join, values: list[PerItem[T] | None]) -> PerItem[T] | None:
     """The values of several objects joined; None in all objects or in none."""
     given = all_or_none(self, name, values)
     if given is None:
@@ -304,7 +304,7 @@ def join_items(self: TensorClass, name: str, fn: Join, values: list[PerItem[T] |
 
 @with_real_tensors
 def part_items(
-    self: TensorClass,
+    self: Stored,
     name: str,
     fn: Callable[[Tensor, A], Sequence[Tensor]],
     value: PerItem[T] | None,
@@ -326,7 +326,7 @@ def part_items(
 
 @with_real_tensors
 def put_items(
-    self: TensorClass, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
+    self: Stored, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
 ) -> PerItem[T] | None:
     """The values with some of them written over; None in both objects or in neither."""
     given = all_or_none(self, name, [target, value])
@@ -339,7 +339,7 @@ def put_items(
 
 
 @with_real_tensors
-def with_items(self: TensorClass, name: str, target: object, index: object, value: object) -> PerItem[Any]:
+def with_items(self: Stored, name: str, target: object, index: object, value: object) -> PerItem[Any]:
     """The values of a field with those of some items written over: by one value for each, as the field itself takes them.
 
     Raises:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
 from ..core.checks import label, named
+from ..core.stored import Stored
 from ..methods.joining import all_or_none
-
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
 
 
 @runtime_checkable
@@ -34,7 +32,7 @@ def equal(left: object, right: object) -> bool:
         return False
 
 
-def same_tensor(self: TensorClass, name: str, values: Sequence[Tensor | None]) -> Tensor | None:
+def same_tensor(self: Stored, name: str, values: Sequence[Tensor | None]) -> Tensor | None:
     """The one tensor that an Unbatched field has in all of `values`: the same object, or an equal one.
 
     Raises:
@@ -62,7 +60,7 @@ def _equal_tensors(left: Tensor, right: Tensor) -> bool:
 S = TypeVar("S")
 
 
-def same(self: TensorClass, name: str, values: Sequence[S]) -> S:
+def same(self: Stored, name: str, values: Sequence[S]) -> S:
     """The one value that a static field has in all of `values`.
 
     Raises:
@@ -81,11 +79,11 @@ def same(self: TensorClass, name: str, values: Sequence[S]) -> S:
 # What generated code calls before the items of one object are written into another
 
 
-def match_nothing(self: TensorClass, other: TensorClass) -> None:
+def match_nothing(self: Stored, other: Stored) -> None:
     """The `_check_compatible` of a class whose objects are always alike: no field of it is static, nested or optional."""
 
 
-def match_optional(self: TensorClass, name: str, left: object, right: object) -> None:
+def match_optional(self: Stored, name: str, left: object, right: object) -> None:
     """Refuse an optional field that is None in one of two objects.
 
     Raises:
@@ -95,7 +93,7 @@ def match_optional(self: TensorClass, name: str, left: object, right: object) ->
         all_or_none(self, name, [left, right])
 
 
-def match_nested(self: TensorClass, name: str, left: TensorClass | None, right: TensorClass | None) -> None:
+def match_nested(self: Stored, name: str, left: Stored | None, right: Stored | None) -> None:
     """Refuse the nested objects of two objects where one is None, or where they are of one class and not alike.
 
     Raises:

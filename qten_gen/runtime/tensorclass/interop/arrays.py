@@ -11,6 +11,7 @@ from torch import Tensor
 from ..core.checks import BatchSize, DeviceLike, label
 from ..core.checks import batch_size as as_batch_size
 from ..core.contents import contents, nested_class
+from ..core.stored import Stored
 from ..fields.per_item import PerItem
 from ..methods.conversion import from_dict
 from ..methods.joining import unbind
@@ -18,17 +19,15 @@ from ..methods.joining import unbind
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..tensorclass import TensorClass
-
     Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Rows: TypeAlias = "dict[str, object] | list[Rows]"
 """One dict for an object without batch dimensions; lists of them, as deep as there are batch dimensions."""
 
 
-def numpy(self: TensorClass, *, force: bool = False) -> dict[str, object]:
+def numpy(self: Stored, *, force: bool = False) -> dict[str, object]:
     """The fields as a dict of arrays, nested objects as dicts; None, static and PerItem values as they are.
 
     Arrays share memory with the tensors, so writes are seen on both sides.
@@ -43,14 +42,14 @@ def numpy(self: TensorClass, *, force: bool = False) -> dict[str, object]:
     return {name: _array(self, name, value, force) for name, value in contents(self).items()}
 
 
-def _array(self: TensorClass, name: str, value: object, force: bool) -> object:
+def _array(self: Stored, name: str, value: object, force: bool) -> object:
     if isinstance(value, Tensor):
         try:
             return value.numpy(force=force)
         except (RuntimeError, TypeError) as error:
             raise TypeError(f"{label(self, name)}: {error}") from error
     if name in self._nested and value is not None:
-        return numpy(cast("TensorClass", value), force=force)
+        return numpy(cast("Stored", value), force=force)
     if name in self._containers and isinstance(value, dict):
         return {key: _array(self, f"{name}.{key}", tensor, force) for key, tensor in value.items()}
     if name in self._containers and isinstance(value, list):
@@ -90,7 +89,7 @@ def _columns(records: Array) -> dict[str, object]:
     return {name: records[name] for name in records.dtype.names or ()}
 
 
-def _tensors(cls: type[TensorClass], values: Mapping[str, object]) -> dict[str, object]:
+def _tensors(cls: type[Stored], values: Mapping[str, object]) -> dict[str, object]:
     """The values with tensors in the place of arrays; static fields may hold arrays, and keep them."""
     return {
         name: value if name in cls._static or name not in cls._fields else _tensor(cls, name, value)
@@ -98,7 +97,7 @@ def _tensors(cls: type[TensorClass], values: Mapping[str, object]) -> dict[str, 
     }
 
 
-def _tensor(cls: type[TensorClass], name: str, value: object) -> object:
+def _tensor(cls: type[Stored], name: str, value: object) -> object:
     if name in cls._containers and isinstance(value, Mapping):
         return {key: _tensor(cls, "", array) for key, array in value.items()}
     if name in cls._containers and isinstance(value, list):
@@ -123,7 +122,7 @@ def _is_shareable(array: Array) -> bool:
     return array.flags.writeable and all(step >= 0 and step % max(array.itemsize, 1) == 0 for step in array.strides)
 
 
-def tolist(self: TensorClass) -> Rows:
+def tolist(self: Stored) -> Rows:
     """The items as dicts of plain Python values, in lists as deep as there are batch dimensions; what JSON can hold.
 
         batch.tolist()[0]["tokens"]
@@ -144,5 +143,4 @@ def _plain(value: object) -> object:
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list):
         return [_plain(part) for part in value]
-    tolist_of = getattr(value, "tolist", None) if hasattr(value, "_batch_size") else None
-    return value if tolist_of is None else cast("object", tolist_of())
+    return tolist(value) if isinstance(value, Stored) else value

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from torch import Size, Tensor
 
-from ..core.checks import BatchSize, DeviceLike, is_nested, named
+from ..core.checks import BatchSize, DeviceLike, named
 from ..core.contents import contents, nested_class, tensors_of
+from ..core.stored import Stored
 from ..methods.conversion import from_dict
 
 if TYPE_CHECKING:
@@ -16,9 +17,8 @@ if TYPE_CHECKING:
 
     from _typeshed import DataclassInstance
 
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 def from_dataclass(
@@ -70,7 +70,7 @@ def _from_record(
 ) -> T:
     if auto_batch_size and batch_size is not None:
         raise ValueError(f"{where}: expected batch_size or auto_batch_size, got both")
-    values = contents(source) if is_nested(source) else cast("Mapping[str, object]", _as_mapping(source))
+    values = contents(source) if isinstance(source, Stored) else cast("Mapping[str, object]", _as_mapping(source))
     size = _shared_dimensions(cls, values) if auto_batch_size else batch_size
     return from_dict(cls, values, batch_size=size, device=device)
 
@@ -81,7 +81,7 @@ def _kind(source: object) -> str:
 
 def _names(source: object) -> tuple[str, ...] | None:
     """The field names of a record; None of any other value, and of objects of declared classes, which stay what they are."""
-    if is_nested(source) or isinstance(source, type):
+    if isinstance(source, (Stored, type)):
         return None
     if dataclasses.is_dataclass(source):
         return tuple(field.name for field in dataclasses.fields(source))
@@ -98,7 +98,7 @@ def _as_mapping(source: object) -> object:
     return source if names is None else {name: _as_mapping(getattr(source, name)) for name in names}
 
 
-def _shared_dimensions(cls: type[TensorClass], values: Mapping[str, object]) -> Size:
+def _shared_dimensions(cls: type[Stored], values: Mapping[str, object]) -> Size:
     """The longest shape that the shapes of all tensors start with that the batch carries; none where there are no tensors."""
     shapes = list(_shapes(cls, values))
     size = shapes[0] if shapes else Size()
@@ -108,13 +108,13 @@ def _shared_dimensions(cls: type[TensorClass], values: Mapping[str, object]) -> 
     return size
 
 
-def _shapes(cls: type[TensorClass], values: Mapping[str, object]) -> Iterator[Size]:
+def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
     for name, value in values.items():
         if name in cls._static or name in cls._unbatched:
             continue
         if isinstance(value, Tensor):
             yield value.shape
-        elif is_nested(value):
+        elif isinstance(value, Stored):
             yield value._batch_size
         elif name in cls._containers:
             yield from (tensor.shape for tensor in tensors_of(value))

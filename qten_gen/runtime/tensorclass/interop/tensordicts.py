@@ -12,6 +12,7 @@ from torch import Size, Tensor
 
 from ..core.checks import named, suggestion
 from ..core.contents import construct, contents, nested_class, tensors_of
+from ..core.stored import Stored
 from ..fields.per_item import PerItem
 from ..fields.static import equal
 
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
 
     from ....model import FieldDecl, TensorClassDecl
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
-def to_tensordict(self: TensorClass, *, retain_none: bool = True) -> TensorDict:
+def to_tensordict(self: Stored, *, retain_none: bool = True) -> TensorDict:
     """The fields as a `tensordict.TensorDict` with the same batch size, device and names; nested objects become TensorDicts.
 
     Tensors are shared, not copied. A static value becomes a `NonTensorData`, an Unbatched tensor an `UnbatchedTensor`, a dict or
@@ -49,14 +49,14 @@ def to_tensordict(self: TensorClass, *, retain_none: bool = True) -> TensorDict:
     return made
 
 
-def _entry(library: ModuleType, self: TensorClass, name: str, value: object, retain_none: bool) -> object:
+def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_none: bool) -> object:
     """A field's value as a TensorDict holds it."""
     if isinstance(value, PerItem):
         return _stacked(library, value)
     if value is None or name in self._static:
         return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
     if name in self._nested:
-        return to_tensordict(cast("TensorClass", value), retain_none=retain_none)
+        return to_tensordict(cast("Stored", value), retain_none=retain_none)
     hold = library.UnbatchedTensor if name in self._unbatched else _itself
     if name not in self._containers:
         return cast("object", hold(value))
@@ -120,7 +120,7 @@ def from_tensordict(
     return construct(cls, {**values, **shape})
 
 
-def _value(cls: type[TensorClass], name: str, entry: Any, safe: bool, batch_size: Size) -> object:
+def _value(cls: type[Stored], name: str, entry: Any, safe: bool, batch_size: Size) -> object:
     """The value of a field that a TensorDict's entry stands for."""
     library: Any = sys.modules["tensordict"]
     if isinstance(entry, library.NonTensorStack):
@@ -138,12 +138,12 @@ def _value(cls: type[TensorClass], name: str, entry: Any, safe: bool, batch_size
     return entry
 
 
-def _declared(cls: type[TensorClass]) -> dict[str, FieldDecl]:
+def _declared(cls: type[Stored]) -> dict[str, FieldDecl]:
     """What the class declares about each field."""
     return {field.name: field for field in cast("TensorClassDecl", cls._declaration).fields}
 
 
-def _common(cls: type[TensorClass], name: str, values: object) -> object:
+def _common(cls: type[Stored], name: str, values: object) -> object:
     """The one value of a static field, from the values of all items, nested lists where there are several batch dimensions."""
     found: list[object] = [values]
     while found and isinstance(found[0], list):

@@ -14,6 +14,7 @@ from ..core.checks import device as as_device
 from ..core.contents import allocate_like, tensor_and_nested
 from ..core.locks import nested_objects
 from ..core.lookup import Key
+from ..core.stored import Stored
 from ..fields import containers, per_item
 from .listing import items
 from .moving import Device
@@ -21,9 +22,8 @@ from .moving import Device
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 @overload
@@ -171,7 +171,7 @@ def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:
     return several(self, fn, others, "apply")
 
 
-def _fits(out: TensorClass, device: torch.device | None) -> bool:
+def _fits(out: Stored, device: torch.device | None) -> bool:
     """Whether all leaves are tensors whose shapes start with the batch size, and on the device."""
     size = out._batch_size
     n = len(size)
@@ -189,7 +189,7 @@ def _fits(out: TensorClass, device: torch.device | None) -> bool:
     )
 
 
-def _none_lost(self: TensorClass, out: TensorClass) -> bool:
+def _none_lost(self: Stored, out: Stored) -> bool:
     """Whether no function has returned None for a tensor, which a field that may be None would hold without a leaf."""
     return len(self._leaves()) == len(out._leaves())
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from torch import Size, Tensor
 
 from ..core.checks import BatchSize, DeviceLike, suggestion
 from ..core.checks import batch_size as as_batch_size
 from ..core.contents import allocate_like, construct, contents, nested_class, shallow_copy
+from ..core.stored import Stored
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
-def to_dict(self: TensorClass) -> dict[str, object]:
+def to_dict(self: Stored) -> dict[str, object]:
     """The fields as a dict, nested objects as dicts. Tensors are not copied."""
     return self._to_dict()
 
@@ -49,7 +47,7 @@ def from_dict(
     return construct(cls, {**given, "batch_size": size, "device": device})
 
 
-def show(self: TensorClass) -> str:
+def show(self: Stored) -> str:
     """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
     values, static = self._field_values()
     fields = "".join(map(_line, self._fields, contents(self).values() if static else values))

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self, cast
+from typing import Self, cast
 
 import torch
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from qten_gen_typing import Primitives
-else:
-    Primitives = object
+from ..core.stored import Stored
 
 
-class Gradients(Primitives):
+class Gradients(Stored):
     """The members of TensorClass that read, make and remove gradients."""
 
     __slots__ = ()

@@ -10,23 +10,21 @@ from collections.abc import Iterator, Sequence
 from operator import getitem as item_of
 from operator import index as integer
 from types import EllipsisType
-from typing import TYPE_CHECKING, SupportsIndex, TypeVar, cast
+from typing import SupportsIndex, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
 from ..core import names
-from ..core.checks import is_nested, named, plain_int, refuse_if_frozen
+from ..core.checks import named, plain_int, refuse_if_frozen
 from ..core.contents import batched_leaves
 from ..core.error_context import explain
+from ..core.stored import Stored
 from . import joining
 from .reshaping import with_length
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 IndexItem = int | slice | EllipsisType | Tensor | Sequence[int] | Sequence[bool] | range | None
 """One part of an index."""
@@ -95,11 +93,11 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
     try:
         self._index_put(plain, value)
     except RuntimeError as error:
-        explain(f"{type(self).__name__}[{_shown(index)}]", [self[index], value], error, dtypes=True)
+        explain(f"{type(self).__name__}[{_shown(index)}]", [getitem(self, index), value], error, dtypes=True)
         raise
 
 
-def _fill(self: TensorClass, index: Index, plain: PlainIndex, value: object, size: Size) -> None:
+def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Size) -> None:
     """Write a number, or a tensor that broadcasts over the batch size `size` of the items, into the items of an index."""
     if isinstance(value, Tensor):
         n = len(self._batch_size)
@@ -114,7 +112,7 @@ def _fill(self: TensorClass, index: Index, plain: PlainIndex, value: object, siz
         raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}")
 
 
-def plain_index(self: TensorClass, index: Index) -> PlainIndex:
+def plain_index(self: Stored, index: Index) -> PlainIndex:
     """An index along the batch dimensions in a form that can be applied to every tensor that carries them.
 
     Raises:
@@ -141,7 +139,7 @@ def over_batch(value: Tensor, batch_size: Size, events: int) -> Tensor:
     return value.reshape(*value.shape, *(1,) * events)
 
 
-def length(self: TensorClass) -> int:
+def length(self: Stored) -> int:
     """The size of the first batch dimension.
 
     Raises:
@@ -168,7 +166,7 @@ _MANY = 256
 """From how many positions on it pays to ask whether all of them count from the front."""
 
 
-def _rows_of(self: TensorClass, index: Index) -> Tensor | None:
+def _rows_of(self: Stored, index: Index) -> Tensor | None:
     """The positions that a mask or a tensor of indices selects, where `index_select` may take them; None for the plain way."""
     if type(index) is not Tensor or index.dim() != 1 or not self._batch_size:
         return None
@@ -179,7 +177,7 @@ def _rows_of(self: TensorClass, index: Index) -> Tensor | None:
     return None
 
 
-def _are_positions(self: TensorClass, index: Tensor) -> bool:
+def _are_positions(self: Stored, index: Tensor) -> bool:
     """Whether no index is negative or out of range, where it is cheap to know: in main memory, of tensors with rows."""
     if is_compiling() or not index.is_cpu or all(leaf.dim() == 1 for leaf in batched_leaves(self)):
         return False
@@ -195,7 +193,7 @@ def _select_rows(tensor: Tensor, rows: Tensor) -> Tensor:
     return torch.index_select(tensor, 0, rows) if tensor.get_device() == rows.get_device() else tensor[rows]
 
 
-def _mask_indices(self: TensorClass, mask: Tensor, first: int) -> tuple[Tensor, ...]:
+def _mask_indices(self: Stored, mask: Tensor, first: int) -> tuple[Tensor, ...]:
     """The positions where a mask over the batch dimensions from `first` on is true: found once, not for every field."""
     covered = self._batch_size[first : first + mask.dim()]
     if mask.shape != covered:
@@ -206,7 +204,7 @@ def _mask_indices(self: TensorClass, mask: Tensor, first: int) -> tuple[Tensor, 
     return mask.nonzero(as_tuple=True)
 
 
-def _resolved(self: TensorClass, index: Index) -> tuple[PlainIndex, Size]:
+def _resolved(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
     """The index in plain form, and the batch size of the items that it selects."""
     return _basic(self._batch_size, index) or _with_tensors(self, index)
 
@@ -239,7 +237,7 @@ def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
     return cast("tuple[_Plain, ...]", index), Size(sizes)
 
 
-def _with_tensors(self: TensorClass, index: Index) -> tuple[PlainIndex, Size]:
+def _with_tensors(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
     """Any other index in plain form, and the batch size of the items that it selects."""
     batch_size = self._batch_size
     if type(index) is Tensor and index.dtype is torch.long and index.dim() > 0 and batch_size:
@@ -249,7 +247,7 @@ def _with_tensors(self: TensorClass, index: Index) -> tuple[PlainIndex, Size]:
     return plain, _indexed_size(batch_size, plain)
 
 
-def _plain(self: TensorClass, index: Index) -> PlainIndex:
+def _plain(self: Stored, index: Index) -> PlainIndex:
     """The same index made of integers, slices, None and integer tensors; an ellipsis stands for batch dimensions only."""
     items = index if isinstance(index, tuple) else (index,)
     tensors = [_item(self, item) for item in items]
@@ -277,11 +275,11 @@ def _plain(self: TensorClass, index: Index) -> PlainIndex:
     return plain[0] if len(plain) == 1 else tuple(plain)
 
 
-def _item(self: TensorClass, item: IndexItem) -> _Plain | EllipsisType:
+def _item(self: Stored, item: IndexItem) -> _Plain | EllipsisType:
     """One part of an index, with a sequence or an array made a tensor."""
     if item is None or isinstance(item, (slice, EllipsisType)):
         return item
-    is_array = getattr(item, "ndim", 0) > 0 and not isinstance(item, Tensor) and not is_nested(item)
+    is_array = getattr(item, "ndim", 0) > 0 and not isinstance(item, Tensor) and not isinstance(item, Stored)
     if is_array or isinstance(item, (list, range)):
         item = _index_tensor(self, item)
     if isinstance(item, Tensor):
@@ -304,7 +302,7 @@ def _item(self: TensorClass, item: IndexItem) -> _Plain | EllipsisType:
 _INDEX_DTYPES = (torch.long, torch.int)
 
 
-def _index_tensor(self: TensorClass, item: object) -> Tensor:
+def _index_tensor(self: Stored, item: object) -> Tensor:
     """The tensor of a list, a range or an array of indexes."""
     values = list(item) if isinstance(item, range) else item
     try:

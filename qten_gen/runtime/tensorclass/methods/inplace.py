@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar, cast, overload
+from typing import TypeVar, cast, overload
 
 from torch import Tensor
 
+from ....common.naming import storage
 from ..core.checks import label, named
 from ..core.contents import contents, tensor_and_nested
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, owner_of, pairs
+from ..core.stored import Stored
 from ..fields.per_item import with_items
 from ..fields.static import match_optional, same
 from .indexing import Index, PlainIndex, plain_index, setitem
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Several = dict[str, Tensor] | list[Tensor]
 """What a field holds that has several tensors."""
@@ -72,7 +70,7 @@ def set_at_(self: T, key: Key, value: object, index: Index) -> T:
         for part, tensor, given in _matched(where, target, value):
             _write_items(where + part, tensor, plain, given)
     else:
-        setitem(target, plain, cast("TensorClass", value))
+        setitem(target, plain, cast("Stored", value))
     return self
 
 
@@ -149,10 +147,10 @@ def copy_(self: T, source: T, non_blocking: bool = False) -> T:
     return self
 
 
-def _exchange_items(owner: TensorClass, name: str, values: object) -> None:
+def _exchange_items(owner: Stored, name: str, values: object) -> None:
     """Give a PerItem field other values, which a locked object allows: they stand for a write into those that are there."""
     refuse_if_frozen(owner, "write to the items of")
-    setattr(owner, import_module("qten_gen.model").storage(name), values)
+    setattr(owner, storage(name), values)
 
 
 def copy_at_(self: T, source: T, index: Index) -> T:
@@ -166,7 +164,7 @@ def copy_at_(self: T, source: T, index: Index) -> T:
     return self
 
 
-def write(owner: TensorClass, name: str, value: object, non_blocking: bool) -> None:
+def write(owner: Stored, name: str, value: object, non_blocking: bool) -> None:
     """Write into what a field holds: a tensor of its shape, a number, or for several tensors as many, by key or in order."""
     target = _target(owner, name)
     if isinstance(target, Tensor):
@@ -180,9 +178,7 @@ def write(owner: TensorClass, name: str, value: object, non_blocking: bool) -> N
         raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {named(value)}")
 
 
-def _write_tensor(
-    target: Tensor, value: object, non_blocking: bool, owner: TensorClass, name: str, part: str = ""
-) -> None:
+def _write_tensor(target: Tensor, value: object, non_blocking: bool, owner: Stored, name: str, part: str = "") -> None:
     """Write into one tensor; the last three say where it is."""
     if isinstance(value, Tensor):
         if value.shape != target.shape:
@@ -226,12 +222,12 @@ def _matched(where: str, target: Several, value: object) -> Iterator[tuple[str, 
         yield f"[{key!r}]", target[key], one  # type: ignore[index] # a key of a dict, a place in a list
 
 
-def _target(owner: TensorClass, name: str) -> Tensor | Several | TensorClass:
+def _target(owner: Stored, name: str) -> Tensor | Several | Stored:
     """What a field holds, to be written into."""
     refuse_if_frozen(owner, "write to the tensors of")
     if name in owner._static:
         raise TypeError(f"{label(owner, name)} is no tensor and cannot be written in place; use .set")
-    target: Tensor | Several | TensorClass | None = getattr(owner, name)
+    target: Tensor | Several | Stored | None = getattr(owner, name)
     if target is None:
         raise ValueError(f"{label(owner, name)} is None, which cannot be written in place; use .set")
     return target

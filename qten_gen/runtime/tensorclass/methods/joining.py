@@ -14,13 +14,13 @@ from torch import unbind as unbind_tensors
 from ..core import names
 from ..core.checks import disambiguation, label, of_another_class
 from ..core.error_context import explain
+from ..core.stored import Stored
 from .reshaping import Dim, dimension, with_inserted, with_length, without
 
 if TYPE_CHECKING:
     from ..core.names import Names
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 A = TypeVar("A")
 
 Join = Callable[[list[Tensor]], Tensor]
@@ -191,13 +191,13 @@ def _both(first: object, other: object) -> str:
 # What generated code calls
 
 
-def join_optional(self: TensorClass, name: str, fn: Join, values: list[Tensor | None]) -> Tensor | None:
+def join_optional(self: Stored, name: str, fn: Join, values: list[Tensor | None]) -> Tensor | None:
     """Join an optional tensor field, which is None in all objects or in none."""
     given = all_or_none(self, name, values)
     return None if given is None else fn(given)
 
 
-def join_nested(self: TensorClass, name: str, fn: Join, values: list[T | None], batch_size: Size) -> T | None:
+def join_nested(self: Stored, name: str, fn: Join, values: list[T | None], batch_size: Size) -> T | None:
     """Join a nested field, whose values are of one class; None in all objects or in none."""
     given = all_or_none(self, name, values)
     if given is None:
@@ -210,7 +210,7 @@ def join_nested(self: TensorClass, name: str, fn: Join, values: list[T | None], 
 
 
 def zip_optional(
-    self: TensorClass, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: Tensor | None, right: Tensor | None
+    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: Tensor | None, right: Tensor | None
 ) -> Tensor | None:
     """Apply `fn` to an optional tensor field of two objects, which is None in both or in neither."""
     given = all_or_none(self, name, [left, right])
@@ -218,7 +218,7 @@ def zip_optional(
 
 
 def zip_nested(
-    self: TensorClass, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T | None, right: T | None
+    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T | None, right: T | None
 ) -> T | None:
     """Apply `fn` to the tensors of a nested field of two objects; None in both or in neither."""
     if left is None or right is None:
@@ -229,14 +229,14 @@ def zip_nested(
     return left._zip(fn, right)
 
 
-def put_optional(self: TensorClass, name: str, target: Tensor | None, index: object, value: Tensor | None) -> None:
+def put_optional(self: Stored, name: str, target: Tensor | None, index: object, value: Tensor | None) -> None:
     """Write items of an optional tensor field, which is None in both objects or in neither."""
     given = all_or_none(self, name, [target, value])
     if given is not None:
         given[0][index] = given[1]  # type: ignore[index] # `index` was made by the runtime
 
 
-def put_nested(self: TensorClass, name: str, target: T | None, index: object, value: T | None) -> None:
+def put_nested(self: Stored, name: str, target: T | None, index: object, value: T | None) -> None:
     """Write items of a nested field; None in both objects or in neither."""
     if target is None or value is None:
         all_or_none(self, name, [target, value])
@@ -254,7 +254,7 @@ def part_optional(
 
 
 def part_nested(
-    self: TensorClass,
+    self: Stored,
     fn: Callable[[Tensor, A], Sequence[Tensor]],
     value: T | None,
     argument: A,
@@ -270,7 +270,7 @@ def part_nested(
 V = TypeVar("V")
 
 
-def all_or_none(self: TensorClass, name: str, values: list[V | None]) -> list[V] | None:
+def all_or_none(self: Stored, name: str, values: list[V | None]) -> list[V] | None:
     """The values of an optional field in several objects, or None where it is None in all of them.
 
     Raises:
@@ -287,5 +287,5 @@ def all_or_none(self: TensorClass, name: str, values: list[V | None]) -> list[V]
     )
 
 
-def _different(self: TensorClass, name: str, left: object, right: object) -> TypeError:
+def _different(self: Stored, name: str, left: object, right: object) -> TypeError:
     return TypeError(f"{label(self, name)}: expected values of one class, got {_both(left, right)}")

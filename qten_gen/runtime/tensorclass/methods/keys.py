@@ -10,18 +10,18 @@ from torch import Tensor
 from ..core.checks import refuse_if_locked, suggestion
 from ..core.contents import construct, contents, shallow_copy
 from ..core.lookup import NO_DEFAULT, Key, Values, get, owner_of, pairs
+from ..core.stored import Stored
 from ..fields import annotated_shapes
-from .indexing import Index, plain_index
+from .indexing import Index, getitem, plain_index
 from .inplace import write
 
 if TYPE_CHECKING:
     from ....model import TensorClassDecl
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
-def get_at(self: TensorClass, key: Key, index: Index, default: object = NO_DEFAULT) -> object:
+def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -> object:
     """The items of a field that `index` selects along the batch dimensions: `batch[index].get(key)`, but for that field alone.
 
         batch.get_at("tokens", 0), batch.get_at(("point", "weight"), mask)
@@ -39,7 +39,7 @@ def get_at(self: TensorClass, key: Key, index: Index, default: object = NO_DEFAU
     owner, name = owner_of(self, key)
     if isinstance(found, Tensor) and name not in owner._unbatched:
         return found[plain_index(self, index)]
-    return get(self[index], key)
+    return get(getitem(self, index), key)
 
 
 def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> T:
@@ -68,7 +68,7 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
     return self
 
 
-def setdefault(self: TensorClass, key: Key, default: object) -> object:
+def setdefault(self: Stored, key: Key, default: object) -> object:
     """The value of a field; one that is None is set to `default` first.
 
         batch.setdefault("mask", torch.ones(4))
@@ -85,7 +85,7 @@ def setdefault(self: TensorClass, key: Key, default: object) -> object:
     return cast(object, getattr(owner, name))
 
 
-def pop(self: TensorClass, key: Key) -> object:
+def pop(self: Stored, key: Key) -> object:
     """Take the value out of an optional tensor or nested field, which is None afterwards.
 
     Raises:
@@ -122,7 +122,7 @@ def update(self: T, values: Values | T, *, inplace: bool = False, non_blocking: 
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.
     """
-    together: dict[int, tuple[TensorClass, dict[str, object]]] = {}
+    together: dict[int, tuple[Stored, dict[str, object]]] = {}
     for key, value in pairs(self, values):
         owner, name = owner_of(self, key)
         together.setdefault(id(owner), (owner, {}))[1][name] = value
@@ -131,7 +131,7 @@ def update(self: T, values: Values | T, *, inplace: bool = False, non_blocking: 
     return self
 
 
-def _update_fields(self: TensorClass, values: dict[str, object], inplace: bool, non_blocking: bool) -> None:
+def _update_fields(self: Stored, values: dict[str, object], inplace: bool, non_blocking: bool) -> None:
     """`update` for the fields of one object; those whose annotations say shapes are compared with one another first."""
     shaped = {} if inplace else {name: value for name, value in values.items() if name in self._shapes}
     if len(shaped) > 1:
@@ -146,7 +146,7 @@ def _update_fields(self: TensorClass, values: dict[str, object], inplace: bool, 
             update(inner, cast("Values", value), inplace=inplace, non_blocking=non_blocking)
 
 
-def select(self: TensorClass, *keys: Key) -> dict[str, object]:
+def select(self: Stored, *keys: Key) -> dict[str, object]:
     """Some fields as a dict, in the order asked for; of a nested object that a tuple leads into, a dict of the fields asked for.
 
         batch.select("tokens", ("point", "weight"))  # {"tokens": ..., "point": {"weight": ...}}
@@ -167,7 +167,7 @@ def select(self: TensorClass, *keys: Key) -> dict[str, object]:
     return chosen
 
 
-def exclude(self: TensorClass, *keys: Key) -> dict[str, object]:
+def exclude(self: Stored, *keys: Key) -> dict[str, object]:
     """The fields that are not named, as a dict; a nested object that a tuple leads into is a dict of its other fields.
 
     Raises:
@@ -178,7 +178,7 @@ def exclude(self: TensorClass, *keys: Key) -> dict[str, object]:
     left = {name: value for name, value in contents(self).items() if name not in keys and (name,) not in keys}
     for name in {key[0] for key in keys if isinstance(key, tuple) and len(key) > 1} & left.keys():
         inner = [key[1:] for key in keys if isinstance(key, tuple) and len(key) > 1 and key[0] == name]
-        left[name] = exclude(cast("TensorClass", left[name]), *inner)
+        left[name] = exclude(cast("Stored", left[name]), *inner)
     return left
 
 

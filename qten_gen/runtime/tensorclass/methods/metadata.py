@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import prod
-from typing import TYPE_CHECKING, Self, cast, overload
+from typing import Self, overload
 
 import torch
 from torch import Size
@@ -12,17 +12,11 @@ from torch import Size
 from ..core.checks import set_batch_size
 from ..core.contents import tensor_and_nested, tensors_of
 from ..core.locks import nested_objects, refuse_if_locked
+from ..core.stored import Stored
 from .reshaping import Dim, common_leading, dimension
 
-if TYPE_CHECKING:
-    from qten_gen_typing import Primitives
 
-    from ..tensorclass import TensorClass
-else:
-    Primitives = object
-
-
-class Metadata(Primitives):
+class Metadata(Stored):
     """The members of TensorClass that describe an object."""
 
     __slots__ = ()
@@ -43,7 +37,7 @@ class Metadata(Primitives):
             IndexError: there is no such batch dimension.
             ValueError: no batch dimension has that name.
         """
-        return self._batch_size if dim is None else self._batch_size[dimension(cast("TensorClass", self), dim)]
+        return self._batch_size if dim is None else self._batch_size[dimension(self, dim)]
 
     @property
     def ndim(self) -> int:
@@ -116,14 +110,7 @@ class Metadata(Primitives):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        this = cast("TensorClass", self)
-        refuse_if_locked(this, "change the batch size of")
-        for inner in _inner(self):
-            if inner._lock is None:
-                Metadata.auto_batch_size_(inner, batch_dims)
-        sizes = list(_shapes(this))
-        if sizes:
-            set_batch_size(this, common_leading(sizes)[:batch_dims])
+        _find_batch_size(self, batch_dims)
         return self
 
     def auto_device_(self) -> Self:
@@ -133,12 +120,7 @@ class Metadata(Primitives):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        refuse_if_locked(cast("TensorClass", self), "change the device of")
-        for inner in _inner(self):
-            if inner._lock is None:
-                Metadata.auto_device_(inner)
-        found = {leaf.device for leaf in self._leaves()}
-        self._device = found.pop() if len(found) == 1 else None
+        _set_device(self, _common_device)
         return self
 
     def clear_device_(self) -> Self:
@@ -148,26 +130,39 @@ class Metadata(Primitives):
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        refuse_if_locked(cast("TensorClass", self), "change the device of")
-        for inner in _inner(self):
-            if inner._lock is None:
-                Metadata.clear_device_(inner)
-        self._device = None
+        _set_device(self, lambda found: None)
         return self
 
 
-# Objects that are held are not asked by name: a class with the flag `shadow` may have a field called so.
+def _find_batch_size(self: Stored, batch_dims: int | None) -> None:
+    refuse_if_locked(self, "change the batch size of")
+    for inner in nested_objects(self):
+        if inner._lock is None:
+            _find_batch_size(inner, batch_dims)
+    sizes = list(_shapes(self))
+    if sizes:
+        set_batch_size(self, common_leading(sizes)[:batch_dims])
 
 
-def _depth(self: Primitives) -> int:
-    return max((1 + _depth(inner) for inner in _inner(self)), default=0)
+def _set_device(self: Stored, device_of: Callable[[Stored], torch.device | None]) -> None:
+    """Set the device of an object, and of those in its fields that are not locked, to what `device_of` says of each."""
+    refuse_if_locked(self, "change the device of")
+    for inner in nested_objects(self):
+        if inner._lock is None:
+            _set_device(inner, device_of)
+    self._device = device_of(self)
 
 
-def _inner(self: Primitives) -> list[TensorClass]:
-    return nested_objects(cast("TensorClass", self))
+def _common_device(self: Stored) -> torch.device | None:
+    found = {leaf.device for leaf in self._leaves()}
+    return found.pop() if len(found) == 1 else None
 
 
-def _all_on(self: Primitives, kind: str) -> bool:
+def _depth(self: Stored) -> int:
+    return max((1 + _depth(inner) for inner in nested_objects(self)), default=0)
+
+
+def _all_on(self: Stored, kind: str) -> bool:
     """Whether all tensors are on devices of one kind; without tensors the object's own device tells."""
     leaves = self._leaves()
     if not leaves:
@@ -175,7 +170,7 @@ def _all_on(self: Primitives, kind: str) -> bool:
     return all(leaf.device.type == kind for leaf in leaves)
 
 
-def _shapes(self: TensorClass) -> Iterator[Size]:
+def _shapes(self: Stored) -> Iterator[Size]:
     """The shapes of the tensors that the batch carries, and the batch sizes of nested objects and of values for each item."""
     for name, value in zip(tensor_and_nested(self), self._field_values()[0], strict=True):
         if name in self._nested and value is not None:

@@ -13,16 +13,14 @@ from ..core import checks
 from ..core.checks import device as as_device
 from ..core.checks import refuse_if_frozen, refuse_if_locked
 from ..core.contents import shallow_copy
-from ..core.locks import FROZEN
+from ..core.stored import FROZEN, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..tensorclass import TensorClass
+    Target: TypeAlias = "torch.device | str | int | torch.dtype | Tensor | Stored"
 
-    Target: TypeAlias = "torch.device | str | int | torch.dtype | Tensor | TensorClass"
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Device = torch.device | str | int
 
@@ -55,7 +53,7 @@ def to(
 @overload
 def to(
     self: T,
-    other: Tensor | TensorClass,
+    other: Tensor | Stored,
     non_blocking: bool = False,
     *,
     batch_size: int | Sequence[int] | None = None,

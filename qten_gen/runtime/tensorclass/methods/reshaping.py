@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 from operator import getitem
-from typing import TYPE_CHECKING, TypeVar, cast, overload
+from typing import TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -13,11 +13,9 @@ from torch.compiler import is_compiling
 
 from ..core import names
 from ..core.checks import plain_int
+from ..core.stored import Stored
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Dim = int | str
 """A batch dimension: its place, from the end where negative, or its name."""
@@ -170,7 +168,7 @@ def expand(self: T, *shape: int | Sequence[int]) -> T:
     return out
 
 
-def dimension(self: TensorClass, dim: Dim) -> int:
+def dimension(self: Stored, dim: Dim) -> int:
     """A batch dimension counted from the front.
 
     Raises:
@@ -224,7 +222,7 @@ def common_leading(sizes: Sequence[Size]) -> Size:
     return first[:shared]
 
 
-def _resolved(self: TensorClass, shape: tuple[int, ...], old: Size) -> Size:
+def _resolved(self: Stored, shape: tuple[int, ...], old: Size) -> Size:
     """The shape with a size in place of -1, which has to hold the same number of items as `old`."""
     items = prod(old)
     if prod(shape) == items and (not shape or min(shape) >= 0):

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from ..core.locks import refuse_if_frozen
+from ..core.stored import Stored
 from . import methods
 from .entries import Function, Group, Operation, first_line, named
 from .operands import Operand, one, several, two
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Maker = Callable[[Function, str], Function]
 

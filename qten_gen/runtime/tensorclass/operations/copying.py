@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from ..core.locks import refuse_if_frozen
+from ..core.stored import Stored
 from ..methods import moving
 from .entries import Group, Operation, first_line
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 def detach_(self: T) -> T:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Size, Tensor
 
 from ..core import checks
+from ..core.stored import Stored
 from ..fields.per_item import items_become
 from ..methods.reshaping import integers
 from .entries import Effect, Function, Operation, named
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Options = dict[str, Any]
 
@@ -39,7 +37,7 @@ def _moved(tensor: Tensor, device: torch.device | None) -> Tensor:
     return tensor if device is None else tensor.to(device)
 
 
-def _options(self: TensorClass, options: Options) -> tuple[Options, torch.device | None]:
+def _options(self: Stored, options: Options) -> tuple[Options, torch.device | None]:
     """The options that are given, and the device of the new object."""
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     if "device" not in given:

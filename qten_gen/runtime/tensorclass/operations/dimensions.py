@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast
+from typing import Literal, TypeAlias, TypeVar, cast
 
 from torch import Size, Tensor
 
 from ..core.contents import contents
 from ..core.names import Names
+from ..core.stored import Stored
 from ..methods.reshaping import Dim, dimension
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Dims: TypeAlias = Dim | Sequence[Dim] | Literal["feature"] | None
 """Batch dimensions; or those that fields have beyond them; or, where it is None, all of both."""
 
 
-def batch_dimensions(self: TensorClass, dims: Dim | Sequence[Dim], name: str) -> tuple[int, ...]:
+def batch_dimensions(self: Stored, dims: Dim | Sequence[Dim], name: str) -> tuple[int, ...]:
     """Batch dimensions counted from the front, each once.
 
     Raises:
@@ -59,12 +57,12 @@ def event_dimensions(tensor: Tensor, n: int) -> tuple[Tensor, tuple[int, ...]]:
     return tensor, tuple(range(n, tensor.dim()))
 
 
-def level(self: TensorClass) -> None:
+def level(self: Stored) -> None:
     """Set the batch size of a new object for the objects nested in it: none of their own dimensions are left."""
     if self._nested:
         values = contents(self)
         for name in self._nested:
-            inner = cast("TensorClass | None", values[name])
+            inner = cast("Stored | None", values[name])
             if inner is not None:
                 inner._batch_size = self._batch_size
                 level(inner)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch.nn import functional
 
+from ..core.stored import Stored
 from .entries import Effect, Function, Group, Operation, named
 from .operands import reflected, two
 from .reduction_ops import reduced
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 def _loss(name: str, doc: str, function: Function) -> Operation:
@@ -27,9 +25,7 @@ def _loss(name: str, doc: str, function: Function) -> Operation:
         if size_average is not None or reduce is not None:
             raise TypeError(f"{name}: size_average and reduce are not supported; use reduction")
         applied = partial(function, reduction="none", **rest)
-        self, other = (
-            (target, input) if hasattr(input, "dim") and not hasattr(input, "_batch_size") else (input, target)
-        )
+        self, other = (target, input) if hasattr(input, "dim") and not isinstance(input, Stored) else (input, target)
         out = two(self, applied if self is input else reflected(applied), other, name)
         return out if reduction == "none" else reduced(out, name, _REDUCTIONS[reduction], None, False, {})
 

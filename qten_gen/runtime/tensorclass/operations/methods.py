@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from torch import Tensor
 
 from ..core.error_context import explain
 from ..core.locks import refuse_if_frozen
+from ..core.stored import Stored
 from .entries import Function
 from .operands import is_plain, one, reflected, several, two, unequal
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 def operator(function: Function) -> Function:

@@ -9,22 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from numbers import Number
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from torch import Size, Tensor
 
 from ..core.checks import disambiguation
 from ..core.contents import unbatched_leaves
 from ..core.error_context import blame, explain
+from ..core.stored import Stored
 from ..methods.indexing import over_batch
 from .entries import Function
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
+T = TypeVar("T", bound=Stored)
 
-T = TypeVar("T", bound="TensorClass")
-
-Operand: TypeAlias = "TensorClass | Tensor | complex"
+Operand: TypeAlias = "Stored | Tensor | complex"
 """Every operand that operations take. Which class an object has to be of is for the types of the methods to say."""
 
 
@@ -100,7 +98,7 @@ def several(self: T, function: Function, operands: tuple[object, ...], name: str
         raise
 
 
-def same_batch_size(self: TensorClass, other: TensorClass) -> None:
+def same_batch_size(self: Stored, other: Stored) -> None:
     """Compare what two objects have to have in common.
 
     Raises:
@@ -110,7 +108,7 @@ def same_batch_size(self: TensorClass, other: TensorClass) -> None:
         raise unequal(self, other)
 
 
-def unequal(self: TensorClass, other: TensorClass) -> ValueError:
+def unequal(self: Stored, other: Stored) -> ValueError:
     """The error about two objects of different batch sizes, to be raised."""
     return ValueError(
         f"expected two {type(self).__name__} of one batch size, got {list(self._batch_size)} and {list(other._batch_size)}"
@@ -127,7 +125,7 @@ def is_plain(other: object) -> bool:
     )
 
 
-def refuse_unbatched(self: TensorClass) -> None:
+def refuse_unbatched(self: Stored) -> None:
     """Raise the error of a tensor with one value an item, where a field has no items to apply it to."""
     found = unbatched_leaves(self)
     if found:
@@ -137,7 +135,7 @@ def refuse_unbatched(self: TensorClass) -> None:
         )
 
 
-def no_operand(self: TensorClass, name: str, other: object) -> NoReturn:
+def no_operand(self: Stored, name: str, other: object) -> NoReturn:
     """Raise the error of an operand of another type."""
     cls = type(self).__name__
     got = f"{type(other).__name__}{disambiguation(type(self), other)}"

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from types import BuiltinFunctionType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeGuard, TypeVar
+from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar
 
 import torch
 from torch import Size, Tensor
 
 from ..core import names
 from ..core.error_context import blame
+from ..core.stored import Stored
 from ..fields.per_item import items_become
 from ..methods.reshaping import dimension, with_length, without
 from .dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
 from .entries import Function
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Options = dict[str, Any]
 
@@ -93,7 +91,7 @@ def reduce_tensor(tensor: Tensor, argument: Reduction) -> Tensor:
     return result
 
 
-def together(self: TensorClass, name: str, function: Function, dim: Dims, keepdim: bool, options: Options) -> Tensor:
+def together(self: Stored, name: str, function: Function, dim: Dims, keepdim: bool, options: Options) -> Tensor:
     """One tensor for all fields: their numbers side by side, reduced. Of the shape, the batch dimensions that are left remain.
 
     Raises:
@@ -136,7 +134,7 @@ def _rearranged(self: T, name: str, argument: Reduction, size: Size) -> T:
         raise
 
 
-def _is_feature(dim: Dims, self: TensorClass) -> TypeGuard[Literal["feature"]]:
+def _is_feature(dim: Dims, self: Stored) -> TypeGuard[Literal["feature"]]:
     """Whether the dimensions beyond the batch dimensions are meant; one that is called so goes before."""
     return dim == "feature" and (self._names is None or dim not in self._names)
 

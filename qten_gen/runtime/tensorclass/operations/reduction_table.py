@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import torch
 from torch import Size, Tensor
 
 from ..core import names
 from ..core.error_context import blame
+from ..core.stored import Stored
 from ..fields.per_item import items_become
 from ..methods.reshaping import Dim, dimension
 from .dimensions import Dims, reduced_size
@@ -16,10 +17,7 @@ from .entries import Effect, Function, Group, Operation, first_line, named
 from .operands import is_plain
 from .reduction_ops import Options, over_one, reduced, together
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")
 
 

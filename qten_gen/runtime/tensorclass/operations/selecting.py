@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 
 from ..core.locks import refuse_if_frozen
+from ..core.stored import Stored
 from ..methods.indexing import getitem
 from ..methods.reshaping import Dim, dimension, reshape
 from .dimensions import named
 from .operands import Operand, several
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 def narrow(self: T, dim: Dim, start: int, length: int) -> T:
@@ -136,13 +134,13 @@ def _where(tensor: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:
     return torch.where(condition, tensor, other)
 
 
-def where_function(condition: TensorClass | Tensor, input: TensorClass | Operand, other: Operand) -> TensorClass:
+def where_function(condition: Stored | Tensor, input: Stored | Operand, other: Operand) -> Stored:
     """`torch.where`, any of whose arguments may be the object."""
     if not isinstance(input, (Tensor, int, float, complex)):
         return where(input, condition, other)
     if not isinstance(other, (Tensor, int, float, complex)):
         return several(other, _where_not, (condition, input), "where")
-    return several(cast("TensorClass", condition), torch.where, (input, other), "where")
+    return several(cast("Stored", condition), torch.where, (input, other), "where")
 
 
 def _where_not(tensor: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar, cast, overload
+from typing import TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
 
 from ..core import names
+from ..core.stored import Stored
 from ..fields.per_item import items_become
 from ..methods.reshaping import Dim, dimension, expand, flatten, integers, permute, reshape
 from .dimensions import batch_dimensions, named
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 def movedim(self: T, source: Dim | Sequence[Dim], destination: int | Sequence[int]) -> T:
@@ -209,7 +207,7 @@ def _pad(tensor: Tensor, argument: tuple[list[int], int, float]) -> Tensor:
     return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - n) + pairs, value=value)
 
 
-def expand_as(self: T, other: TensorClass | Tensor) -> T:
+def expand_as(self: T, other: Stored | Tensor) -> T:
     """`expand` to the batch size of another object, or to the shape of a tensor."""
     return expand(self, other.shape if isinstance(other, Tensor) else other._batch_size)
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import torch
 
+from ..core.stored import Stored
 from ..methods import joining, reshaping
 from . import selecting, shape_ops
 from .creating import CREATING
 from .entries import Effect, Function, Group, Operation, first_line
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 def _shape(

@@ -143,7 +143,12 @@ def _one(method: Function, on_class: bool) -> tuple[tuple[str, ...], str]:
 
 def _in_stub(annotation: str) -> str:
     """An annotation as a class writes it."""
-    for old, new in ((r"\bT\b", "Self"), (r"\bOperand\b", "Self | Tensor | complex"), (r"\b(?:checks|shapes)\.", "")):
+    for old, new in (
+        (r"\bStored\b", "TensorClass"),
+        (r"\bT\b", "Self"),
+        (r"\bOperand\b", "Self | Tensor | complex"),
+        (r"\b(?:checks|shapes)\.", ""),
+    ):
         annotation = re.sub(old, new, annotation)
     return annotation
 

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ..core.checks import is_nested, named
+from ..core.checks import named
+from ..core.stored import Stored
 from ..methods.joining import cat, chunk, split, stack, unbind
 from ..methods.reshaping import Dim, dimension
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future, ProcessPoolExecutor
 
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
-R = TypeVar("R", bound="TensorClass | Tensor | None")
+T = TypeVar("T", bound=Stored)
+R = TypeVar("R", bound="Stored | Tensor | None")
 
 
 def map(
@@ -216,8 +216,8 @@ def _together(results: Sequence[object], dim: int, stacked: bool) -> object:
     first = results[0]
     if all(result is None for result in results):
         return None
-    if all(is_nested(result) for result in results):
-        objects = cast("Sequence[TensorClass]", results)
+    if all(isinstance(result, Stored) for result in results):
+        objects = cast("Sequence[Stored]", results)
         return stack(objects, dim) if stacked else cat(objects, dim)
     if all(isinstance(result, Tensor) for result in results):
         tensors = cast("Sequence[Tensor]", results)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ..core.locks import lock_
+from ..core.stored import Stored
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 def share_memory_(self: T) -> T:
@@ -26,7 +24,7 @@ def share_memory_(self: T) -> T:
     return lock_(self)
 
 
-def is_shared(self: TensorClass) -> bool:
+def is_shared(self: Stored) -> bool:
     """Whether every tensor is in shared memory; False where there are none."""
     leaves = self._leaves()
     return bool(leaves) and all(leaf.is_shared() for leaf in leaves)  # type: ignore[no-untyped-call] # as above

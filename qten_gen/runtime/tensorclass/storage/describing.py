@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import torch
 from torch import Size, Tensor, nn
 
 from ..core.checks import label
 from ..core.contents import allocate_like, contents, tensor_and_nested
+from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from .dtypes import PLAIN
 from .file_names import PENDING, TENSOR_SUFFIX, FileNames
@@ -18,9 +19,6 @@ from .files import is_current, mapped_file
 from .json_values import encode, enum_of, has_plain_form, plain
 from .options import Options
 from .schema import Entry, Level, StaticEntry, TensorEntry
-
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
 
 
 class Placed(NamedTuple):
@@ -32,7 +30,7 @@ class Placed(NamedTuple):
     stays: bool
 
 
-def describe(self: TensorClass, folder: str, options: Options) -> tuple[Level, list[Placed]]:
+def describe(self: Stored, folder: str, options: Options) -> tuple[Level, list[Placed]]:
     """What is saved of an object in a folder, and where its tensors go. Everything that cannot be saved is refused here.
 
     Raises:
@@ -43,7 +41,7 @@ def describe(self: TensorClass, folder: str, options: Options) -> tuple[Level, l
     return _object(self, folder, "", options, placed), placed
 
 
-def _object(self: TensorClass, folder: str, name: str, options: Options, placed: list[Placed]) -> Level:
+def _object(self: Stored, folder: str, name: str, options: Options, placed: list[Placed]) -> Level:
     files = FileNames()
     entries: dict[str, Entry] = {}
     if self._shapes:
@@ -81,7 +79,7 @@ def _entry(
     inside = f"{folder}{os.sep}{name}"
     if isinstance(value, (dict, list)):
         return _container(value, where, batch_size, inside, name, options, placed)
-    return _object(cast("TensorClass", value), inside, name, options, placed)
+    return _object(cast("Stored", value), inside, name, options, placed)
 
 
 def _container(

@@ -14,15 +14,13 @@ import pickle
 import typing
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import torch
 
+from ..core.stored import Stored
 from ..fields.per_item import PerItem
 from .errors import StorageError
-
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
@@ -79,7 +77,7 @@ def decode(value: Json, where: str, enum: FindEnum = no_enum, *, allow_pickle: b
         raise StorageError(f"{where}: expected a value as save writes it, got {str(value)[:80]} ({error})") from None
 
 
-def hint_of(cls: type[TensorClass], name: str) -> object:
+def hint_of(cls: type[Stored], name: str) -> object:
     """What a field is annotated with; None where that cannot be found out."""
     try:
         return cast("object", typing.get_type_hints(cls)[name])
@@ -87,7 +85,7 @@ def hint_of(cls: type[TensorClass], name: str) -> object:
         return None
 
 
-def enum_of(cls: type[TensorClass], name: str) -> type[Enum] | None:
+def enum_of(cls: type[Stored], name: str) -> type[Enum] | None:
     """The enum that a field is annotated with, alone or beside None."""
     hint = hint_of(cls, name)
     for found in (hint, *typing.get_args(hint)):
@@ -206,7 +204,7 @@ def _list(value: dict[str, Json], name: str) -> list[Json]:
     return found
 
 
-def as_annotated(value: object, cls: type[TensorClass], name: str) -> object:
+def as_annotated(value: object, cls: type[Stored], name: str) -> object:
     """A value that others wrote as plain JSON: a list, where the annotation of its field says that it is a tuple."""
     if not isinstance(value, list):
         return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from torch import Size, Tensor
 
@@ -13,15 +13,13 @@ from ..core import names as dimension_names
 from ..core.checks import label
 from ..core.contents import contents
 from ..core.locks import refuse_if_locked
+from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.per_item import per_item
 from ..fields.static import equal
 from .json_values import decode, enum_of
 from .load_state import copy_all
 from .state_dict import Level, dotless
-
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Given:
 class Change:
     """What an object gets where more changes than the elements of its tensors."""
 
-    owner: TensorClass
+    owner: Stored
     values: dict[str, object]
     batch_size: Size
     names: tuple[str | None, ...] | None
@@ -62,7 +60,7 @@ class Plan:
     used: set[str] = field(default_factory=set)
 
 
-def load_planned(self: TensorClass, state_dict: Mapping[str, Any], *, strict: bool, assign: bool) -> None:
+def load_planned(self: Stored, state_dict: Mapping[str, Any], *, strict: bool, assign: bool) -> None:
     """Plan what the object and those that it holds get, and carry it out; see `load_state_dict`, also for what it raises."""
     given = Given(assign=assign)
     _take_apart(state_dict, "", given)
@@ -91,7 +89,7 @@ def _take_apart(state: Mapping[str, Any], prefix: str, given: Given) -> None:
             given.values[key] = value
 
 
-def _plan(self: TensorClass, prefix: str, given: Given, plan: Plan, outer: Size) -> None:
+def _plan(self: Stored, prefix: str, given: Given, plan: Plan, outer: Size) -> None:
     """Plan what one object gets, and those that it holds."""
     level = given.levels.get(prefix.removesuffix("."), {})
     size = _batch_size(self, level, plan)
@@ -108,8 +106,8 @@ def _plan(self: TensorClass, prefix: str, given: Given, plan: Plan, outer: Size)
                     found = per_item(self, name, found, size)
                 except (TypeError, ValueError) as error:
                     plan.wrong.append(str(error))
-        elif hasattr(value, "_batch_size"):
-            _plan(cast("TensorClass", value), f"{key}.", given, plan, size)
+        elif isinstance(value, Stored):
+            _plan(value, f"{key}.", given, plan, size)
             continue
         else:
             wanted = None if name in self._unbatched else size
@@ -121,7 +119,7 @@ def _plan(self: TensorClass, prefix: str, given: Given, plan: Plan, outer: Size)
         plan.changes.append(Change(self, changed, size, names))
 
 
-def _batch_size(self: TensorClass, level: Level, plan: Plan) -> Size:
+def _batch_size(self: Stored, level: Level, plan: Plan) -> Size:
     """The batch size that a state dict says; the object's own where it says none."""
     try:
         return Size(level.get("batch_size", self._batch_size))
@@ -130,7 +128,7 @@ def _batch_size(self: TensorClass, level: Level, plan: Plan) -> Size:
         return self._batch_size
 
 
-def _names(self: TensorClass, level: Level, batch_size: Size, plan: Plan) -> tuple[str | None, ...] | None:
+def _names(self: Stored, level: Level, batch_size: Size, plan: Plan) -> tuple[str | None, ...] | None:
     """The names of dimensions that a state dict says. One without metadata says none, and leaves them."""
     if "_names" not in level:
         return self._names if batch_size == self._batch_size else None
@@ -178,7 +176,7 @@ def _tensor(mine: Tensor, key: str, where: str, given: Given, plan: Plan, size: 
     return mine
 
 
-def _static(self: TensorClass, name: str, value: object, level: Level, own: Level) -> object:
+def _static(self: Stored, name: str, value: object, level: Level, own: Level) -> object:
     """The static value of a field; its own where the state dict has none, or an equal one."""
     encoded, plain = level.get("_encoded", {}), level.get("_non_tensor", {})
     if name in encoded:
@@ -192,7 +190,7 @@ def _static(self: TensorClass, name: str, value: object, level: Level, own: Leve
     return value if type(found) is type(value) and equal(found, value) else found
 
 
-def _refuse(self: TensorClass, plan: Plan, unexpected: list[str], strict: bool) -> None:
+def _refuse(self: Stored, plan: Plan, unexpected: list[str], strict: bool) -> None:
     """Raise one error with all that does not fit."""
     wrong = list(plan.wrong)
     if strict and unexpected:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
-from ..core.checks import is_nested
 from ..core.contents import tensor_and_nested
 from ..core.locks import refuse_if_frozen
+from ..core.stored import Stored
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 def load_state_dict(
@@ -58,7 +55,7 @@ def copy_all(copies: list[tuple[Tensor, Tensor]]) -> None:
             mine.copy_(theirs)
 
 
-def _fits(self: TensorClass, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
+def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
     """Whether a state dict is just what the object would give, numbers aside. `copies` gets what is to be copied then.
 
     That is the usual case, and most of the time that planning takes goes into what it cannot be.
@@ -76,6 +73,6 @@ def _fits(self: TensorClass, state: Mapping[str, Any], copies: list[tuple[Tensor
             if theirs.shape != value.shape:
                 return False
             copies.append((value, theirs))
-        elif not is_nested(value) or not isinstance(theirs, Mapping) or not _fits(value, theirs, copies):
+        elif not isinstance(value, Stored) or not isinstance(theirs, Mapping) or not _fits(value, theirs, copies):
             return False
     return True

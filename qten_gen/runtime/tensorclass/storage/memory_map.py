@@ -16,15 +16,15 @@ import torch
 from torch import Tensor
 
 from ..core import checks
-from ..core.locks import Lock, lock, nested_objects, refuse_if_frozen, refuse_if_locked
+from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
+from ..core.stored import Lock, Stored
 from .files import file_of, forget_path, mapped_file
 from .options import Options
 
 if TYPE_CHECKING:
     from ..core.checks import DeviceLike
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 PathLike = str | os.PathLike[str]
 """A folder or file, as users name it."""
@@ -304,22 +304,22 @@ def memmap_refresh_(self: T) -> T:
     return load_memmap(type(self), folder, out=self)
 
 
-def is_memmap(self: TensorClass) -> bool:
+def is_memmap(self: Stored) -> bool:
     """Whether the object is locked and every tensor of it is a mapped file, so that writes to them reach other processes."""
     return self._lock is not None and _is_on_files(self)
 
 
-def _writes_reach_files(self: TensorClass) -> bool:
+def _writes_reach_files(self: Stored) -> bool:
     leaves = self._leaves()
     return bool(leaves) and all((file := file_of(leaf)) is not None and file.shared for leaf in leaves)
 
 
-def _is_on_files(self: TensorClass) -> bool:
+def _is_on_files(self: Stored) -> bool:
     leaves = self._leaves()
     return bool(leaves) and all((file := mapped_file(leaf)) is not None and file.shared for leaf in leaves)
 
 
-def saved_path(self: TensorClass) -> str | None:
+def saved_path(self: Stored) -> str | None:
     """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
     if not is_memmap(self):
         return None
@@ -335,12 +335,12 @@ def _folder(value: object) -> str | None:
     if isinstance(value, (dict, list)):
         inside = {_folder(item) for item in (value.values() if isinstance(value, dict) else value)}
     else:
-        inside = {_folder(item) for item in cast("TensorClass", value)._field_values()[0] if item is not None}
+        inside = {_folder(item) for item in cast("Stored", value)._field_values()[0] if item is not None}
     below = inside.pop() if len(inside) == 1 else None
     return None if below is None else os.path.dirname(below) or None
 
 
-def _refuse_unless_mapped(self: TensorClass, action: str) -> None:
+def _refuse_unless_mapped(self: Stored, action: str) -> None:
     """A memory map is locked so that its fields stay files, and stay so when it is loaded anew."""
     refuse_if_frozen(self, action)
     if not is_memmap(self):
@@ -352,7 +352,7 @@ def _become(self: T, other: T) -> T:
     mine: Any = self
     values = []
     for before, after in zip(mine._field_values()[0], other._field_values()[0], strict=True):
-        is_object = hasattr(after, "_batch_size")
+        is_object = isinstance(after, Stored)
         if is_object and type(before) is type(after):
             after = _become(before, after)
         elif is_object and self._lock is not None:
@@ -365,7 +365,7 @@ def _become(self: T, other: T) -> T:
     return self
 
 
-def _share_lock(self: TensorClass, held: Lock) -> None:
+def _share_lock(self: Stored, held: Lock) -> None:
     self._lock = held
     for inner in nested_objects(self):
         _share_lock(inner, held)

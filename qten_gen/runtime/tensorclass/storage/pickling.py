@@ -32,7 +32,8 @@ from torch._C._functorch import is_functorch_wrapped_tensor
 
 from ..core.checks import default
 from ..core.contents import contents
-from ..core.locks import FROZEN, lock
+from ..core.locks import lock
+from ..core.stored import FROZEN, Stored
 from ..fields.per_item import PerItem, per_item
 from . import files
 from .dtypes import DTYPES, dtype_name
@@ -40,9 +41,8 @@ from .errors import StorageError
 
 if TYPE_CHECKING:
     from ..core.names import Names
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Raw: TypeAlias = tuple[str, tuple[int, ...], Any]
 """A tensor: dtype, shape, and a buffer of its elements."""
@@ -84,7 +84,7 @@ def reduce(self: T) -> Reduced[T]:
     return _reduced(self, state)
 
 
-def reduce_ex(self: TensorClass, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
     """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""
     own: object = type(self).__reduce__
     if operator.index(protocol) < 5 or own is not reduce:
@@ -167,7 +167,7 @@ def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:
     return torch.reshape(torch.frombuffer(memory, dtype=DTYPES[dtype]), shape)
 
 
-def restore(self: TensorClass, state: State) -> None:
+def restore(self: Stored, state: State) -> None:
     """Fill an unpickled object. A field that the pickle does not have gets its default.
 
     Raises:
@@ -255,6 +255,6 @@ def _from_file(part: FilePart) -> Tensor:
     return whole.as_strided(part.shape, part.strides, part.offset)
 
 
-def register(cls: type[TensorClass]) -> None:
+def register(cls: type[Stored]) -> None:
     """Make a complete class known to the queues of `multiprocessing`."""
     ForkingPickler.register(cls, reduce_for_processes)

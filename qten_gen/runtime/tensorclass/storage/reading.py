@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 from ..core import checks
 from ..core.checks import default, suggestion
 from ..core.contents import contents, nested_class
+from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.per_item import PerItem, per_item, refuse_unfit
 from . import files, metadata_files, schema, tensordict_folders
@@ -24,7 +25,6 @@ from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
 
 if TYPE_CHECKING:
     from ....model import FieldDecl
-    from ..tensorclass import TensorClass
 
 _ATTEMPTS = 100
 _CPU = torch.device("cpu")
@@ -109,9 +109,7 @@ class Shapes(NamedTuple):
         return torch.empty(entry.shape, dtype=entry.dtype, device=self.device or "cpu")
 
 
-def load(
-    cls: type[TensorClass], folder: str, device: torch.device | None = None, *, allow_pickle: bool = False
-) -> TensorClass:
+def load(cls: type[Stored], folder: str, device: torch.device | None = None, *, allow_pickle: bool = False) -> Stored:
     """The object in a folder. Read again where another process replaces it meanwhile, so that it is all old or all new.
 
     Raises:
@@ -129,7 +127,7 @@ def load(
     raise StorageError(f"{folder}: another process replaces what is saved there faster than it can be read")
 
 
-def _opened(folder: str, cls: type[TensorClass]) -> int:
+def _opened(folder: str, cls: type[Stored]) -> int:
     """The metadata of a folder. It stays open while the rest is read: until then no other file can get its number."""
     path = metadata_files.metadata_in(folder)
     for _ in range(2):
@@ -143,12 +141,12 @@ def _opened(folder: str, cls: type[TensorClass]) -> int:
 
 
 def _attempt(
-    cls: type[TensorClass],
+    cls: type[Stored],
     folder: str,
     descriptor: int,
     device: torch.device | None,
     allow_pickle: bool,
-) -> TensorClass | None:
+) -> Stored | None:
     """The object that open metadata describes, or None where something was replaced while it was read."""
     found, version = metadata_files.read_open(descriptor, folder)
     try:
@@ -163,12 +161,12 @@ def _attempt(
 
 
 def _object(
-    cls: type[TensorClass],
+    cls: type[Stored],
     folder: str,
     found: dict[str, Json],
     device: torch.device | None,
     allow_pickle: bool,
-) -> TensorClass:
+) -> Stored:
     foreign = schema.SECTION not in found
     if foreign:
         metadata = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "", False)
@@ -188,7 +186,7 @@ def is_fake() -> bool:
     return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
 
 
-def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> TensorClass:
+def fill(cls: type[Stored], level: Level, folder: str, source: Source) -> Stored:
     """An object of a class from a level, every field checked against the declaration."""
     where = source.metadata(folder)
     if level.kind != "class":
@@ -219,16 +217,14 @@ def fill(cls: type[TensorClass], level: Level, folder: str, source: Source) -> T
     made._assign(carried, static, batch_size, source.device or _CPU)
     made._names = level.names
     _refuse_unfit(made, batch_size, where)
-    return cast("TensorClass", made)
+    return cast("Stored", made)
 
 
-def _is_one_tensor(cls: type[TensorClass], declared: FieldDecl) -> bool:
+def _is_one_tensor(cls: type[Stored], declared: FieldDecl) -> bool:
     return declared.nested is None and declared.container is None and declared.name not in cls._static
 
 
-def _value(
-    cls: type[TensorClass], declared: FieldDecl, entry: Entry, folder: str, where: str, source: Source
-) -> object:
+def _value(cls: type[Stored], declared: FieldDecl, entry: Entry, folder: str, where: str, source: Source) -> object:
     if declared.name in cls._static:
         if not isinstance(entry, StaticEntry):
             raise StorageError(f"{where}: expected a static value, got {_kind(entry)}")
@@ -285,14 +281,12 @@ def _refuse_unfit_shape(shape: tuple[int, ...], batch_size: Size, where: str) ->
         raise StorageError(f"{where}: expected a shape that starts with {list(batch_size)}, got {list(shape)}")
 
 
-def _default(made: TensorClass, name: str, batch_size: Size) -> object:
+def _default(made: Stored, name: str, batch_size: Size) -> object:
     value = default(made, name)
     return value if name not in made._per_item or value is None else per_item(made, name, value, batch_size)
 
 
-def _items(
-    made: TensorClass, declared: FieldDecl, value: object, batch_size: Size, where: str, source: Source
-) -> object:
+def _items(made: Stored, declared: FieldDecl, value: object, batch_size: Size, where: str, source: Source) -> object:
     """The values of a PerItem field; others write a list of them, or one value for all items."""
     if isinstance(value, PerItem) or (value is None and declared.optional):
         return value
@@ -306,7 +300,7 @@ def _items(
         raise StorageError(f"{where}: {error}") from None
 
 
-def _refuse_unfit(self: TensorClass, batch_size: Size, where: str) -> None:
+def _refuse_unfit(self: Stored, batch_size: Size, where: str) -> None:
     """Refuse tensors that are not what the annotations say, and PerItem values for another batch size."""
     try:
         if self._shapes:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from ..core import checks
+from ..core.stored import Stored
 from . import files, schema
 from .describing import describe
 from .errors import StorageError
@@ -23,16 +24,15 @@ from .state_dict import dotless
 
 if TYPE_CHECKING:
     from ..core.checks import DeviceLike
-    from ..tensorclass import TensorClass
     from .memory_map import PathLike
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 _KEY: Final = "qten_gen"
 """The entry of the header that says what is no tensor."""
 
 
-def save_safetensors(self: TensorClass, path: PathLike, *, allow_pickle: bool = False) -> None:
+def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False) -> None:
     """Save an object in one file that every reader of safetensors understands: `tokens`, `point.position`.
 
     Batch size, names and static values are in its header. The file replaces one that is there in one step.

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
 
 import torch
 from torch import Tensor
 
 from ..core.checks import label
 from ..core.contents import tensor_and_nested
+from ..core.stored import Stored
 from .json_values import encode, enum_of
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 D = TypeVar("D", bound="dict[str, Any]")
 
 NestedState: TypeAlias = OrderedDict[str, "Tensor | NestedState"]
@@ -35,7 +33,7 @@ _SAFE = (bool, int, float, str, bytes, torch.dtype, torch.device, torch.Size)
 
 @overload
 def state_dict(
-    self: TensorClass,
+    self: Stored,
     destination: None = None,
     prefix: str = "",
     keep_vars: bool = False,
@@ -43,14 +41,12 @@ def state_dict(
 ) -> NestedState: ...
 @overload
 def state_dict(
-    self: TensorClass, destination: None = None, prefix: str = "", keep_vars: bool = False, *, flatten: Literal[True]
+    self: Stored, destination: None = None, prefix: str = "", keep_vars: bool = False, *, flatten: Literal[True]
 ) -> OrderedDict[str, Tensor]: ...
 @overload
+def state_dict(self: Stored, destination: D, prefix: str = "", keep_vars: bool = False, flatten: bool = False) -> D: ...
 def state_dict(
-    self: TensorClass, destination: D, prefix: str = "", keep_vars: bool = False, flatten: bool = False
-) -> D: ...
-def state_dict(
-    self: TensorClass,
+    self: Stored,
     destination: dict[str, Any] | None = None,
     prefix: str = "",
     keep_vars: bool = False,
@@ -88,7 +84,7 @@ def _metadata_of(found: Any) -> dict[str, Level] | None:
 
 
 def _add(
-    self: TensorClass,
+    self: Stored,
     found: dict[str, Any],
     metadata: dict[str, Level] | None,
     prefix: str,
@@ -133,9 +129,9 @@ def _add_value(
         if not flatten:
             found[key] = inside
     elif flatten:
-        _add(cast("TensorClass", value), found, metadata, f"{key}.", keep_vars, True)
+        _add(cast("Stored", value), found, metadata, f"{key}.", keep_vars, True)
     else:
-        found[key] = state_dict(cast("TensorClass", value), None, "", keep_vars, flatten=False)
+        found[key] = state_dict(cast("Stored", value), None, "", keep_vars, flatten=False)
 
 
 def dotless(key: str) -> str:
@@ -143,7 +139,7 @@ def dotless(key: str) -> str:
     return key.replace("%", "%25").replace(".", "%2E")
 
 
-def _add_static(self: TensorClass, static: tuple[object, ...], plain: dict[str, object], level: Level) -> None:
+def _add_static(self: Stored, static: tuple[object, ...], plain: dict[str, object], level: Level) -> None:
     """Add static values to those that a safe `torch.load` reads, or encoded to the level."""
     for name, value in zip(self._static, static, strict=True):
         if is_safe(value):

@@ -19,10 +19,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from torch import Tensor
 
+from ..core.stored import Stored
 from . import files, metadata_files, schema, tensordict_folders
 from .describing import Placed, describe, rebuilt
 from .errors import StorageError
@@ -31,10 +32,7 @@ from .metadata_files import aside_in, metadata_in
 from .options import Options
 from .schema import Level, Metadata, StaticEntry, TensorEntry
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 _LEFT_BEHIND = re.compile(rf".*{re.escape(PENDING)}[0-9a-f]{{8}}|{re.escape(ASIDE)}")
 

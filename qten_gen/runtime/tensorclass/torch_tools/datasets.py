@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import torch
 from torch.utils.data import get_worker_info
 from torch.utils.data._utils.collate import collate_tensor_fn, default_collate_fn_map
 
+from ..core.stored import Stored
 from ..methods.joining import stack
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
+T_co = TypeVar("T_co", covariant=True)
 
 
-def items_at(self: T, indices: Sequence[int]) -> T:
+class _Items(Protocol[T_co]):
+    """What is indexed by positions; also where a class has a `__getitem__` of its own."""
+
+    def __getitem__(self, index: Tensor, /) -> T_co: ...
+
+
+def items_at(self: _Items[T_co], indices: Sequence[int]) -> T_co:
     """The items of a dataset that a DataLoader asks for at once: one object, already collated.
 
     So an object is a map-style dataset whose batches are cut out by one index instead of stacked item by item.
@@ -27,7 +34,7 @@ def items_at(self: T, indices: Sequence[int]) -> T:
     return self[torch.tensor(indices, dtype=torch.long)]
 
 
-def register(cls: type[TensorClass]) -> None:
+def register(cls: type[Stored]) -> None:
     """Make objects of a class and of its subclasses known to the default collate function of a DataLoader."""
     default_collate_fn_map[cls] = _collate
 

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import torch
 from torch import Tensor
 
-from ..core.checks import is_nested
+from ..core.stored import Stored
 
 if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-    _Given: TypeAlias = "Tensor | TensorClass"
+    _Given: TypeAlias = "Tensor | Stored"
 
 
 def grad(
@@ -65,12 +63,12 @@ def backward(
 
 
 def _several(value: _Given | Sequence[_Given]) -> Sequence[_Given]:
-    return [value] if isinstance(value, Tensor) or is_nested(value) else cast("Sequence[_Given]", value)
+    return [value] if isinstance(value, (Tensor, Stored)) else value
 
 
 def _differentiable(value: _Given) -> list[Tensor]:
     """A tensor, or those tensors of an object that require a gradient."""
-    return [leaf for leaf in value._leaves() if leaf.requires_grad] if is_nested(value) else [cast(Tensor, value)]
+    return [leaf for leaf in value._leaves() if leaf.requires_grad] if isinstance(value, Stored) else [value]
 
 
 def _outputs(
@@ -90,10 +88,10 @@ def _outputs(
 
 
 def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor | None]:
-    if not is_nested(output) or weight is None:
+    if not isinstance(output, Stored) or weight is None:
         return [cast("Tensor | None", weight)] * len(_differentiable(output))
     leaves = output._leaves()
-    others = weight._leaves() if is_nested(weight) and type(weight) is type(output) else []
+    others = weight._leaves() if isinstance(weight, Stored) and type(weight) is type(output) else []
     if len(others) != len(leaves):
         kind = type(output).__name__
         raise ValueError(
@@ -104,7 +102,7 @@ def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor 
 
 def _gradient(value: _Given, found: Iterator[Tensor | None]) -> _Given | None:
     """The gradient of an input, from those of all tensors in order."""
-    if not is_nested(value):
+    if not isinstance(value, Stored):
         return next(found)
 
     def of(leaf: Tensor) -> Tensor:

@@ -11,17 +11,16 @@ from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor
 from torch.utils import _pytree
 
-from ..core.checks import is_nested
 from ..core.contents import allocate_like, batched_leaves, tensor_and_nested, tensors_of
+from ..core.stored import Stored
 from ..fields.per_item import fitted, original
 from ..methods.reshaping import dimension
 from . import tree_specs
 
 if TYPE_CHECKING:
     from ..core.names import Names
-    from ..tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 class Layout(NamedTuple):
@@ -61,7 +60,7 @@ class Layout(NamedTuple):
 
 def register(cls: type) -> None:
     """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
-    declared = cast("type[TensorClass]", cls)
+    declared = cast("type[Stored]", cls)
     names = tensor_and_nested(declared)
     usual = bool(names) and not _is_special(declared)
     flatten = _flattening(names) if usual else partial(_flatten_some, names)
@@ -76,11 +75,11 @@ def register(cls: type) -> None:
     )
 
 
-def _is_special(cls: type[TensorClass]) -> bool:
+def _is_special(cls: type[Stored]) -> bool:
     return bool(cls._unbatched or cls._containers or cls._per_item)
 
 
-Flatten = Callable[["TensorClass"], tuple[list[Any], Layout]]
+Flatten = Callable[["Stored"], tuple[list[Any], Layout]]
 
 
 def _flattening(names: tuple[str, ...]) -> Flatten:
@@ -88,7 +87,7 @@ def _flattening(names: tuple[str, ...]) -> Flatten:
     # The layouts of most objects, by what differs between them: made once, and compared by identity.
     usual: dict[tuple[int, int, bool], Layout] = {}
 
-    def flatten(self: TensorClass) -> tuple[list[Any], Layout]:
+    def flatten(self: Stored) -> tuple[list[Any], Layout]:
         values, static = self._field_values()
         for value in values:
             if value is None:
@@ -107,7 +106,7 @@ def _flattening(names: tuple[str, ...]) -> Flatten:
     return flatten
 
 
-def _flatten(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
+def _flatten(names: tuple[str, ...], self: Stored) -> tuple[list[Any], Layout]:
     """The children and the layout of an object that has fields without a value."""
     values, static = self._field_values()
     given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
@@ -116,7 +115,7 @@ def _flatten(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layo
     return children, _layout(self, names, static, children, ())
 
 
-def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any], Layout]:
+def _flatten_some(names: tuple[str, ...], self: Stored) -> tuple[list[Any], Layout]:
     """`_flatten` of an object with Unbatched fields or containers: the tensors that the batch carries say its size."""
     values, static = self._field_values()
     given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
@@ -129,7 +128,7 @@ def _flatten_some(names: tuple[str, ...], self: TensorClass) -> tuple[list[Any],
 
 
 def _layout(
-    self: TensorClass,
+    self: Stored,
     names: tuple[str, ...],
     static: tuple[object, ...],
     carried: list[Any],
@@ -143,7 +142,7 @@ def _layout(
     return Layout(names, static, 0, n, False, (self._batch_size, self._device), unbatched, self._names)
 
 
-def _flatten_keyed(flatten: Flatten, self: TensorClass) -> tuple[list[tuple[Any, Any]], Layout]:
+def _flatten_keyed(flatten: Flatten, self: Stored) -> tuple[list[tuple[Any, Any]], Layout]:
     children, layout = flatten(self)
     return [(_pytree.GetAttrKey(name), child) for name, child in zip(layout.names, children, strict=True)], layout
 
@@ -203,11 +202,11 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
     return out
 
 
-def _static(cls: type[TensorClass], layout: Layout, batch_size: Size) -> tuple[object, ...]:
+def _static(cls: type[Stored], layout: Layout, batch_size: Size) -> tuple[object, ...]:
     return tuple([fitted(value, batch_size) for value in layout.static]) if cls._per_item else layout.static
 
 
-def _carried(cls: type[TensorClass], children: list[Any], layout: Layout) -> list[Any]:
+def _carried(cls: type[Stored], children: list[Any], layout: Layout) -> list[Any]:
     """The children that the batch carries.
 
     Raises:
@@ -228,21 +227,20 @@ def _apart(children: Iterable[Any]) -> list[Any]:
     return [one for child in children for one in tensors_of(child)]
 
 
-def _is_alone(child: Any) -> TypeGuard[TensorClass]:
+def _is_alone(child: Any) -> TypeGuard[Stored]:
     """Whether a child is an object without tensors that could say what has become of its batch size."""
-    # Not `is_nested`: the markers of a tracer have every attribute that they are asked for.
     if isinstance(child, Tensor) or not isinstance(getattr(child, "_batch_size", None), Size):
         return False
     return not batched_leaves(child)
 
 
-def _alone_in(batch_size: Size, n: int, child: TensorClass) -> TensorClass:
+def _alone_in(batch_size: Size, n: int, child: Stored) -> Stored:
     """Such an object, fitted to its holder, which had `n` batch dimensions before."""
     size = batch_size + child._batch_size[n:]
     if size == child._batch_size:
         return child
     values, static = child._field_values()
-    held = [_alone_in(batch_size, n, value) if is_nested(value) else value for value in values]
+    held = [_alone_in(batch_size, n, value) if isinstance(value, Stored) else value for value in values]
     items = tuple([fitted(original(value), size) for value in static])
     out = allocate_like(child)._assign(held, items, size, child._device)
     out._names = child._names if len(size) == len(child._batch_size) else None
@@ -268,7 +266,7 @@ _NO_DIM = _NoDim()
 """In place of an Unbatched tensor, which vmap shall not take apart. A None would be an optional field without a value."""
 
 
-def vmap_dims(self: TensorClass, dim: int = 0) -> object:
+def vmap_dims(self: Stored, dim: int = 0) -> object:
     """What to tell `torch.vmap` as `in_dims` or `out_dims`, so that it takes apart only what the batch carries.
 
         torch.vmap(f, in_dims=(batch.vmap_dims(),))(batch)
@@ -294,7 +292,7 @@ def _dim(value: object, unbatched: bool, dim: int) -> object:
         return [None if unbatched else dim] * len(value)
     if unbatched:
         return _NO_DIM
-    return dim if isinstance(value, Tensor) else vmap_dims(cast("TensorClass", value), dim)
+    return dim if isinstance(value, Tensor) else vmap_dims(cast("Stored", value), dim)
 
 
 def _dims(child: Any) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -18,15 +18,13 @@ from torch._functorch.vmap import _add_batch_dim, _remove_batch_dim, lazy_load_d
 from torch.utils import _pytree
 
 from ..core import names
-from ..core.checks import is_nested, named
+from ..core.checks import named
 from ..core.contents import unbatched_leaves
+from ..core.stored import Stored
 from ..methods.joining import split
 from ..methods.reshaping import Dim, dimension, with_inserted, without
 
-if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
-
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 R = TypeVar("R")
 
 
@@ -66,7 +64,7 @@ def vmap(
         if randomness == "same":
             torch.set_rng_state(state)
         found.append(_mapped(piece, function, at, out_dim, randomness))
-    return cast(R, _pytree.tree_map(lambda *pieces: torch.cat(pieces, out_dim), *found, is_leaf=is_nested))
+    return cast(R, _pytree.tree_map(lambda *pieces: torch.cat(pieces, out_dim), *found, is_leaf=_is_object))
 
 
 def _mapped(self: T, function: Callable[[T], R], at: int, out_dim: int, randomness: str) -> R:
@@ -79,8 +77,8 @@ def _mapped(self: T, function: Callable[[T], R], at: int, out_dim: int, randomne
             item._names = names.without(self._names, (at,))
         result = function(item)
         show = partial(_shown, level, length, out_dim)
-        alone = isinstance(result, Tensor) or is_nested(result)
-        return cast(R, show(result) if alone else _pytree.tree_map(show, result, is_leaf=is_nested))
+        alone = isinstance(result, (Tensor, Stored))
+        return cast(R, show(result) if alone else _pytree.tree_map(show, result, is_leaf=_is_object))
 
 
 def _hide(tensor: Tensor, argument: tuple[int, int]) -> Tensor:
@@ -99,7 +97,7 @@ def _shown(level: int, length: int, out_dim: int, result: object) -> object:
     """A part of what the function returned, for all items."""
     if isinstance(result, Tensor):
         return _show(result, (level, length, out_dim))
-    if not is_nested(result):
+    if not isinstance(result, Stored):
         raise TypeError(f"vmap: expected the function to return tensors or objects, got {named(result)}")
     dims = len(result._batch_size) + 1
     if not -dims <= out_dim < dims:
@@ -112,3 +110,7 @@ def _shown(level: int, length: int, out_dim: int, result: object) -> object:
         if is_batchedtensor(tensor) and maybe_get_level(tensor) == level:
             raise TypeError(f"vmap: {name} is not carried by the batch, and the function gave it a value for each item")
     return shown
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, Stored)

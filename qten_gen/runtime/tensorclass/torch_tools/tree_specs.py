@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Size
 
+from ..core.stored import Stored
+
 if TYPE_CHECKING:
-    from ..tensorclass import TensorClass
     from .pytree import Layout
 
 
-def dumped(cls: type[TensorClass], layout: Layout) -> dict[str, object]:
+def dumped(cls: type[Stored], layout: Layout) -> dict[str, object]:
     """A layout as JSON.
 
     Raises:
@@ -54,7 +55,7 @@ def loaded(made: type[Layout], text: dict[str, Any]) -> Layout:
     )
 
 
-def _dumped(cls: type[TensorClass], name: str, value: object) -> object:
+def _dumped(cls: type[Stored], name: str, value: object) -> object:
     if value is None or type(value) in (bool, int, float, str):
         return value
     if type(value) in (list, tuple):

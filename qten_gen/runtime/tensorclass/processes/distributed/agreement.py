@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from ...core.contents import contents, tensors_of
+from ...core.stored import Stored
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
 
-    from ...tensorclass import TensorClass
 
 Schema = dict[str, str]
 """What has to be the same in every process: the operation, class and batch size, and of each tensor dtype and shape, by path."""
@@ -34,7 +34,7 @@ def library(action: str) -> ModuleType:
     return distributed
 
 
-def tensors_by_path(self: TensorClass, *, unbatched: bool = True) -> dict[str, Tensor]:
+def tensors_by_path(self: Stored, *, unbatched: bool = True) -> dict[str, Tensor]:
     """Every tensor under the names that lead to it: `point.weight`. In the same order in every process.
 
     Args:
@@ -43,17 +43,17 @@ def tensors_by_path(self: TensorClass, *, unbatched: bool = True) -> dict[str, T
     return dict(_paths(self, "", unbatched))
 
 
-def _paths(self: TensorClass, before: str, unbatched: bool) -> Iterator[tuple[str, Tensor]]:
+def _paths(self: Stored, before: str, unbatched: bool) -> Iterator[tuple[str, Tensor]]:
     for name, value in contents(self).items():
         if name in self._nested and value is not None:
-            yield from _paths(cast("TensorClass", value), f"{before}{name}.", unbatched)
+            yield from _paths(cast("Stored", value), f"{before}{name}.", unbatched)
         elif name not in self._static and (unbatched or name not in self._unbatched):
             keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else None
             paths = [before + name] if keys is None else [f"{before}{name}.{key}" for key in keys]
             yield from zip(paths, tensors_of(value), strict=False)
 
 
-def refuse_items(action: str, self: TensorClass) -> None:
+def refuse_items(action: str, self: Stored) -> None:
     """Refuse to fill an object with the tensors of another process where it has PerItem fields, whose values stay behind.
 
     Raises:
@@ -67,10 +67,10 @@ def refuse_items(action: str, self: TensorClass) -> None:
     for name in self._nested:
         inner = contents(self)[name]
         if inner is not None:
-            refuse_items(action, cast("TensorClass", inner))
+            refuse_items(action, cast("Stored", inner))
 
 
-def schema(action: str, self: TensorClass) -> Schema:
+def schema(action: str, self: Stored) -> Schema:
     """What the other processes have to have too."""
     kind = f"{type(self).__qualname__} of batch size {list(self._batch_size)}"
     shapes = {
@@ -81,7 +81,7 @@ def schema(action: str, self: TensorClass) -> Schema:
 
 
 def refuse_disagreement(
-    action: str, self: TensorClass, group: ProcessGroup | None, further: Mapping[str, str] | None = None
+    action: str, self: Stored, group: ProcessGroup | None, further: Mapping[str, str] | None = None
 ) -> None:
     """Compare the schemas of all processes of the group, and what else has to be the same, by one small `all_reduce`.
 
@@ -114,7 +114,7 @@ def digest(schema: Schema) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
 
 
-def probe_device(self: TensorClass) -> torch.device:
+def probe_device(self: Stored) -> torch.device:
     """Where a backend that moves the tensors of this object can reach a number too."""
     return next((leaf.device for leaf in self._leaves()), torch.device("cpu"))
 

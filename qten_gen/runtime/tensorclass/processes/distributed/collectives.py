@@ -20,15 +20,15 @@ import torch
 from torch import Tensor
 
 from ...core.checks import refuse_if_frozen
+from ...core.stored import Stored
 from ...methods.joining import stack
 from .agreement import difference, library, refuse_disagreement, refuse_items, schema, tensors_by_path
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup, ReduceOp, Work
 
-    from ...tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 Reduction = Literal["sum", "mean", "product", "min", "max"]
 """How the tensors of several processes become one."""
@@ -175,7 +175,7 @@ def scatter(
 
 
 def _ready(
-    action: str, self: TensorClass, group: ProcessGroup | None, check: bool, *, unbatched: bool = True
+    action: str, self: Stored, group: ProcessGroup | None, check: bool, *, unbatched: bool = True
 ) -> tuple[ModuleType, dict[str, Tensor]]:
     """`torch.distributed`, and the tensors by path, densely laid out, as backends need them."""
     if check:
@@ -183,7 +183,7 @@ def _ready(
     return library(action), dense_tensors(self, unbatched=unbatched)
 
 
-def dense_tensors(self: TensorClass, *, unbatched: bool = True) -> dict[str, Tensor]:
+def dense_tensors(self: Stored, *, unbatched: bool = True) -> dict[str, Tensor]:
     """The tensors by path without their history, copied where they are not contiguous in memory."""
     found = tensors_by_path(self, unbatched=unbatched)
     return {path: tensor.detach().contiguous() for path, tensor in found.items()}
@@ -221,13 +221,13 @@ def _empty(tensor: Tensor) -> Tensor:
     return torch.empty_like(tensor, memory_format=torch.contiguous_format, requires_grad=False)
 
 
-def _rooms(objects: Sequence[TensorClass]) -> dict[str, list[Tensor]]:
+def _rooms(objects: Sequence[Stored]) -> dict[str, list[Tensor]]:
     """The tensors of several objects of one schema, by path."""
     found = [tensors_by_path(each) for each in objects]
     return {path: [tensors[path].detach() for tensors in found] for path in (found[0] if found else ())}
 
 
-def _unfit(action: str, self: TensorClass, items: Sequence[TensorClass], world: int) -> str | None:
+def _unfit(action: str, self: Stored, items: Sequence[Stored], world: int) -> str | None:
     """Why items cannot be scattered: they are not one for each process, or one is not like the object that receives it."""
     if len(items) != world:
         return f"expected one for each of the {world} processes, got {len(items)}"
@@ -248,7 +248,7 @@ def _refuse_unknown(op: Reduction | ReduceOp.RedOpType) -> None:
 
 
 def _operation(
-    distributed: ModuleType, self: TensorClass, op: Reduction | ReduceOp.RedOpType, dense: dict[str, Tensor]
+    distributed: ModuleType, self: Stored, op: Reduction | ReduceOp.RedOpType, dense: dict[str, Tensor]
 ) -> object:
     """What `torch.distributed` calls a reduction."""
     if not isinstance(op, str):

@@ -14,15 +14,15 @@ import torch
 from torch import Tensor
 
 from ...core.checks import refuse_if_frozen
+from ...core.stored import Stored
 from .agreement import Schema, difference, digest, library, probe_device, refuse_items, schema
 from .collectives import dense_tensors, write_back
 
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup, Work
 
-    from ...tensorclass import TensorClass
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 class Pending(Generic[T]):
@@ -49,7 +49,7 @@ class Pending(Generic[T]):
         return write_back(self.target, self.dense) if self.writes else self.target
 
 
-def send(self: TensorClass, dst: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> None:
+def send(self: Stored, dst: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> None:
     """Send the tensors to process `dst`, which calls `recv`.
 
     Raises:

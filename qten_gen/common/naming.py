@@ -1,9 +1,9 @@
-"""Names that generated classes and the runtime share."""
+"""How the private attributes of generated classes are named. The generator writes these names and the runtime looks them up."""
 
 from __future__ import annotations
 
 PRIVATE_NAMES = frozenset(
-    "_abc_impl _assign _batch_size _check_compatible _containers _declaration _defaults _device _field_values _fields "
+    "_abc_impl _assign _batch_size _check_compatible _containers _declaration _defaults _device _field_values _fields _fill "
     "_fingerprint _flags _index_put _inlined_values _join _leaves _lock _lock_changes _map _map_with _names _nested "
     "_per_item _rearrange _requires_grad _shapes _specifiers _split _static _to_dict _unbatched _zip".split()
 )
@@ -11,7 +11,7 @@ PRIVATE_NAMES = frozenset(
 
 
 def storage(name: str) -> str:
-    """The private attribute that holds a field of a TensorClass. No two fields share one.
+    """The private attribute that holds a field of a TensorClass. Two fields never share one.
 
     >>> storage("tokens"), storage("map"), storage("map_")
     ('_tokens', '_map_', '_map__')

@@ -1,0 +1,41 @@
+"""The words of the declaration language: qualified names, class flags and class keywords.
+
+The readers resolve a name in a declaration to one of these qualified names and compare it with the constant. The runtime uses
+the same constants, so that both sides mean one thing by a word.
+"""
+
+from __future__ import annotations
+
+PACKAGE = "qten_gen"
+
+TENSORCLASS = "qten_gen.TensorClass"
+MODULE = "qten_gen.Module"
+
+FIELD = "qten_gen.field"
+PARAM = "qten_gen.param"
+BUFFER = "qten_gen.buffer"
+SUBMODULE = "qten_gen.submodule"
+VIRTUAL = "qten_gen.virtual"
+CONST = "qten_gen.const"
+
+UNBATCHED = "qten_gen.Unbatched"
+PER_ITEM = "qten_gen.PerItem"
+
+SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE})
+"""The functions that are called on the right of a field."""
+
+FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "tensor_only")
+"""Class flags of a TensorClass, as a keyword (`frozen=True`) or in brackets (`TensorClass["frozen"]`). Each is off unless given.
+
+`open` keeps fields in the instance dict instead of slots: such a class takes undeclared attributes and may be combined with
+another class that has fields.
+"""
+
+STRING_OPTIONS = {"checks": ("on", "off")}
+"""Class keywords of a TensorClass that take a string, with the strings that they accept; the first is the default.
+
+`checks="off"` leaves out the checks of the shapes and dtypes that jaxtyping annotations state.
+"""
+
+INIT = "init"
+"""The class keyword of a Module that keeps a parent's handwritten `__init__`: `init=False`, as PEP 681 defines it."""

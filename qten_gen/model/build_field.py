@@ -1,0 +1,182 @@
+"""What a field says in a class body → its declaration. Both readers, of text and of class statements, build fields here.
+
+For a TensorClass the annotation decides what a field is (`field_kinds`), for a Module the specifier does: `_BUILDERS` has a
+function for each specifier that declares a field of its own. To add a specifier, add its dataclass to `fields`, write the
+function, and put it into `_BUILDERS`.
+
+Builders report nothing. They leave out an argument that they cannot use: a rule reports it where the text is read, and
+`reflection` raises an error before it builds the field.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..common import language
+from .class_body import SUBMODULE_KEYWORDS, FieldSource, MethodSource, SpecifierCall
+from .dimensions import Dim, DimError
+from .expressions import Default, TypeExpr, Value
+from .field_kinds import classify
+from .fields import BufferDecl, ConfigDecl, FieldDecl, ModuleField, ParameterDecl, SubmoduleDecl, VirtualDecl
+
+
+def build_tensorclass_field(
+    source: FieldSource, type: TypeExpr, flags: frozenset[str], owner: str, is_declared: Callable[[str], bool]
+) -> FieldDecl:
+    """A field of a TensorClass.
+
+    Args:
+        source: What the class body says.
+        type: Its annotation, aliases and type variables replaced by what they stand for.
+        flags: The flags of the class, inherited ones included.
+        owner: Qualified name of the class.
+        is_declared: Whether a qualified name is a TensorClass.
+    """
+    default, kw_only = _default(source)
+    decl = classify(source.name, type, flags, is_declared)
+    return replace(decl, default=default, kw_only=kw_only, doc=source.doc, owner=owner, place=source.place)
+
+
+def build_module_field(source: FieldSource, type: TypeExpr, owner: str) -> ModuleField:
+    """A field of a Module: what its specifier declares, and a constructor argument where it has none.
+
+    Args:
+        source: What the class body says.
+        type: Its annotation, aliases and type variables replaced by what they stand for.
+        owner: Qualified name of the class.
+    """
+    call = source.specifier
+    build = None if call is None else _BUILDERS.get(call.name)
+    if call is not None and build is not None:
+        return build(call, source, type, owner)
+    default, kw_only = _default(source)
+    return ConfigDecl(source.name, default, kw_only, type=type, doc=source.doc, owner=owner, place=source.place)
+
+
+def build_virtual_field(method: MethodSource, owner: str) -> VirtualDecl:
+    """The derived tensor that a function decorated with `virtual` declares in the class `owner`."""
+    signature, call = method.signature, method.specifier
+    names = tuple(name for name in signature.names if name in signature.result)
+    sources = None if call is None else _constant(call, "sources")
+    return VirtualDecl(
+        method.name,
+        cached=call is not None and _is(call, "cached", True),
+        sources=tuple(map(str, sources)) if isinstance(sources, tuple) else None,
+        type=TypeExpr("torch.Tensor", text=signature.result or "torch.Tensor", place=method.place, names=names),
+        doc=method.doc,
+        owner=owner,
+        place=method.place,
+    )
+
+
+def _parameter(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> ParameterDecl:
+    """`param("3*dim", "dim", initializer=nn.init.xavier_uniform_)`."""
+    return ParameterDecl(
+        source.name,
+        dims=_dims(call),
+        initializer=_given(call, "initializer"),
+        dtype=_given(call, "dtype"),
+        requires_grad=not _is(call, "requires_grad", False),
+        when=_string(call, "when"),
+        tie=_string(call, "tie"),
+        type=type,
+        doc=source.doc,
+        owner=owner,
+        place=source.place,
+    )
+
+
+def _buffer(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> BufferDecl:
+    """`buffer("heads", persistent=False, initializer=nn.init.ones_)`."""
+    return BufferDecl(
+        source.name,
+        dims=_dims(call),
+        persistent=not _is(call, "persistent", False),
+        initializer=_given(call, "initializer"),
+        dtype=_given(call, "dtype"),
+        when=_string(call, "when"),
+        type=type,
+        doc=source.doc,
+        owner=owner,
+        place=source.place,
+    )
+
+
+def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> SubmoduleDecl:
+    """`submodule(nn.LayerNorm, "dim", eps=1e-6)`: the first argument is the class, which gets the others."""
+    cls = call.arguments[0].value if call.arguments else None
+    keys = _constant(call, "keys")
+    return SubmoduleDecl(
+        source.name,
+        cls=cls if isinstance(cls, Value) else Value(),
+        arguments=tuple(
+            argument
+            for argument in call.arguments[1:]
+            if not isinstance(argument.value, DimError) and argument.keyword not in SUBMODULE_KEYWORDS
+        ),
+        when=_string(call, "when"),
+        repeat=_dim(call, "repeat"),
+        keys=tuple(map(str, keys)) if isinstance(keys, tuple) else _string(call, "keys"),
+        type=type,
+        doc=source.doc,
+        owner=owner,
+        place=source.place,
+    )
+
+
+_BUILDERS: dict[str, Callable[[SpecifierCall, FieldSource, TypeExpr, str], ModuleField]] = {
+    language.PARAM: _parameter,
+    language.BUFFER: _buffer,
+    language.SUBMODULE: _submodule,
+}
+
+
+def _default(source: FieldSource) -> tuple[Default | None, bool]:
+    """The default of a constructor argument, and whether it is keyword only."""
+    call = source.specifier
+    if call is None:
+        return (None if source.value is None else Default(source.value)), False
+    kw_only = _is(call, "kw_only", True)
+    for keyword, factory in (("default_factory", True), ("default", False)):
+        argument = call.get(keyword)
+        if argument is not None and isinstance(argument.value, Value):
+            return Default(argument.value, factory), kw_only
+    return None, kw_only
+
+
+def _dims(call: SpecifierCall) -> tuple[Dim, ...]:
+    return tuple(a.value for a in call.positional if not isinstance(a.value, DimError | Value))
+
+
+def _dim(call: SpecifierCall, keyword: str) -> Dim | None:
+    argument = call.get(keyword)
+    return None if argument is None or isinstance(argument.value, DimError | Value) else argument.value
+
+
+def _given(call: SpecifierCall, keyword: str) -> Value | None:
+    """A keyword's value; None where it is left out or given as None."""
+    argument = call.get(keyword)
+    if argument is None or not isinstance(argument.value, Value) or argument.value.literal == "None":
+        return None
+    return argument.value
+
+
+def _constant(call: SpecifierCall, keyword: str) -> object:
+    """The Python value of a keyword that is given as a literal; None for any other."""
+    given = _given(call, keyword)
+    found: object = None if given is None or given.literal is None else literal_eval(given.literal)
+    return found
+
+
+def _string(call: SpecifierCall, keyword: str) -> str | None:
+    """A keyword's value where it is a string."""
+    found = _constant(call, keyword)
+    return found if isinstance(found, str) else None
+
+
+def _is(call: SpecifierCall, keyword: str, expected: bool) -> bool:
+    """Whether a keyword is given as the literal True, or as False."""
+    argument = call.get(keyword)
+    return argument is not None and isinstance(argument.value, Value) and argument.value.literal == str(expected)

@@ -1,0 +1,122 @@
+"""What one statement of a class body says: a field, the specifier on its right, a method.
+
+Both readers make these records: `read` from the syntax tree of a file, `reflection` from the objects in the namespace of a class
+statement. `build_field` turns a field into its declaration, so it has to know neither. `place`, `doc` and texts are filled by
+`read` alone, or as far as `reflection` knows them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..common import language
+from .dimensions import Dim, DimError
+from .expressions import NO_PATH, NodePath, TypeExpr, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a specifier: `"3*dim"` or `initializer=nn.init.ones_`."""
+
+    keyword: str | None
+    """`"initializer"`; None for a positional argument."""
+    value: Dim | DimError | Value
+    """A parsed dimension where the specifier takes one (see `takes_dimension`) and one is given; otherwise a value."""
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+    text: str = field(default="", compare=False, repr=False)
+    """The content of the string literal of a dimension, `3*dim`: offsets of a `DimError` count in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecifierCall:
+    """A call of a field specifier: `param("3*dim", "dim", initializer=nn.init.ones_)`, or `virtual(cached=True)`."""
+
+    name: str
+    """The qualified name of the specifier, whatever it is imported as: `qten_gen.param`."""
+    arguments: tuple[Argument, ...]
+    """All arguments in the order of the call."""
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+    def get(self, keyword: str) -> Argument | None:
+        """The argument of that keyword, if it is given."""
+        return next((argument for argument in self.arguments if argument.keyword == keyword), None)
+
+    @property
+    def positional(self) -> tuple[Argument, ...]:
+        """The arguments without a keyword."""
+        return tuple(argument for argument in self.arguments if argument.keyword is None)
+
+
+_VALUE_KEYWORDS = frozenset({"initializer", "dtype", "persistent", "requires_grad", "when", "tie", "keys", "init"})
+
+
+SUBMODULE_KEYWORDS = ("when", "repeat", "keys", "init")
+"""The keywords that `submodule` itself takes. The others are for the child's class: `submodule(nn.LayerNorm, eps=1e-6)`."""
+
+
+def takes_dimension(specifier: str, position: int, keyword: str | None) -> bool:
+    """Whether a string or an integer is a dimension when it is the argument of a specifier at that position.
+
+    >>> takes_dimension("qten_gen.param", 0, None), takes_dimension("qten_gen.param", 2, "when")
+    (True, False)
+    """
+    if specifier in (language.FIELD, language.VIRTUAL) or keyword in _VALUE_KEYWORDS:
+        return False
+    is_class_of_child = specifier == language.SUBMODULE and position == 0 and keyword is None
+    return not is_class_of_child
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSource:
+    """`name: annotation = value` in a class body."""
+
+    name: str
+    annotation: TypeExpr | None
+    """None for `scale = param(8)` without an annotation, which a rule reports."""
+    value: Value | None = None
+    """The default as written on the right: `"train"`. None where there is none, or where a specifier is called."""
+    specifier: SpecifierCall | None = None
+    """`param(8)`, `field(default=1)`, ...; None where no specifier is called."""
+    doc: str = ""
+    """The string literal on the line below the field."""
+    place: NodePath = NO_PATH
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Parameters and result of a function, for the stub."""
+
+    parameters: str
+    """As written, without `self` and with `...` for defaults: `x: Tensor, *, scale: float = ...`."""
+    result: str
+    """The annotation of the result as written; empty where there is none."""
+    names: tuple[str, ...] = ()
+    """The dotted and plain names that both texts mention, which the stub has to import: `("Tensor", "float")`."""
+    is_async: bool = False
+    """Whether it is written `async def`."""
+    place: NodePath = NO_PATH
+
+
+@dataclass(frozen=True, slots=True)
+class DataWrite:
+    """A write through `.data` to an attribute of the method's own object: `self.weight.data.mul_(2)`."""
+
+    name: str
+    """The attribute: `weight`."""
+    place: NodePath
+
+
+@dataclass(frozen=True, slots=True)
+class MethodSource:
+    """A function in a class body."""
+
+    name: str
+    signature: Signature
+    decorators: tuple[str, ...] = ()
+    """Qualified names, top to bottom: `builtins.property`, `qten_gen.virtual`."""
+    specifier: SpecifierCall | None = None
+    """The decorator's call where it is `@virtual(...)`."""
+    doc: str = ""
+    place: NodePath = NO_PATH
+    data_writes: tuple[DataWrite, ...] = ()
+    """Only classes with cached virtual tensors are searched for them."""

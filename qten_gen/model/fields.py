@@ -1,0 +1,163 @@
+"""The declarations of fields: what `build_field` decides that `name: annotation = value` means.
+
+Rules check them, emitters write the code of each, and the fingerprint of a class covers them.
+
+Every field declaration ends with the same four attributes, which document and locate it and are not compared:
+
+- `type`: the annotation, names resolved, as in `mask: Tensor | None`;
+- `doc`: the string literal on the line below the field;
+- `owner`: the qualified name of the class that declares it, `shop.model.Batch`, which is an ancestor for an inherited field;
+- `place`: where it stands in the owner's file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from .class_body import Argument
+from .dimensions import Dim
+from .expressions import NO_PATH, Default, NodePath, TypeExpr, Value
+
+
+class FieldKind(Enum):
+    """What the annotation of a TensorClass field decides about its values. `field_kinds.classify` decides it."""
+
+    TENSOR = "tensor"
+    """A tensor whose leading dimensions are the batch size: `Tensor`, `Int[Tensor, "*batch seq"]`, `dict[str, Tensor]`."""
+    NUMBER = "number"
+    """`int`, `float`, `bool` or `complex` in a class that is neither `autocast` nor `nocast`: a number is stored as a tensor."""
+    NESTED = "nested"
+    """Another TensorClass, whose batch size starts with this one's: `Point`."""
+    STATIC = "static"
+    """Any other Python value, the same for the whole batch: `str`."""
+    PER_ITEM = "per item"
+    """Python values, one for each item of the batch: `PerItem[str]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDecl:
+    """A field of a TensorClass: `tokens: Int[Tensor, "*batch seq"]`."""
+
+    name: str
+    kind: FieldKind
+    optional: bool = False
+    """Whether None is among its values: `mask: Tensor | None`."""
+    nested: str | None = None
+    """The class name of a nested field, without its module: `Point`."""
+    cast: str | None = None
+    """The builtin that converts values in an `autocast` class: `"float"` for `rate: float`."""
+    dims: str | None = None
+    """The shape that a jaxtyping annotation states: `"*batch seq"`."""
+    dtype: str | None = None
+    """jaxtyping's name for the dtype, or for several: `"Int"` of `Int[Tensor, "*batch seq"]`."""
+    unbatched: bool = False
+    """Whether the tensor has no batch dimensions: `Unbatched[Tensor]`."""
+    container: str | None = None
+    """`"dict"` for `dict[str, Tensor]` and `"list"` for `list[Tensor]`; None for a single tensor."""
+    default: Default | None = None
+    """`None` of `mask: Tensor | None = None`; where nothing is given, the constructor requires the argument."""
+    kw_only: bool = False
+    """Whether the constructor takes it by keyword only: `field(kw_only=True)`."""
+    type: TypeExpr = field(default=TypeExpr(""), compare=False)
+    doc: str = field(default="", compare=False)
+    owner: str = field(default="", compare=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigDecl:
+    """A constructor argument of a Module, kept as an ordinary attribute: `dim: int`, `heads: int = 8`."""
+
+    name: str
+    default: Default | None = None
+    """`8` of `heads: int = 8`."""
+    kw_only: bool = False
+    """Whether the constructor takes it by keyword only: `field(kw_only=True)`."""
+    type: TypeExpr = field(default=TypeExpr(""), compare=False)
+    doc: str = field(default="", compare=False)
+    owner: str = field(default="", compare=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterDecl:
+    """A parameter of a Module: `qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)`."""
+
+    name: str
+    dims: tuple[Dim, ...]
+    """Its shape over config fields: `3*dim` and `dim`."""
+    initializer: Value | None = None
+    """The function that fills it in place: `nn.init.xavier_uniform_`."""
+    dtype: Value | None = None
+    """A dtype that the constructor's `dtype` does not replace: `dtype=torch.float32`."""
+    requires_grad: bool = True
+    when: str | None = None
+    """The config field that says whether there is a parameter, `when="use_bias"`; without one the name is registered as None."""
+    tie: str | None = None
+    """The path of the parameter that this one is, `tie="embed.weight"`."""
+    type: TypeExpr = field(default=TypeExpr(""), compare=False)
+    doc: str = field(default="", compare=False)
+    owner: str = field(default="", compare=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BufferDecl:
+    """A buffer of a Module: `scale: Tensor = buffer("heads", persistent=False, initializer=nn.init.ones_)`."""
+
+    name: str
+    dims: tuple[Dim, ...]
+    """Its shape over config fields: `heads`."""
+    persistent: bool = True
+    """Whether it is in the state dict."""
+    initializer: Value | None = None
+    """The function that fills it in place: `nn.init.ones_`."""
+    dtype: Value | None = None
+    """A dtype that the constructor's `dtype` does not replace: `dtype=torch.int64`."""
+    when: str | None = None
+    """The config field that says whether there is a buffer, `when="use_scale"`; without one the name is registered as None."""
+    type: TypeExpr = field(default=TypeExpr(""), compare=False)
+    doc: str = field(default="", compare=False)
+    owner: str = field(default="", compare=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SubmoduleDecl:
+    """A child of a Module: `blocks: ModuleList[Block] = submodule(Block, "dim", repeat="depth")`."""
+
+    name: str
+    cls: Value
+    """What is called to construct the child: `Block`."""
+    arguments: tuple[Argument, ...] = ()
+    """What it is called with, in order, dimensions parsed: `"dim"`. The keywords of `submodule` itself are left out."""
+    when: str | None = None
+    """The config field that says whether there is a child, `when="use_norm"`; without one the name is registered as None."""
+    repeat: Dim | None = None
+    """How many children a ModuleList gets: `repeat="depth"`."""
+    keys: str | tuple[str, ...] | None = None
+    """The names of the children of a ModuleDict, `keys=("a", "b")`, or the config field that holds them, `keys="tasks"`."""
+    type: TypeExpr = field(default=TypeExpr(""), compare=False)
+    doc: str = field(default="", compare=False)
+    owner: str = field(default="", compare=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualDecl:
+    """A tensor that a method derives from other attributes: `@virtual(cached=True)` above `def causal(self, dtype, device)`."""
+
+    name: str
+    cached: bool = False
+    """Whether the result is kept until what it is derived from changes."""
+    sources: tuple[str, ...] | None = None
+    """The fields that a cached tensor is derived from, `sources=("dim",)`; None for all config fields, parameters and buffers."""
+    type: TypeExpr = field(default=TypeExpr(""), compare=False)
+    doc: str = field(default="", compare=False)
+    owner: str = field(default="", compare=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+
+ModuleField = ConfigDecl | ParameterDecl | BufferDecl | SubmoduleDecl | VirtualDecl
+"""A field of a Module: the specifier decides which of these it is, and without one it is a constructor argument."""

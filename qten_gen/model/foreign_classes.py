@@ -1,0 +1,16 @@
+"""Classes of other libraries that a declaration cannot be combined with, by their qualified names."""
+
+from __future__ import annotations
+
+CLASS_MAKERS = frozenset(
+    "dataclasses.dataclass attr.s attr.attrs attr.define attr.frozen attr.mutable attrs.define attrs.frozen attrs.mutable "
+    "pydantic.dataclasses.dataclass tensordict.tensorclass tensordict.prototype.tensorclass flax.struct.dataclass "
+    "chex.dataclass".split()
+)
+"""Decorators that write the constructor of a class."""
+
+OTHER_KINDS = frozenset(
+    "typing.NamedTuple typing.TypedDict typing.Protocol typing_extensions.TypedDict typing_extensions.Protocol "
+    "enum.Enum enum.IntEnum enum.StrEnum enum.Flag enum.IntFlag pydantic.BaseModel tensordict.TensorClass".split()
+)
+"""Bases that create their subclasses in their own way."""

@@ -1,0 +1,128 @@
+"""The declaration that a class statement makes, from what its body bound and what its bases declare."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from inspect import cleandoc
+
+from ..model import (
+    INIT,
+    STRING_OPTIONS,
+    BaseDecl,
+    MethodSource,
+    ModuleDecl,
+    Signature,
+    TensorClassDecl,
+)
+from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
+from .annotations import AnnotationWalk
+from .specifiers import field_source, virtual_source
+from .statement import ClassStatement
+
+_NO_FIELDS = ("typing.ClassVar",)
+
+
+def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
+    """The declaration that a TensorClass statement makes.
+
+    Raises:
+        DeclarationError: an argument of a specifier is malformed.
+    """
+    parents = [(owner, parent) for owner, parent in statement.parents if isinstance(parent, TensorClassDecl)]
+    flags = statement.flags.union(*(parent.flags for _, parent in parents), statement.words.keys() & {INIT})
+    fields = {f.name: f for owner, parent in reversed(parents) for f in parent.fields if f.owner == owner}
+    inherited = frozenset(fields)
+    for name, annotation in statement.annotations.items():
+        walk = AnnotationWalk(statement)
+        expr = walk.expr(annotation)
+        if expr.name in _NO_FIELDS:
+            continue
+        source = field_source(name, expr, statement)
+        fields[name] = build_tensorclass_field(source, expr, flags, statement.qualified, walk.is_declared)
+    return TensorClassDecl(
+        name=statement.name,
+        fields=tuple(fields.values()),
+        own=tuple(name for name in fields if name not in inherited),
+        flags=flags,
+        checks=_string_option("checks", statement, [parent.checks for _, parent in parents]),
+        post_init=_defines(statement, "__post_init__"),
+        custom_init="__init__" in statement.namespace,
+        module=statement.module,
+        qualname=statement.qualname,
+        bases=_bases(statement),
+        doc=_doc(statement),
+        methods=tuple(_methods(statement)),
+    )
+
+
+def _string_option(keyword: str, statement: ClassStatement, inherited: list[str]) -> str:
+    """The value of a class keyword that takes a string: that of the statement, or else of the first parent."""
+    return str(statement.words.get(keyword, next(iter(inherited), STRING_OPTIONS[keyword][0])))
+
+
+def read_module(statement: ClassStatement) -> ModuleDecl:
+    """The declaration that a Module statement makes.
+
+    Raises:
+        DeclarationError: an argument of a specifier is malformed.
+    """
+    parents = [(owner, parent) for owner, parent in statement.parents if isinstance(parent, ModuleDecl)]
+    fields = {f.name: f for owner, parent in reversed(parents) for f in parent.fields if f.owner == owner}
+    inherited = frozenset(fields)
+    for name, annotation in statement.annotations.items():
+        expr = AnnotationWalk(statement).expr(annotation)
+        if expr.name not in _NO_FIELDS:
+            fields[name] = build_module_field(field_source(name, expr, statement), expr, statement.qualified)
+    for name, value in statement.namespace.items():
+        method = virtual_source(name, value, statement)
+        if method is not None:
+            fields[name] = build_virtual_field(method, statement.qualified)
+    return ModuleDecl(
+        name=statement.name,
+        fields=tuple(fields.values()),
+        own=tuple(name for name in fields if name not in inherited),
+        custom_init="__init__" in statement.namespace or any(parent.custom_init for _, parent in parents),
+        custom_reset=_defines(statement, "reset_parameters"),
+        inherited_reset=_inherits(statement, "reset_parameters"),
+        keeps_init=statement.words.get(INIT) is False,
+        module=statement.module,
+        qualname=statement.qualname,
+        bases=_bases(statement),
+        doc=_doc(statement),
+        methods=tuple(_methods(statement)),
+    )
+
+
+def _defines(statement: ClassStatement, name: str) -> bool:
+    """Whether the class or an ancestor defines `name` by hand."""
+    return name in statement.namespace or _inherits(statement, name)
+
+
+def _inherits(statement: ClassStatement, name: str) -> bool:
+    """Whether an ancestor outside torch and this package defines `name`; what was generated does not count."""
+    return any(
+        name in vars(ancestor)
+        for base in statement.bases
+        for ancestor in base.__mro__
+        if ancestor.__module__.partition(".")[0] not in ("qten_gen", "torch", "builtins")
+        and "_fingerprint" not in vars(ancestor)
+    )
+
+
+def _bases(statement: ClassStatement) -> tuple[BaseDecl, ...]:
+    return tuple(
+        BaseDecl(f"{base.__module__}.{base.__qualname__}", base.__name__, statement.is_declaration(base))
+        for base in statement.bases
+    )
+
+
+def _doc(statement: ClassStatement) -> str:
+    doc = statement.namespace.get("__doc__")
+    return cleandoc(doc) if isinstance(doc, str) else ""
+
+
+def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
+    for name, value in statement.namespace.items():
+        if isinstance(value, types.FunctionType | property | classmethod | staticmethod):
+            yield MethodSource(name, Signature("", ""))

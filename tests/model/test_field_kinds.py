@@ -1,0 +1,84 @@
+"""What an annotation decides about a field of a TensorClass."""
+
+import pytest
+
+from qten_gen.model import FieldKind, TypeExpr, union
+from qten_gen.model.field_kinds import classify
+
+TENSOR = TypeExpr("torch.Tensor")
+NONE = TypeExpr("None")
+STR = TypeExpr("builtins.str")
+FLOAT = TypeExpr("builtins.float")
+POINT = TypeExpr("shop.model.Point")
+TOKENS = TypeExpr("jaxtyping.Int", (TENSOR, "*batch seq"))
+
+KINDS = {
+    "Tensor": (TENSOR, FieldKind.TENSOR),
+    "nn.Parameter": (TypeExpr("torch.nn.Parameter"), FieldKind.TENSOR),
+    "Int[Tensor, ...]": (TOKENS, FieldKind.TENSOR),
+    "Unbatched[Tensor]": (TypeExpr("qten_gen.Unbatched", (TENSOR,)), FieldKind.TENSOR),
+    "dict[str, Tensor]": (TypeExpr("builtins.dict", (STR, TENSOR)), FieldKind.TENSOR),
+    "list[Tensor]": (TypeExpr("typing.List", (TENSOR,)), FieldKind.TENSOR),
+    "float": (FLOAT, FieldKind.NUMBER),
+    "Point": (POINT, FieldKind.NESTED),
+    "PerItem[str]": (TypeExpr("qten_gen.PerItem", (STR,)), FieldKind.PER_ITEM),
+    "str": (STR, FieldKind.STATIC),
+    "dict[int, Tensor]": (TypeExpr("builtins.dict", (TypeExpr("builtins.int"), TENSOR)), FieldKind.STATIC),
+    "list[Int[Tensor, ...]]": (TypeExpr("builtins.list", (TOKENS,)), FieldKind.STATIC),
+    "Tensor | str": (union((TENSOR, STR)), FieldKind.STATIC),
+    "Unbatched[str]": (TypeExpr("qten_gen.Unbatched", (STR,)), FieldKind.STATIC),
+    "None": (NONE, FieldKind.STATIC),
+}
+
+
+def is_declared(name: str) -> bool:
+    return name == POINT.name
+
+
+@pytest.mark.parametrize(("type", "kind"), KINDS.values(), ids=KINDS)
+def test_the_annotation_decides_the_kind(type: TypeExpr, kind: FieldKind) -> None:
+    assert classify("x", type, frozenset(), is_declared).kind is kind
+
+
+def test_every_kind_is_decided_by_some_annotation() -> None:
+    assert {kind for _, kind in KINDS.values()} == set(FieldKind)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (_, kind) in KINDS.items() if kind is not FieldKind.STATIC], ids=lambda name: name
+)
+def test_none_beside_a_type_makes_the_field_optional_and_keeps_its_kind(name: str) -> None:
+    type, kind = KINDS[name]
+    found = classify("x", union((type, NONE)), frozenset(), is_declared)
+
+    assert (found.kind, found.optional) == (kind, True)
+    assert not classify("x", type, frozenset(), is_declared).optional
+
+
+def test_a_kind_keeps_what_its_annotation_says() -> None:
+    def field(name: str) -> object:
+        return classify("x", KINDS[name][0], frozenset(), is_declared)
+
+    def said(name: str, attribute: str) -> object:
+        return getattr(field(name), attribute)
+
+    assert (said("Int[Tensor, ...]", "dtype"), said("Int[Tensor, ...]", "dims")) == ("Int", "*batch seq")
+    assert said("Unbatched[Tensor]", "unbatched") is True
+    assert (said("dict[str, Tensor]", "container"), said("list[Tensor]", "container")) == ("dict", "list")
+    assert said("Point", "nested") == "Point"
+
+
+def test_flags_decide_what_becomes_of_a_number() -> None:
+    stored = classify("x", FLOAT, frozenset(), is_declared)
+    kept = classify("x", FLOAT, frozenset({"nocast"}), is_declared)
+    converted = classify("x", FLOAT, frozenset({"autocast"}), is_declared)
+
+    assert (stored.kind, stored.cast) == (FieldKind.NUMBER, None)
+    assert (kept.kind, kept.cast) == (FieldKind.STATIC, None)
+    assert (converted.kind, converted.cast) == (FieldKind.STATIC, "float")
+
+
+def test_final_is_seen_through() -> None:
+    found = classify("x", TypeExpr("typing.Final", (union((TENSOR, NONE)),)), frozenset(), is_declared)
+
+    assert (found.kind, found.optional) == (FieldKind.TENSOR, True)

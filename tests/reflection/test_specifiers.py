@@ -1,0 +1,163 @@
+"""What a class body binds to a name, read like the same text."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+from unittest.mock import MagicMock
+
+import libcst as cst
+import pytest
+import torch
+from torch import nn
+
+import qten_gen
+from qten_gen import const, field, submodule
+from qten_gen.common.language import CONST, SPECIFIERS, VIRTUAL
+from qten_gen.common.specifier_records import RecordedCall, recorded_call
+from qten_gen.model import ImportedName, NodePath, SpecifierCall
+from qten_gen.model.diagnostics import DeclarationError
+from qten_gen.read.names import Scope
+from qten_gen.read.values import specifier
+from qten_gen.reflection.specifiers import specifier_call
+from qten_gen.runtime.declaring import fields
+
+CALLS = [
+    "field()",
+    "field(default=3, kw_only=True)",
+    "field(default_factory=list)",
+    'param("3*dim", 8, initializer=nn.init.ones_, dtype=torch.float64, requires_grad=False)',
+    'param("dim", when="bias")',
+    'param(tie="embed.weight")',
+    "buffer(-2, persistent=False)",
+    'buffer("dim", when="bias", initializer=nn.init.ones_)',
+    'submodule(nn.Linear, "dim", 3, bias=False)',
+    'submodule(nn.Linear, "dim", dtype=torch.float64, requires_grad=True)',
+    'submodule(nn.Conv1d, "dim", 2.5, padding_mode=const("circular"))',
+    'submodule(nn.Linear, 2, "dim", repeat="depth")',
+    'submodule(nn.Linear, 2, 3, when="bias", repeat=4)',
+    'submodule(nn.Linear, 2, 3, keys="tasks")',
+    'submodule(nn.Linear, 2, 3, keys=("a", "b"))',
+    'submodule(nn.Embedding, 3, 4, initializer="normal", tie="dim")',
+    "virtual(cached=True)",
+    'virtual(cached=True, sources=("dim",))',
+]
+
+NAMES: dict[str, object] = {**{name: getattr(qten_gen, name) for name in qten_gen.__all__}, "nn": nn, "torch": torch}
+SCOPE = Scope(
+    "shop.model",
+    False,
+    {
+        **{name: ImportedName("qten_gen", name) for name in qten_gen.__all__},
+        "nn": ImportedName("torch", "nn"),
+        "torch": ImportedName("torch", None),
+    },
+    frozenset(NAMES),
+    frozenset(),
+)
+
+
+def from_text(text: str) -> SpecifierCall:
+    found = specifier(cst.parse_expression(text), NodePath(), SCOPE)
+    assert found is not None
+    return found
+
+
+def from_object(given: object) -> SpecifierCall:
+    if callable(given):  # `virtual(...)` waits for the function that it decorates
+        given = given(lambda self, dtype, device: None)
+    call = recorded_call(given)
+    assert call is not None
+    args = () if call.name == VIRTUAL else call.args
+    return specifier_call(RecordedCall(call.name, args, call.kwargs), "Batch.x")
+
+
+def arguments(call: SpecifierCall) -> dict[object, object]:
+    """The arguments by keyword or position. What is given and what is left out as a default are alike."""
+    defaults = {"kw_only": "False", "requires_grad": "True", "persistent": "True", "cached": "False"}
+    positions = iter(range(len(call.arguments)))
+    found: dict[object, object] = {}
+    for argument in call.arguments:
+        literal = getattr(argument.value, "literal", None)
+        if argument.keyword is None or literal is None or defaults.get(argument.keyword) != literal:
+            key = next(positions) if argument.keyword is None else argument.keyword
+            found[key] = (argument.value, literal, getattr(argument.value, "torch_name", None))
+    return found
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_both_readers_make_the_same_call(text: str) -> None:
+    read, reflected = from_text(text), from_object(eval(text, NAMES))
+
+    assert reflected.name == read.name
+    assert arguments(reflected) == arguments(read)
+
+
+def test_every_specifier_leaves_a_record_that_says_its_name() -> None:
+    records = [
+        fields.Field(),
+        fields.Parameter(()),
+        fields.Buffer(()),
+        fields.Submodule(nn.Linear, (), {}),
+        fields.Virtual(len),
+        fields.Const(1),
+    ]
+
+    assert {call.name for record in records if (call := recorded_call(record))} == {*SPECIFIERS, VIRTUAL, CONST}
+
+
+class Parameter(NamedTuple):
+    """Called like a record of the runtime."""
+
+    dims: tuple[int, ...] = ()
+
+
+@pytest.mark.parametrize("value", [Parameter(), MagicMock(), fields.Parameter, 3, None, fields])
+def test_other_objects_are_not_taken_for_records(value: object) -> None:
+    assert recorded_call(value) is None
+
+
+class Task(StrEnum):
+    """Names that are strings of another class."""
+
+    PARSE = "parse"
+
+
+def test_strings_of_a_subclass_become_plain_strings() -> None:
+    call = from_object(submodule(nn.Linear, 2, 3, keys=(Task.PARSE,), when=Task.PARSE))
+    values = {argument.keyword: argument.value for argument in call.arguments}
+
+    assert getattr(values["keys"], "literal", None) == "('parse',)"
+    assert getattr(values["when"], "literal", None) == "'parse'"
+
+
+def test_switches_are_read_by_their_truth() -> None:
+    call = from_object(eval("param(3, requires_grad=0)", NAMES))
+
+    assert getattr(call.arguments[1].value, "literal", None) == "False"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('param("3*")', "Batch.x: '3*' is no dimension: a number or a name is missing at the end"),
+        ('submodule(nn.Linear, "a b")', "Batch.x: 'a b' is no dimension: an operator is missing before 'b'"),
+        ("param(3, tie=3)", "Batch.x: tie=3 has to be a string"),
+        ("buffer(3, when=True)", "Batch.x: when=True has to be a string"),
+        ('submodule(nn.Linear, 2, keys=["a"])', "Batch.x: keys=['a'] has to be a string"),
+        ('submodule(nn.Linear, 2, keys=("a", 1))', "Batch.x: keys=('a', 1) has to be a string"),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_refused_with_the_name_of_the_field(text: str, message: str) -> None:
+    with pytest.raises(DeclarationError) as caught:
+        from_object(eval(text, NAMES))
+    assert str(caught.value) == message
+
+
+def test_a_default_is_left_out_where_none_is_given() -> None:
+    assert [argument.keyword for argument in from_object(field()).arguments] == ["kw_only"]
+    assert [argument.keyword for argument in from_object(field(default=None)).arguments] == ["kw_only", "default"]
+
+
+def test_const_is_a_value() -> None:
+    assert recorded_call(const("circular")) == RecordedCall(CONST, ("circular",))
