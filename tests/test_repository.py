@@ -1,4 +1,4 @@
-"""What holds for every file of the repository: it is formatted, typed, fresh and finished. Its structure: `tests/architecture`."""
+"""What holds for every file of the repository: it is formatted, typed, fresh and finished. Structure: `tests/architecture`."""
 
 from __future__ import annotations
 
