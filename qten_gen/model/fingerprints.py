@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from .declarations import Declaration
 
-FORMAT = 7
+FORMAT = 8
 """Number of the output format: it changes when the generated text for an unchanged declaration does."""
 
 
