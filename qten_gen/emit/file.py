@@ -1,12 +1,20 @@
-"""What stands around the classes of a generated file: head, imports, and how the file is named."""
+"""Generated files: what stands around their classes, and the views of these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from ..model import FieldDecl, FieldKind, FileDecl, ImportedName, ModuleDecl, TensorClassDecl, home
-from . import layout
-from .nested_names import beside, nested_names
+from ..model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
+from . import module, module_stub, tensorclass, tensorclass_stub
+from .imports import checking_statements, statements
+from .module import ModuleView
+from .module_stub import ModuleStubView
+from .nested_names import NestedNames, nested_names
+from .source_imports import annotation_imports, declaration_import, source_name
+from .stub_names import StubNames
+from .tensorclass import TensorClassView
+from .tensorclass_stub import TensorClassStubView
 
 _PYRIGHT_RULES_PY = (
     "reportArgumentType",
@@ -46,79 +54,104 @@ PYI_DIRECTIVES = (
 )
 """A generated class says more exact types than its declaration, and checkers take that for an incompatible override."""
 
-
-def source_name(file: FileDecl) -> str:
-    """The file name of the source, without folders."""
-    return file.source.path.replace("\\", "/").rpartition("/")[2]
+_SHORT_NAMES = ("_Size = _torch.Size", "_Tensor = _torch.Tensor")
+"""Globals for what a TensorClass looks up most often: one look-up is faster than two."""
 
 
-def checking_imports(file: FileDecl) -> tuple[str, ...]:
-    """The imports under TYPE_CHECKING of a generated module, for the names in its annotations."""
-    kinds = {type(declaration) for declaration in file.declarations}
-    lines = ["from torch import Tensor"] if TensorClassDecl in kinds else []
-    if ModuleDecl in kinds:
-        lines.append("from torch import nn" if TensorClassDecl in kinds else "from torch import Tensor, nn")
-    imports = file.source.imports
-    words = {(owner, name.partition(".")[0]) for owner, name in _mentioned(file)}
-    mentioned = {name for owner, name in words if owner == file.source.module} - {"Tensor", "nn"}
-    lines += [_import(name, imports[name]) for name in sorted(mentioned) if name in imports]
-    lines += sorted(set(_imports_of_others(file, words)))
-    local = {name for name in mentioned if name in file.source.names and name not in imports}
-    declared = {declaration.name for declaration in file.declarations}
-    names = sorted(local | declared)
-    return (*lines, _own_import(_source_module(file), names))
+@dataclass(frozen=True, slots=True)
+class PythonFileView:
+    """What the template of a generated module sets out."""
+
+    summary: str
+    imports: tuple[tuple[str, ...], ...]
+    """The statements, in groups with a blank line between them."""
+    classes: tuple[TensorClassView | ModuleView, ...]
+    short_names: tuple[str, ...]
+    """Assignments of globals that the classes use."""
+    checking: tuple[str, ...]
+    """The statements under TYPE_CHECKING: imports for the names in annotations."""
+    directives: tuple[str, ...]
+    """Comments for checkers and formatters."""
 
 
-def _own_import(module: str, names: list[str]) -> str:
-    """The import of the source's own names, in parentheses where it takes several lines."""
-    line = f"from {module} import {', '.join(names)}"
-    return line if len(line) + 4 <= layout.WIDTH else layout.stacked(f"from {module} import (", names, ")", 4)
+@dataclass(frozen=True, slots=True)
+class StubFileView:
+    """What the template of a stub sets out."""
+
+    summary: str
+    imports: tuple[tuple[str, ...], ...]
+    """The statements, in groups with a blank line between them."""
+    classes: tuple[TensorClassStubView | ModuleStubView, ...]
+    directives: tuple[str, ...]
+    """Comments for checkers and formatters."""
 
 
-def _mentioned(file: FileDecl) -> Iterator[tuple[str, str]]:
-    """The names in the annotations of a generated module, those of TensorClasses and torch aside, with their modules."""
-    for declaration in file.declarations:
-        for field in declaration.fields:
-            match field:
-                case FieldDecl(kind=FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED):
-                    pass
-                case _:
-                    yield from ((home(field), name) for name in field.type.names)
+def python_file(file: FileDecl) -> PythonFileView:
+    """The generated module of a source file."""
+    classes = _python_classes(file.declarations)
+    aliases = _used(classes, "annotations", "TYPE_CHECKING", "_rt")
+    return PythonFileView(
+        summary=f"Concrete classes for the declarations in `{source_name(file)}`.",
+        imports=statements(aliases),
+        classes=classes,
+        short_names=_short_names(file.declarations),
+        checking=(*checking_statements(aliases), *annotation_imports(file, aliases)),
+        directives=PY_DIRECTIVES,
+    )
 
 
-def _imports_of_others(file: FileDecl, words: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Imports for what the annotations of inherited fields mention, and of nested classes, from the files that have them."""
-    for owner, name in words:
-        if name in file.sources[owner].names - file.source.names - {"Tensor", "nn"}:
-            yield _import(name, ImportedName(_from(file, owner), name))
-    for qualified, name in nested_names(file.declarations).items():
-        owner, _, cls = qualified.rpartition(".")
-        if owner != file.source.module:
-            yield _import(name, ImportedName(_from(file, owner), cls))
+def python_class(declaration: Declaration) -> PythonFileView:
+    """A module of one class that is run and never checked, for a declaration that no file was generated for."""
+    classes = _python_classes((declaration,))
+    return PythonFileView(
+        summary=f"Concrete class for the declaration `{declaration.name}`, rendered in memory.",
+        imports=statements(_used(classes, "annotations", "TYPE_CHECKING", "_rt")),
+        classes=classes,
+        short_names=_short_names((declaration,)),
+        checking=("pass",),
+        directives=(),
+    )
 
 
-def _from(file: FileDecl, home: str) -> str:
-    """Another source as the generated module imports it."""
-    return beside(home, file.source.module) if "." in file.source.module else home
+def stub_file(file: FileDecl) -> StubFileView:
+    """The stub of a source file's generated module."""
+    names = StubNames(file)
+    classes = tuple(_stub_class(declaration, names.for_class(), file) for declaration in file.declarations)
+    return StubFileView(
+        summary=f"Exact types of the classes declared in `{source_name(file)}`.",
+        imports=(*statements(_used(classes, "_t")), (*names.imports, declaration_import(file))),
+        classes=classes,
+        directives=PYI_DIRECTIVES,
+    )
 
 
-def _import(name: str, imported: ImportedName) -> str:
-    bound = imported.module if imported.name is None else imported.name
-    alias = "" if bound == name else f" as {name}"
-    return f"import {bound}{alias}" if imported.name is None else f"from {imported.module} import {bound}{alias}"
+def _python_classes(declarations: tuple[Declaration, ...]) -> tuple[TensorClassView | ModuleView, ...]:
+    names = nested_names(declarations)
+    return tuple(_python_class(declaration, names) for declaration in declarations)
 
 
-def _source_module(file: FileDecl) -> str:
-    """The source as the generated module beside it imports it."""
-    stem = source_name(file).removesuffix(".py")
-    in_package = "." in file.source.module or file.source.is_package
-    return "." if stem == "__init__" else f".{stem}" if in_package else stem
+def _python_class(declaration: Declaration, names: NestedNames) -> TensorClassView | ModuleView:
+    match declaration:
+        case TensorClassDecl():
+            return tensorclass.view(declaration, names)
+        case ModuleDecl():
+            return module.view(declaration)
 
 
-def decl_import(file: FileDecl) -> str:
-    """The import of the source as `_decl`, for the stub."""
-    stem = source_name(file).removesuffix(".py")
-    package, _, leaf = file.source.module.rpartition(".")
-    if stem == "__init__":
-        return f"import {file.source.module} as _decl" if not package else f"from .. import {leaf} as _decl"
-    return f"from . import {leaf} as _decl" if package else f"import {stem} as _decl"
+def _stub_class(declaration: Declaration, names: StubNames, file: FileDecl) -> TensorClassStubView | ModuleStubView:
+    match declaration:
+        case TensorClassDecl():
+            return tensorclass_stub.view(declaration, names, file.related)
+        case ModuleDecl():
+            return module_stub.view(declaration, names, file.related)
+
+
+def _used(
+    classes: Iterable[TensorClassView | ModuleView | TensorClassStubView | ModuleStubView], *always: str
+) -> frozenset[str]:
+    """The names that a file has to import: those of its classes, and those of its template."""
+    return frozenset(always).union(*(cls.imports for cls in classes))
+
+
+def _short_names(declarations: tuple[Declaration, ...]) -> tuple[str, ...]:
+    return _SHORT_NAMES if any(isinstance(declaration, TensorClassDecl) for declaration in declarations) else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..model import (
@@ -24,6 +24,7 @@ from ..model import (
 )
 from . import layout, spelling
 from .dimensions import to_python
+from .imports import Aliases
 
 _REFERENCE = "_reference"
 """Name of the empty buffer that tells virtual tensors the dtype and device where no parameter or buffer can."""
@@ -64,50 +65,58 @@ class ModuleView:
     initializers: tuple[str, ...]
     registered: tuple[RegisteredView, ...]
     virtuals: tuple[VirtualView, ...]
+    imports: frozenset[str]
+    """The names of `imports.IMPORTS` that the class uses."""
 
 
 def view(declaration: ModuleDecl) -> ModuleView:
     """The view of one declaration."""
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     own = [field for field in declaration.fields if declares(declaration, field)]
+    aliases = Aliases()
+    constructs = not declaration.custom_init
+    reset = own if declaration.inherited_reset else declaration.fields
     return ModuleView(
         name=declaration.name,
         doc=layout.docstring(_class_doc(declaration), 4),
         attributes=_attributes(declaration),
-        constructs=not declaration.custom_init,
-        parameters=_parameters(config),
+        constructs=constructs,
+        parameters=_parameters(config, aliases) if constructs else (),
         defaults=tuple(field.name for field in config if spelling.default_is_looked_up(field)),
-        registrations=_registrations(declaration),
+        registrations=_registrations(declaration, aliases) if constructs else (),
         super_reset=declaration.inherited_reset,
-        initializers=tuple(_initializers(declaration, own if declaration.inherited_reset else declaration.fields)),
-        registered=tuple(_registered(own)),
-        virtuals=tuple(_virtual(field, declaration) for field in own if isinstance(field, VirtualDecl)),
+        initializers=tuple(_initializers(declaration, reset, aliases)) if constructs else (),
+        registered=tuple(_registered(own, aliases)),
+        virtuals=tuple(_virtual(field, declaration, aliases) for field in own if isinstance(field, VirtualDecl)),
+        imports=aliases.used,
     )
 
 
-def _parameters(config: list[ConfigDecl]) -> tuple[str, ...]:
+def _parameters(config: list[ConfigDecl], aliases: Aliases) -> tuple[str, ...]:
     return (
-        *(spelling.parameter(f, spelling.static_type(f.type)) for f in config if not f.kw_only),
+        *(spelling.parameter(f, spelling.static_type(f.type), aliases) for f in config if not f.kw_only),
         "*",
-        *(spelling.parameter(f, spelling.static_type(f.type)) for f in config if f.kw_only),
+        *(spelling.parameter(f, spelling.static_type(f.type), aliases) for f in config if f.kw_only),
         "device: _rt.DeviceLike = None",
-        "dtype: _torch.dtype | None = None",
+        f"dtype: {aliases.use('_torch')}.dtype | None = None",
     )
 
 
-def _registrations(declaration: ModuleDecl) -> tuple[str, ...]:
+def _registrations(declaration: ModuleDecl, aliases: Aliases) -> tuple[str, ...]:
     owner = declaration.name
     given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
     config = [layout.bracketed("_rt.set_attributes(", ["self", *given], ")", 8)] if given else []
     lines = [
-        _registration(field, owner) for field in declaration.fields if not isinstance(field, ConfigDecl | VirtualDecl)
+        _registration(field, owner, aliases)
+        for field in declaration.fields
+        if not isinstance(field, ConfigDecl | VirtualDecl)
     ]
     if dtype_device_source(declaration) == _REFERENCE:
         lines.append(f'_rt.register_buffer(self, "{_REFERENCE}", (0,), device, dtype, persistent=False)')
     return (*config, *lines)
 
 
-def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str) -> str:
+def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str, aliases: Aliases) -> str:
     quoted = f'"{field.name}"'
     match field:
         case ParameterDecl(tie=str(path)):
@@ -117,22 +126,24 @@ def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str)
         case ParameterDecl(requires_grad=requires_grad):
             frozen = [] if requires_grad else ["requires_grad=False"]
             return layout.bracketed(
-                "_rt.register_parameter(", ["self", quoted, *_allocation(field, owner), *frozen], ")", 8
+                "_rt.register_parameter(", ["self", quoted, *_allocation(field, owner, aliases), *frozen], ")", 8
             )
         case BufferDecl(persistent=persistent):
             kept = [] if persistent else ["persistent=False"]
-            return layout.bracketed("_rt.register_buffer(", ["self", quoted, *_allocation(field, owner), *kept], ")", 8)
+            return layout.bracketed(
+                "_rt.register_buffer(", ["self", quoted, *_allocation(field, owner, aliases), *kept], ")", 8
+            )
         case SubmoduleDecl():
-            return layout.bracketed("_rt.register_module(", ["self", quoted, _child(field, owner)], ")", 8)
+            return layout.bracketed("_rt.register_module(", ["self", quoted, _child(field, owner, aliases)], ")", 8)
 
 
 def _if_wanted(made: str, when: str | None) -> str:
     return made if when is None else f"{made} if {when} else None"
 
 
-def _child(field: SubmoduleDecl, owner: str) -> str:
+def _child(field: SubmoduleDecl, owner: str, aliases: Aliases) -> str:
     """The expression that makes a child, or the list or dict of several."""
-    call = f"_rt.construct({', '.join(_construction(field, owner))})"
+    call = f"_rt.construct({', '.join(_construction(field, owner, aliases))})"
     if field.repeat is not None:
         return layout.comprehension("_rt.ModuleList([", call, f"for _ in range({to_python(field.repeat)})", "])", 12)
     if field.keys is not None:
@@ -141,54 +152,56 @@ def _child(field: SubmoduleDecl, owner: str) -> str:
     return _if_wanted(call, field.when)
 
 
-def _allocation(field: ParameterDecl | BufferDecl, owner: str) -> tuple[str, str, str]:
-    dtype = "dtype" if field.dtype is None else spelling.value(field.dtype, owner, f"{field.name}.dtype")
+def _allocation(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases) -> tuple[str, str, str]:
+    dtype = "dtype" if field.dtype is None else spelling.value(field.dtype, owner, f"{field.name}.dtype", aliases)
     return _if_wanted(spelling.shape(field.dims), field.when), "device", dtype
 
 
-def _construction(field: SubmoduleDecl, owner: str) -> Iterator[str]:
+def _construction(field: SubmoduleDecl, owner: str, aliases: Aliases) -> Iterator[str]:
     """The arguments of `_rt.construct`: the class, what it is called with, and the owner's device and dtype."""
-    yield spelling.value(field.cls, owner, f"{field.name}.cls")
+    yield spelling.value(field.cls, owner, f"{field.name}.cls", aliases)
     positional = [argument for argument in field.arguments if argument.keyword is None]
     keywords = {argument.keyword: argument for argument in field.arguments if argument.keyword is not None}
     for index, argument in enumerate(positional):
-        yield _argument(argument, owner, f"{field.name}.args.{index}")
+        yield _argument(argument, owner, f"{field.name}.args.{index}", aliases)
     for name in ("device", "dtype"):
         given = keywords.pop(name, None)
-        yield f"{name}={name if given is None else _argument(given, owner, f'{field.name}.kwargs.{name}')}"
+        yield f"{name}={name if given is None else _argument(given, owner, f'{field.name}.kwargs.{name}', aliases)}"
     for keyword, argument in keywords.items():
-        yield f"{keyword}={_argument(argument, owner, f'{field.name}.kwargs.{keyword}')}"
+        yield f"{keyword}={_argument(argument, owner, f'{field.name}.kwargs.{keyword}', aliases)}"
 
 
-def _argument(argument: Argument, owner: str, key: str) -> str:
+def _argument(argument: Argument, owner: str, key: str, aliases: Aliases) -> str:
     match argument.value:
         case Value() as given:
-            return spelling.value(given, owner, key)
+            return spelling.value(given, owner, key, aliases)
         case Number() | Name() | Negate() | Binary() as dim:
             return to_python(dim)
         case malformed:
             raise ValueError(f"a rule has to stop this dimension: {malformed.text!r}")
 
 
-def _initializers(declaration: ModuleDecl, fields: tuple[ModuleField, ...] | list[ModuleField]) -> Iterator[str]:
+def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliases: Aliases) -> Iterator[str]:
+    """The statements of `reset_parameters`, under the `no_grad` that the template writes where there are any."""
     for field in fields:
         if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is not None:
-            fill = spelling.filled(field.initializer, declaration.name, field.name)
+            aliases.use("_torch")
+            fill = spelling.filled(field.initializer, declaration.name, field.name, aliases)
             yield fill if field.when is None else f"if self.{field.name} is not None:\n                {fill}"
 
 
-def _registered(own: list[ModuleField]) -> Iterator[RegisteredView]:
+def _registered(own: list[ModuleField], aliases: Aliases) -> Iterator[RegisteredView]:
     for field in own:
         match field:
             case ParameterDecl():
                 plain = f"Parameter of shape `{spelling.shape_in_words(field)}`"
                 grad = plain if field.requires_grad else f"{plain}, without gradient"
                 doc = grad if field.tie is None else f"The parameter `{field.tie}`"
-                yield _registered_view(field, "nn.Parameter", doc, "_parameters")
+                yield _registered_view(field, f"{aliases.use('nn')}.Parameter", doc, "_parameters")
             case BufferDecl():
                 plain = f"Buffer of shape `{spelling.shape_in_words(field)}`"
                 doc = plain if field.persistent else f"{plain}, not in the state dict"
-                yield _registered_view(field, "Tensor", doc, "_buffers")
+                yield _registered_view(field, aliases.use("Tensor"), doc, "_buffers")
             case SubmoduleDecl():
                 yield _registered_view(field, spelling.static_type(field.type), _children_in_words(field), "_modules")
 
@@ -210,7 +223,7 @@ def _children_in_words(field: SubmoduleDecl) -> str:
     return "Submodule" if field.keys is None else f"Submodules {', '.join(f'`{key}`' for key in field.keys)}"
 
 
-def _virtual(field: VirtualDecl, declaration: ModuleDecl) -> VirtualView:
+def _virtual(field: VirtualDecl, declaration: ModuleDecl, aliases: Aliases) -> VirtualView:
     source = dtype_device_source(declaration)
     of = f"of `{source}`" if source and source != _REFERENCE else "of the module"
     how = f"Computed when it is read, with the dtype and device {of}."
@@ -219,7 +232,7 @@ def _virtual(field: VirtualDecl, declaration: ModuleDecl) -> VirtualView:
     read = "cached_virtual" if field.cached else "virtual"
     return VirtualView(
         name=field.name,
-        type=spelling.static_type(field.type) or "Tensor",
+        type=spelling.static_type(field.type) or aliases.use("Tensor"),
         doc=layout.docstring(f"{field.doc}\n\n{how}" if field.doc else how, 8),
         read=f'_rt.{read}(self, {declaration.name}, "{field.name}")',
     )

@@ -47,6 +47,8 @@ class ModuleStubView:
     """The TypedDict of the constructor arguments; nothing where there are none."""
     arguments: tuple[str, ...]
     """Its keys with their types."""
+    imports: frozenset[str]
+    """The names of `imports.IMPORTS` that the class uses."""
 
 
 def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> ModuleStubView:
@@ -57,20 +59,26 @@ def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declar
     keys = _keys(tensors)
     config = _config(declaration, names, variables)
     qualified = f"{declaration.module}.{declaration.name}"
+    use = names.aliases.use
+    plain_state = f"{use('_OrderedDict')}[str, {use('_torch')}.Tensor]"
+    use("_Destination")
+    if config:
+        use("_DeviceLike")
     return ModuleStubView(
         name=declaration.name,
         doc=layout.docstring(declaration.doc or f"`{declaration.name}` with exact types.", 4),
         parameters=type_parameters(declaration, names).pep695,
         bases=bases(declaration, names),
-        slots=tuple(_slots(children)),
+        slots=tuple(_slots(children, names)),
         init=_init(declaration, names, variables),
         calls=tuple(_calls(declaration, names, related)),
         children=children,
         lookups=tuple(_lookups(tensors)),
-        state=names.generated(qualified, "State") if keys else "_OrderedDict[str, _torch.Tensor]",
+        state=names.generated(qualified, "State") if keys else plain_state,
         keys=keys,
         config=names.generated(qualified, "Config") if config else "",
         arguments=config,
+        imports=names.aliases.used,
     )
 
 
@@ -88,11 +96,11 @@ def _children(
             yield Child(field.name, read, written, read if field.when is None else found)
 
 
-def _slots(children: tuple[Child, ...]) -> Iterator[str]:
+def _slots(children: tuple[Child, ...], names: StubNames) -> Iterator[str]:
     """Submodules that are read as their generated class."""
     for child in children:
         if child.read != child.written:
-            yield f"{child.name}: _Slot[{child.read}, {child.written}] = ..."
+            yield f"{child.name}: {names.aliases.use('_Slot')}[{child.read}, {child.written}] = ..."
 
 
 def _lookups(tensors: TensorNames) -> Iterator[str]:
@@ -130,7 +138,8 @@ def _init(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Mea
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     positional = [_parameter(field, names, variables) for field in config if not field.kw_only]
     keyword = [_parameter(field, names, variables) for field in config if field.kw_only]
-    own_keywords = ["device: _DeviceLike = ...", "dtype: _torch.dtype | None = ..."]
+    use = names.aliases.use
+    own_keywords = [f"device: {use('_DeviceLike')} = ...", f"dtype: {use('_torch')}.dtype | None = ..."]
     return layout.bracketed("def __init__(", ["self", *positional, "*", *keyword, *own_keywords], ") -> None: ...", 4)
 
 

@@ -6,6 +6,7 @@ from ast import literal_eval
 
 from ..model import BufferDecl, ConfigDecl, Dim, FieldDecl, FieldKind, ParameterDecl, TypeExpr, Value
 from .dimensions import to_python
+from .imports import Aliases
 from .layout import double_quoted, in_parentheses
 from .nested_names import NestedNames, qualified_name
 
@@ -74,37 +75,38 @@ def shape_in_words(field: ParameterDecl | BufferDecl) -> str:
     return in_parentheses([to_python(dim).replace(" ", "") for dim in field.dims])
 
 
-def torch_name(name: str) -> str:
+def torch_name(name: str, aliases: Aliases) -> str:
     """A qualified name of torch over the aliases at the head of a generated file.
 
-    >>> torch_name("torch.nn.init.ones_"), torch_name("torch.int64")
+    >>> torch_name("torch.nn.init.ones_", Aliases()), torch_name("torch.int64", Aliases())
     ('_nn.init.ones_', '_torch.int64')
     """
-    return f"_nn.{name.removeprefix('torch.nn.')}" if name.startswith("torch.nn.") else f"_{name}"
+    module, alias = ("torch.nn", "_nn") if name.startswith("torch.nn.") else ("torch", "_torch")
+    return f"{aliases.use(alias)}{name.removeprefix(module)}"
 
 
-def value(value: Value, owner: str, key: str) -> str:
+def value(value: Value, owner: str, key: str, aliases: Aliases) -> str:
     """A value as generated code writes it, or the lookup of the object that the declaration gave."""
     if value.literal is not None:
         return double_quoted(value.literal)
-    return torch_name(value.torch_name) if value.torch_name else f'_rt.from_declaration({owner}, "{key}")'
+    return torch_name(value.torch_name, aliases) if value.torch_name else f'_rt.from_declaration({owner}, "{key}")'
 
 
 _SHORT_INITIALIZERS = {"torch.nn.init.zeros_": "_rt.zeros_", "torch.nn.init.ones_": "_rt.ones_"}
 """What is called instead of an initialiser, because `reset_parameters` has turned gradients off once for all fields."""
 
 
-def filled(initializer: Value, owner: str, name: str) -> str:
+def filled(initializer: Value, owner: str, name: str, aliases: Aliases) -> str:
     """The call that initialises a parameter or buffer: `_nn.init.normal_(self.weight, std=0.02)`."""
     if initializer.written in _SHORT_INITIALIZERS:
         return f"{_SHORT_INITIALIZERS[initializer.written]}(self.{name})"
     if initializer.partial is None:
-        return f"{value(initializer, owner, f'{name}.initializer')}(self.{name})"
+        return f"{value(initializer, owner, f'{name}.initializer', aliases)}(self.{name})"
     keywords = [f"{keyword}={double_quoted(given)}" for keyword, given in initializer.partial.keywords]
-    return f"{torch_name(initializer.partial.function)}({', '.join([f'self.{name}', *keywords])})"
+    return f"{torch_name(initializer.partial.function, aliases)}({', '.join([f'self.{name}', *keywords])})"
 
 
-def parameter(field: FieldDecl | ConfigDecl, type: str) -> str:
+def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str:
     """A constructor parameter with its default: `source: str = "train"`."""
     default = field.default
     if default is None:
@@ -112,7 +114,8 @@ def parameter(field: FieldDecl | ConfigDecl, type: str) -> str:
     written = None if default.factory else default.value.written
     if written is None:
         return f"{field.name}: {type} = _rt.DEFAULT"
-    return f"{field.name}: {type} = {double_quoted(written) if default.value.literal else torch_name(written)}"
+    spelled = double_quoted(written) if default.value.literal else torch_name(written, aliases)
+    return f"{field.name}: {type} = {spelled}"
 
 
 def default_is_looked_up(field: FieldDecl | ConfigDecl) -> bool:

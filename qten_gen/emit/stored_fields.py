@@ -5,41 +5,57 @@ What a line says depends on the field's kind alone, so there is one function for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, storage
 from . import layout, spelling
+from .builtin_names import Builtins
 from .nested_names import NestedNames, qualified_name
+
+_REPEAT = frozenset({"_repeat"})
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The line of a field in each primitive. An empty string leaves the field out."""
+    """What the generated class says about one field: an expression for each primitive, if not a statement.
 
-    fits: str
+    An empty string leaves the field out.
+    """
+
+    fit_if: str
     """The condition under which the constructor hands a value to the runtime for conversion or refusal."""
     fit: str
+    """What the constructor stores then."""
     set: str
     """What the setter stores for `value`, of an object that is not locked."""
     map: str
+    """What `_map` stores: `fn` of each tensor."""
     map_with: str
+    """What `_map_with` stores: `fn` of each tensor and the argument, for objects of the same batch size."""
     rearrange: str
+    """What `_rearrange` stores: the same for an object of another batch size."""
     zip: str
+    """What `_zip` stores: `fn` of each tensor and that of another object."""
     put: str
+    """The statement of `_index_put`, which writes another object's value at an index."""
     join: str
+    """What `_join` stores: `fn` of the tensors of several objects."""
     pieces: str
-    """What gives one piece for each part."""
+    """What `_split` goes through: one value for each part."""
     leaf: str
+    """What stands for its tensors in the list that `_leaves` returns."""
     leaf_if: str
     """The statement that adds the leaves of a value that may be None."""
     requires_grad: str
     """Whether a tensor of it requires a gradient."""
     item: str
+    """Its key and value in the dict that `_to_dict` returns."""
     match: str
     """The statement that refuses another object's value where both have to be alike."""
     set_checked: str = ""
-    """The same for the usual kind of field, where one call also refuses to change a locked object."""
+    """`set` for the usual kind of field, where one call also refuses to change a locked object."""
+    imports: frozenset[str] = frozenset()
+    """The names of `imports.IMPORTS` that these lines use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +64,13 @@ class StoredField:
 
     name: str
     storage: str
+    """The private attribute that holds its value."""
     type: str
+    """Its annotation, in the constructor and in its property."""
     doc: str
+    """The docstring of its property."""
     own: bool
+    """Whether the class declares it itself, and so has its property."""
     static: bool
     """Whether it stands among the static values of `_field_values`."""
     plain: bool
@@ -61,16 +81,15 @@ class StoredField:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spelling:
-    """How the text of one class writes a field and what stands around it."""
+class _FieldCode:
+    """A field in the code of its class: the names there, and the expressions that several kinds of field share."""
 
     field: FieldDecl
-    at: str
+    storage: str
     """The private attribute that holds it."""
     nested: str
     """The global that holds the class of a nested field."""
-    isinstance: str
-    len: str
+    builtins: Builtins
     n: str
     """The constructor's variable for the number of batch dimensions."""
     guard: str | None
@@ -78,30 +97,41 @@ class _Spelling:
 
     @property
     def mine(self) -> str:
-        return f"self.{self.at}"
+        """The value of this object."""
+        return f"self.{self.storage}"
 
     @property
-    def column(self) -> str:
-        return f"[item.{self.at} for item in items]"
+    def others(self) -> str:
+        """The value of another object."""
+        return f"other.{self.storage}"
 
-    def or_none(self, name: str) -> Callable[[str], str]:
-        """Guards an expression by `None if name is None` where the field may be None."""
-        guard = f"None if {name} is None else " if self.field.optional else ""
-        return lambda expression: f"{guard}{expression}"
+    @property
+    def of_items(self) -> str:
+        """The values of several objects."""
+        return f"[item.{self.storage} for item in items]"
 
-    def and_not_none(self, condition: str) -> str:
+    def none_or(self, expression: str, name: str = "") -> str:
+        """An expression for values that are not None; None stays None. `name` is what may be None, if not `mine`."""
+        return f"None if {name or self.mine} is None else {expression}" if self.field.optional else expression
+
+    def false_if_none(self, condition: str) -> str:
         """A condition on what the field holds that is false where it holds None."""
         return f"({self.mine} is not None and {condition})" if self.field.optional else condition
 
-    def unless_none(self, condition: str, name: str = "") -> str:
-        """A condition that holds for values that are not None only."""
-        return f"{name or self.field.name} is not None and ({condition})" if self.field.optional else condition
+    @property
+    def given(self) -> str:
+        """The condition that an argument of the constructor is not None: `True` where it cannot be."""
+        return f"{self.field.name} is not None" if self.field.optional else "True"
 
-    def unlike_tensor(self, guard: str) -> str:
-        """The condition under which a value is no tensor to store as it is; `guard` asks for its shape if no annotation does."""
-        asked = guard if self.guard is None else self.guard
+    def given_and(self, condition: str) -> str:
+        """A condition on an argument of the constructor that is false where the argument is None."""
+        return f"{self.field.name} is not None and ({condition})" if self.field.optional else condition
+
+    def not_a_tensor_or(self, wrong_shape: str) -> str:
+        """The condition under which a value cannot be stored as it is; an annotation's own guard goes before `wrong_shape`."""
+        asked = wrong_shape if self.guard is None else self.guard
         middle = f" or {asked}" if asked else ""
-        return f"not {self.isinstance}({self.field.name}, _Tensor){middle} or device is not None"
+        return f"not {self.builtins.name('isinstance')}({self.field.name}, _Tensor){middle} or device is not None"
 
     def call(self, function: str, arguments: str) -> str:
         """A call of the runtime, which is told whose field it is."""
@@ -112,16 +142,20 @@ def stored_field(
     field: FieldDecl,
     declaration: TensorClassDecl,
     names: NestedNames,
-    builtin: Mapping[str, str],
+    builtins: Builtins,
     n: str,
     guard: str | None,
 ) -> StoredField:
-    """A field of a declaration. `builtin` and `n` are how the text writes these names, `guard` is for the shape."""
+    """A field of a declaration.
+
+    `names` has the globals that hold the classes of nested fields, `builtins` and `n` are how the text writes these names, and
+    `guard` is what the constructor asks of the shape, None where no annotation says one.
+    """
     nested = names[qualified_name(field)] if field.kind is FieldKind.NESTED else ""
-    at = _Spelling(field, storage(field.name), nested, builtin["isinstance"], builtin["len"], n, guard)
+    code = _FieldCode(field, storage(field.name), nested, builtins, n, guard)
     return StoredField(
         name=field.name,
-        storage=at.at,
+        storage=code.storage,
         type=spelling.field_type(field, names),
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
@@ -129,172 +163,176 @@ def stored_field(
         plain=field.kind in (FieldKind.TENSOR, FieldKind.NUMBER)
         and not (field.optional or field.unbatched or field.container),
         stored=f"_rt.frozen_view({field.name})" if nested and declaration.frozen else field.name,
-        lines=_lines(at),
+        lines=_lines(code),
     )
 
 
-def _lines(at: _Spelling) -> Lines:
-    match at.field.kind:
+def _lines(code: _FieldCode) -> Lines:
+    match code.field.kind:
         case FieldKind.NESTED:
-            return _nested(at)
+            return _nested(code)
         case FieldKind.STATIC:
-            return _static(at)
+            return _static(code)
         case FieldKind.PER_ITEM:
-            return _per_item(at)
-    if at.field.container is not None:
-        return _tensors(at)
-    return _unbatched(at) if at.field.unbatched else _tensor(at)
+            return _per_item(code)
+    if code.field.container is not None:
+        return _tensors(code)
+    return _unbatched(code) if code.field.unbatched else _tensor(code)
 
 
-def _tensor(at: _Spelling) -> Lines:
+def _tensor(code: _FieldCode) -> Lines:
     """A tensor that carries the batch, or a number that becomes one."""
-    name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
-    check = "number" if at.field.kind is FieldKind.NUMBER else "tensor" if at.guard is None else "shaped"
-    fitting = at.call(check, "value, self._batch_size, self._device")
-    set_ = fitting if at.guard is None else at.call("fitting", f"value, {mine}")
-    optional = at.field.optional
+    name, mine = code.field.name, code.mine
+    check = "number" if code.field.kind is FieldKind.NUMBER else "tensor" if code.guard is None else "shaped"
+    fitting = code.call(check, "value, self._batch_size, self._device")
+    set_ = fitting if code.guard is None else code.call("fitting", f"value, {mine}")
+    given, optional = f"value.{code.storage}", code.field.optional
     return Lines(
-        fits=at.unless_none(at.unlike_tensor(f"{name}.shape[:{at.n}] != batch_size")),
-        fit=at.call(check, f"{name}, batch_size, device"),
-        set=at.or_none("value")(set_),
-        map=or_none(f"fn({mine})"),
-        map_with=or_none(f"fn({mine}, argument)"),
-        rearrange=or_none(f"fn({mine}, argument)"),
-        zip=at.call("zip_optional", f"fn, {mine}, other.{at.at}") if optional else f"fn({mine}, other.{at.at})",
-        put=at.call("put_optional", f"{mine}, index, value.{at.at}") if optional else f"{mine}[index] = value.{at.at}",
-        join=at.call("join_optional", f"fn, {at.column}") if optional else f"fn({at.column})",
+        fit_if=code.given_and(code.not_a_tensor_or(f"{name}.shape[:{code.n}] != batch_size")),
+        fit=code.call(check, f"{name}, batch_size, device"),
+        set=code.none_or(set_, "value"),
+        map=code.none_or(f"fn({mine})"),
+        map_with=code.none_or(f"fn({mine}, argument)"),
+        rearrange=code.none_or(f"fn({mine}, argument)"),
+        zip=code.call("zip_optional", f"fn, {mine}, {code.others}") if optional else f"fn({mine}, {code.others})",
+        put=code.call("put_optional", f"{mine}, index, {given}") if optional else f"{mine}[index] = {given}",
+        join=code.call("join_optional", f"fn, {code.of_items}") if optional else f"fn({code.of_items})",
         pieces=f"_rt.part_optional(fn, {mine}, argument, batch_sizes)" if optional else f"fn({mine}, argument)",
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
-        requires_grad=at.and_not_none(f"{mine}.requires_grad"),
+        requires_grad=code.false_if_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
-        match=at.call("match_optional", f"{mine}, other.{at.at}") if optional else "",
-        set_checked="" if optional or check != "tensor" else at.call("checked_tensor", "value"),
+        match=code.call("match_optional", f"{mine}, {code.others}") if optional else "",
+        set_checked="" if optional or check != "tensor" else code.call("checked_tensor", "value"),
+        imports=code.builtins.imports("isinstance"),
     )
 
 
-def _unbatched(at: _Spelling) -> Lines:
+def _unbatched(code: _FieldCode) -> Lines:
     """A tensor that the batch does not carry: of any shape, and the same for all items."""
-    name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
-    optional, is_shaped = at.field.optional, at.guard is not None
-    fit = at.call("shaped", f"{name}, batch_size, device") if is_shaped else at.call("unbatched", f"{name}, device")
-    set_ = at.call("fitting", f"value, {mine}") if is_shaped else at.call("unbatched", "value, self._device")
+    name, mine = code.field.name, code.mine
+    optional, is_shaped = code.field.optional, code.guard is not None
+    fit = code.call("shaped", f"{name}, batch_size, device") if is_shaped else code.call("unbatched", f"{name}, device")
+    set_ = code.call("fitting", f"value, {mine}") if is_shaped else code.call("unbatched", "value, self._device")
     return Lines(
-        fits=at.unless_none(at.unlike_tensor("")),
+        fit_if=code.given_and(code.not_a_tensor_or("")),
         fit=fit,
-        set=at.or_none("value")(set_),
-        map=or_none(f"fn({mine})"),
-        map_with=or_none(f"fn({mine}, argument)"),
+        set=code.none_or(set_, "value"),
+        map=code.none_or(f"fn({mine})"),
+        map_with=code.none_or(f"fn({mine}, argument)"),
         rearrange=mine,
-        zip=at.call("zip_optional", f"fn, {mine}, other.{at.at}") if optional else f"fn({mine}, other.{at.at})",
+        zip=code.call("zip_optional", f"fn, {mine}, {code.others}") if optional else f"fn({mine}, {code.others})",
         put="",
-        join=at.call("same_tensor", at.column),
+        join=code.call("same_tensor", code.of_items),
         pieces=f"_repeat({mine})",
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
-        requires_grad=at.and_not_none(f"{mine}.requires_grad"),
+        requires_grad=code.false_if_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
-        match=at.call("same_tensor", f"[{mine}, other.{at.at}]"),
+        match=code.call("same_tensor", f"[{mine}, {code.others}]"),
+        imports=code.builtins.imports("isinstance") | _REPEAT,
     )
 
 
-def _tensors(at: _Spelling) -> Lines:
+def _tensors(code: _FieldCode) -> Lines:
     """A dict or a list of tensors, which carry the batch or do not."""
-    name, mine, or_none, column = at.field.name, at.mine, at.or_none(at.mine), at.column
-    is_dict, optional, unbatched = at.field.container == "dict", at.field.optional, at.field.unbatched
-    check = f"tensor_{at.field.container}"
+    name, mine, of_items = code.field.name, code.mine, code.of_items
+    is_dict, optional, unbatched = code.field.container == "dict", code.field.optional, code.field.unbatched
+    check = f"tensor_{code.field.container}"
 
     def each(call: str) -> str:
         one = f"{{key: {call} for key, tensor in {mine}.items()}}" if is_dict else f"[{call} for tensor in {mine}]"
-        return or_none(one)
+        return code.none_or(one)
 
     every = f"{mine}.values()" if is_dict else mine
     size, own_size = ("None", "None") if unbatched else ("batch_size", "self._batch_size")
-    both = f"[{mine}, other.{at.at}]"
+    both = f"[{mine}, {code.others}]"
     return Lines(
-        fits=f"{name} is not None" if optional else "True",
-        fit=at.call(check, f"{name}, {size}, device"),
-        set=at.or_none("value")(at.call(check, f"value, {own_size}, self._device")),
+        fit_if=code.given,
+        fit=code.call(check, f"{name}, {size}, device"),
+        set=code.none_or(code.call(check, f"value, {own_size}, self._device"), "value"),
         map=each("fn(tensor)"),
         map_with=each("fn(tensor, argument)"),
         rearrange=mine if unbatched else each("fn(tensor, argument)"),
-        zip=at.call("zip_tensors", f"fn, {mine}, other.{at.at}"),
-        put="" if unbatched else at.call("put_tensors", f"{mine}, index, value.{at.at}"),
-        requires_grad=at.and_not_none(f"any(tensor.requires_grad for tensor in {every})"),
-        item=f'"{name}": {or_none(f"{{**{mine}}}" if is_dict else f"[*{mine}]")}',
-        match=at.call("same_tensors", both) if unbatched else at.call("match_tensors", f"{mine}, other.{at.at}"),
-        join=at.call("same_tensors", column) if unbatched else at.call("join_tensors", f"fn, {column}"),
+        zip=code.call("zip_tensors", f"fn, {mine}, {code.others}"),
+        put="" if unbatched else code.call("put_tensors", f"{mine}, index, value.{code.storage}"),
+        requires_grad=code.false_if_none(f"any(tensor.requires_grad for tensor in {every})"),
+        item=f'"{name}": {code.none_or(f"{{**{mine}}}" if is_dict else f"[*{mine}]")}',
+        match=code.call("same_tensors", both) if unbatched else code.call("match_tensors", f"{mine}, {code.others}"),
+        join=code.call("same_tensors", of_items) if unbatched else code.call("join_tensors", f"fn, {of_items}"),
         pieces=f"_repeat({mine})" if unbatched else f"_rt.part_tensors(fn, {mine}, argument, batch_sizes)",
         leaf=f"*{every}",
         leaf_if=f"leaves.extend({every})" if optional else "",
+        imports=_REPEAT if unbatched else frozenset(),
     )
 
 
-def _nested(at: _Spelling) -> Lines:
+def _nested(code: _FieldCode) -> Lines:
     """Another TensorClass, whose batch size starts with this one's."""
-    name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
-    wrong = (
-        f"not {at.isinstance}({name}, {at.nested}) or {name}._batch_size[:{at.n}] != batch_size or device is not None"
-    )
+    name, mine = code.field.name, code.mine
+    wrong_type = f"not {code.builtins.name('isinstance')}({name}, {code.nested})"
+    wrong_batch = f"{name}._batch_size[:{code.n}] != batch_size"
     rest = f"{mine}._batch_size[n:]"
     return Lines(
-        fits=at.unless_none(wrong),
-        fit=at.call("nested", f"{at.nested}, {name}, batch_size, device"),
-        set=at.or_none("value")(at.call("nested", f"{at.nested}, value, self._batch_size, self._device")),
-        map=or_none(f"{mine}._map(fn)"),
-        map_with=or_none(f"{mine}._map_with(fn, argument, device or {mine}._device)"),
-        rearrange=or_none(f"{mine}._rearrange(fn, argument, batch_size + {rest})"),
-        zip=at.call("zip_nested", f"fn, {mine}, other.{at.at}"),
-        put=at.call("put_nested", f"{mine}, index, value.{at.at}"),
-        join=at.call("join_nested", f"fn, {at.column}, batch_size"),
+        fit_if=code.given_and(f"{wrong_type} or {wrong_batch} or device is not None"),
+        fit=code.call("nested", f"{code.nested}, {name}, batch_size, device"),
+        set=code.none_or(code.call("nested", f"{code.nested}, value, self._batch_size, self._device"), "value"),
+        map=code.none_or(f"{mine}._map(fn)"),
+        map_with=code.none_or(f"{mine}._map_with(fn, argument, device or {mine}._device)"),
+        rearrange=code.none_or(f"{mine}._rearrange(fn, argument, batch_size + {rest})"),
+        zip=code.call("zip_nested", f"fn, {mine}, {code.others}"),
+        put=code.call("put_nested", f"{mine}, index, value.{code.storage}"),
+        join=code.call("join_nested", f"fn, {code.of_items}, batch_size"),
         pieces=f"_rt.part_nested(self, fn, {mine}, argument, batch_sizes)",
         leaf=f"*{mine}._leaves()",
-        leaf_if=f"leaves.extend({mine}._leaves())" if at.field.optional else "",
-        requires_grad=at.and_not_none(f"{mine}._requires_grad()"),
-        item=f'"{name}": {or_none(f"{mine}._to_dict()")}',
-        match=at.call("match_nested", f"{mine}, other.{at.at}"),
+        leaf_if=f"leaves.extend({mine}._leaves())" if code.field.optional else "",
+        requires_grad=code.false_if_none(f"{mine}._requires_grad()"),
+        item=f'"{name}": {code.none_or(f"{mine}._to_dict()")}',
+        match=code.call("match_nested", f"{mine}, {code.others}"),
+        imports=code.builtins.imports("isinstance"),
     )
 
 
-def _static(at: _Spelling) -> Lines:
+def _static(code: _FieldCode) -> Lines:
     """A Python value that is the same for the whole batch."""
-    name, mine, cast = at.field.name, at.mine, at.field.cast
+    name, mine, cast = code.field.name, code.mine, code.field.cast
     return Lines(
-        fits=("True" if not at.field.optional else f"{name} is not None") if cast else "",
-        fit=at.call("cast", f'"{cast}", {name}') if cast else "",
-        set=at.or_none("value")(at.call("cast", f'"{cast}", value')) if cast else "value",
+        fit_if=code.given if cast else "",
+        fit=code.call("cast", f'"{cast}", {name}') if cast else "",
+        set=code.none_or(code.call("cast", f'"{cast}", value'), "value") if cast else "value",
         map=mine,
         map_with=mine,
         rearrange=mine,
         zip=mine,
         put="",
-        join=at.call("same", at.column),
+        join=code.call("same", code.of_items),
         pieces=f"_repeat({mine})",
         leaf="",
         leaf_if="",
         requires_grad="",
         item=f'"{name}": {mine}',
-        match=at.call("same", f"[{mine}, other.{at.at}]"),
+        match=code.call("same", f"[{mine}, {code.others}]"),
+        imports=_REPEAT,
     )
 
 
-def _per_item(at: _Spelling) -> Lines:
+def _per_item(code: _FieldCode) -> Lines:
     """Python values, one for each item of the batch."""
-    name, mine, or_none = at.field.name, at.mine, at.or_none(at.mine)
+    name, mine = code.field.name, code.mine
     return Lines(
-        fits=f"{name} is not None" if at.field.optional else "True",
-        fit=at.call("per_item", f"{name}, batch_size"),
-        set=at.or_none("value")(at.call("per_item", "value, self._batch_size")),
+        fit_if=code.given,
+        fit=code.call("per_item", f"{name}, batch_size"),
+        set=code.none_or(code.call("per_item", "value, self._batch_size"), "value"),
         map=mine,
         map_with=mine,
-        rearrange=or_none(at.call("rearrange_items", f"fn, {mine}, argument")),
+        rearrange=code.none_or(code.call("rearrange_items", f"fn, {mine}, argument")),
         zip=mine,
-        put=f"{mine} = {at.call('put_items', f'{mine}, index, value.{at.at}')}",
-        join=at.call("join_items", f"fn, {at.column}"),
-        pieces=at.call("part_items", f"fn, {mine}, argument, batch_sizes"),
+        put=f"{mine} = {code.call('put_items', f'{mine}, index, value.{code.storage}')}",
+        join=code.call("join_items", f"fn, {code.of_items}"),
+        pieces=code.call("part_items", f"fn, {mine}, argument, batch_sizes"),
         leaf="",
         leaf_if="",
         requires_grad="",
         item=f'"{name}": {mine}',
-        match=at.call("match_optional", f"{mine}, other.{at.at}") if at.field.optional else "",
+        match=code.call("match_optional", f"{mine}, {code.others}") if code.field.optional else "",
     )

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from ..common.module_names import absolute
 from ..model import FieldDecl, FileDecl, ModuleField, SourceFile, TypeExpr, home
 from . import spelling
+from .imports import IMPORTS, Aliases, statement
 
 Meanings = Mapping[str, str]
 """What type variables stand for: the text that the stub has in place of each."""
@@ -22,11 +23,21 @@ _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
 class StubNames:
-    """The names of one stub, and the imports that they turned out to need."""
+    """The names of one stub, and the imports that they turned out to need.
+
+    The imports are those of the whole file; what is imported the same way everywhere is noted in the `aliases` of a class.
+    """
 
     def __init__(self, file: FileDecl) -> None:
+        self.aliases = Aliases()
         self._file = file
         self._imports: dict[str, str] = {}
+
+    def for_class(self) -> StubNames:
+        """The same names with aliases of their own, for the view of one class."""
+        names = StubNames(self._file)
+        names._imports = self._imports
+        return names
 
     @property
     def imports(self) -> list[str]:
@@ -90,18 +101,21 @@ class StubNames:
             return self._import(name, f"import {home}")
         return self._import(name, f"from {home} import {imported.name}")
 
-    def _import(self, name: str, statement: str) -> str:
+    def _import(self, name: str, written: str) -> str:
         """Note an import under `name`, or under a name with underscores where that is taken; gives the name."""
-        bound = statement.rpartition(" ")[2]
+        bound = written.rpartition(" ")[2]
         while True:
-            line = statement if name == bound else f"{statement} as {name}"
-            if not self._is_own(name) and self._imports.setdefault(name, line) == line:
+            line = written if name == bound else f"{written} as {name}"
+            if not self._is_taken(name, line) and self._imports.setdefault(name, line) == line:
                 return name
             name = f"{name}_" if name.startswith("_") else f"_{name}"
 
-    def _is_own(self, name: str) -> bool:
-        """Whether a generated class of this stub has the name."""
-        return any(declaration.name == name for declaration in self._file.declarations)
+    def _is_taken(self, name: str, line: str) -> bool:
+        """Whether a generated class of this stub has the name, or the stub's own lines mean something else by it."""
+        own = IMPORTS.get(name) if name.startswith("_") else None
+        return (own is not None and line != statement(name, own)) or any(
+            declaration.name == name for declaration in self._file.declarations
+        )
 
     def _output_module(self, home: str) -> str:
         """The generated module of another source, as this stub imports it."""

@@ -7,38 +7,51 @@ from keyword import kwlist
 
 from ..model import FieldKind, TensorClassDecl, fingerprint
 from . import layout, spelling
+from .builtin_names import BUILTINS, Builtins
+from .imports import Aliases
 from .nested_names import NestedNames, nested_fields, reference
 from .shape_checks import shape_checks
 from .stored_fields import StoredField, stored_field
 
-_BUILTINS = ("isinstance", "len", "property", "type")
-_IN_CONSTRUCTORS = (*_BUILTINS, *kwlist, "self", "batch_size", "device", "names", "lock")
+_IN_CONSTRUCTORS = (*BUILTINS, *kwlist, "self", "batch_size", "device", "names", "lock")
 """Names that a variable for the size of a dimension cannot have."""
+_IN_TEMPLATE = ("Any", "Callable", "Self", "Tensor", "_rt", "_torch")
+"""What the template itself needs, whatever the fields are."""
 
 
 @dataclass(frozen=True, slots=True)
 class TensorClassView:
-    """What the template of a TensorClass sets out."""
+    """What the template of a TensorClass sets out.
+
+    `map` to `to_dict` are the statements of the primitives with the same names. Those that make an object call `_fill`, which
+    stores what it is given: the values of the fields, those that the batch carries first, then what every object has.
+    """
 
     name: str
     doc: str
     attributes: tuple[str, ...]
+    """The assignments in the class body."""
     parameters: tuple[str, ...]
+    """The parameters of the constructor, without `self`."""
     defaults: tuple[str, ...]
+    """The fields whose default the constructor looks up in the declaration."""
     fields: tuple[StoredField, ...]
     shape_checks: tuple[str, ...]
     """The statements of the constructor that compare shapes and dtypes with the annotations."""
     n: str
+    """The constructor's variable for the number of batch dimensions."""
     frozen: bool
     lock: str
     """What is stored as the lock of a new object."""
     plain: bool
     """Whether every field is one tensor that carries the batch, so that the primitives of the ground class serve."""
     post_init: bool
+    """Whether the constructor calls `__post_init__`."""
     has_tensors: bool
+    """Whether there are fields other than Python values."""
     has_nested: bool
     fill_signature: str
-    """The `def` line of `_fill`, which takes carried fields, static fields, and what every object has."""
+    """The `def` line of `_fill`."""
     stores: tuple[str, ...]
     """The statements of `_fill` that store the fields."""
     fill: str
@@ -49,54 +62,62 @@ class TensorClassView:
     zip: str
     join: str
     puts: tuple[str, ...]
+    """The statements of `_index_put`."""
     matches: tuple[str, ...]
+    """The statements of `_check_compatible`."""
     leaves: str
     leaves_if: tuple[StoredField, ...]
+    """The fields that add to `leaves` what they hold if it is not None."""
     requires_grad: str
     pieces: str
-    """The pieces of all fields, side by side with the batch sizes of the parts."""
+    """The assignment of what `_split` goes through: the values of all fields and the batch size, part by part."""
     contents: str
+    """The statement of `_field_values`."""
     to_dict: str
     builtin: dict[str, str]
     """How the text writes `len`, `type`, `isinstance` and `property`, which a field may be called."""
+    imports: frozenset[str]
+    """The names of `imports.IMPORTS` that the class uses."""
 
 
 def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
     """The view of one declaration; `names` has the globals of the generated module that hold the classes of nested fields."""
-    taken = {field.name for field in declaration.fields}
-    builtin = {name: f"_builtins.{name}" if name in taken else name for name in _BUILTINS}
+    taken = frozenset(field.name for field in declaration.fields)
+    builtins = Builtins(taken)
     n = next(name for name in ("n", "dims", "batch_dims", "n_") if name not in taken)
-    checks = shape_checks(declaration, n, frozenset({*taken, *_IN_CONSTRUCTORS, n}))
+    checks = shape_checks(declaration, n, taken.union(_IN_CONSTRUCTORS, {n}))
     fields = tuple(
-        stored_field(field, declaration, names, builtin, n, checks.guards.get(field.name))
+        stored_field(field, declaration, names, builtins, n, checks.guards.get(field.name))
         for field in declaration.fields
     )
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
     stored = [*carried, *static]
     always = [f.lines.leaf for f in carried if not f.lines.leaf_if]
+    plain = bool(fields) and all(f.plain for f in fields)
+    aliases = Aliases()
     return TensorClassView(
         name=declaration.name,
         doc=layout.docstring(f"Storage and constructor of `{declaration.name}`.", 4),
         attributes=_attributes(declaration, names),
-        parameters=_parameters(declaration, names),
+        parameters=_parameters(declaration, names, aliases),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
         fields=fields,
         shape_checks=checks.lines,
         n=n,
         frozen=declaration.frozen,
         lock="_rt.FROZEN" if declaration.frozen else "None",
-        plain=bool(fields) and all(f.plain for f in fields),
+        plain=plain,
         post_init=declaration.post_init,
         has_tensors=bool(carried),
         has_nested=any(nested_fields(declaration)),
         fill_signature=_fill_signature(stored),
         stores=tuple(f"self.{f.storage} = {f.stored}" for f in stored),
         fill=layout.bracketed("self._fill(", [*(f.name for f in stored), "batch_size", "device", "names"], ")", 8),
-        map=_filled([f.lines.map for f in stored], "self._batch_size", "self._device", "self._names"),
-        map_with=_filled([f.lines.map_with for f in stored], "self._batch_size", "device", "self._names"),
-        rearrange=_filled([f.lines.rearrange for f in stored], "batch_size", "self._device"),
-        zip=_filled([f.lines.zip for f in stored], "self._batch_size", "self._device", "self._names"),
-        join=_filled([f.lines.join for f in stored], "batch_size", "self._device"),
+        map=_new([f.lines.map for f in stored], "self._batch_size", "self._device", "self._names"),
+        map_with=_new([f.lines.map_with for f in stored], "self._batch_size", "device", "self._names"),
+        rearrange=_new([f.lines.rearrange for f in stored], "batch_size", "self._device"),
+        zip=_new([f.lines.zip for f in stored], "self._batch_size", "self._device", "self._names"),
+        join=_new([f.lines.join for f in stored], "batch_size", "self._device"),
         puts=tuple(f.lines.put for f in fields if f.lines.put),
         matches=tuple(f.lines.match for f in fields if f.lines.match),
         leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
@@ -107,11 +128,20 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         requires_grad=_any([f.lines.requires_grad for f in carried]),
         contents=_contents([f.storage for f in carried], [f.storage for f in static]),
         to_dict=layout.bracketed("return {", [f.lines.item for f in fields], "}", 8),
-        builtin=builtin,
+        builtin={name: builtins.name(name) for name in BUILTINS},
+        imports=aliases.used.union(
+            _IN_TEMPLATE,
+            () if plain else ("Sequence",),
+            builtins.imports(
+                "type", *(["len"] if carried else []), *(["property"] if any(f.own for f in fields) else [])
+            ),
+            *(f.lines.imports for f in fields),
+        ),
     )
 
 
 def _contents(carried: list[str], static: list[str]) -> str:
+    """The statement that returns two tuples of attributes: what the batch carries, and the Python values."""
     line = f"return {_tuple(carried, 0)}, {_tuple(static, 0)}"
     if len(line) + 8 <= layout.WIDTH:
         return line
@@ -121,6 +151,7 @@ def _contents(carried: list[str], static: list[str]) -> str:
 
 
 def _tuple(names: list[str], indent: int) -> str:
+    """A tuple of attributes, on one line if `indent` is 0."""
     items = [f"self.{name}" for name in names]
     return layout.bracketed("(", items, ")", indent) if indent and len(items) > 1 else layout.in_parentheses(items)
 
@@ -134,12 +165,13 @@ def _any(conditions: list[str]) -> str:
     return "\n".join(["return (", f"{' ' * 12}{first}", *(f"{' ' * 12}or {other}" for other in others), f"{' ' * 8})"])
 
 
-def _filled(values: list[str], *shared: str) -> str:
-    """The statement that returns a new object of these values, unchecked."""
-    return layout.bracketed("return object.__new__(type(self))._fill(", [*values, *shared], ")", 8)
+def _new(values: list[str], batch_size: str, device: str, *names: str) -> str:
+    """The statement that returns a new object of these values, unchecked; without `names` its dimensions have none."""
+    return layout.bracketed("return object.__new__(type(self))._fill(", [*values, batch_size, device, *names], ")", 8)
 
 
 def _fill_signature(fields: list[StoredField]) -> str:
+    """The `def` line of the method that stores the fields and what every object has, and returns the object."""
     parameters = [
         *(f"{field.name}: {field.type}" for field in fields),
         "batch_size: _Size",
@@ -149,13 +181,13 @@ def _fill_signature(fields: list[StoredField]) -> str:
     return layout.signature("_fill", parameters, "Self", 4)
 
 
-def _parameters(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:
+def _parameters(declaration: TensorClassDecl, names: NestedNames, aliases: Aliases) -> tuple[str, ...]:
     positional = [f for f in declaration.fields if not f.kw_only]
     keyword = [f for f in declaration.fields if f.kw_only]
     return (
-        *(spelling.parameter(f, spelling.field_type(f, names)) for f in positional),
+        *(spelling.parameter(f, spelling.field_type(f, names), aliases) for f in positional),
         "*",
-        *(spelling.parameter(f, spelling.field_type(f, names)) for f in keyword),
+        *(spelling.parameter(f, spelling.field_type(f, names), aliases) for f in keyword),
         "batch_size: _rt.BatchSize = ()",
         "device: _rt.DeviceLike = None",
         "names: _rt.NamesLike = None",

@@ -12,6 +12,8 @@ from .stub_names import Meanings, StubNames
 from .type_parameters import arguments, bind, bracketed, meanings, type_parameters
 
 _TYPED = ("Dict", "Fields", "Input", "Update", "Arrays")
+_IN_TEMPLATE = ("_BatchSize", "_DeviceLike", "_Index")
+"""What the template itself calls by an alias."""
 _DEPTH = 3
 """How many levels of nested keys are spelled out."""
 
@@ -59,6 +61,8 @@ class TensorClassStubView:
     """Suffix of the TypedDict that `update` takes."""
     changed: tuple[str, ...]
     frozen: bool
+    imports: frozenset[str]
+    """The names of `imports.IMPORTS` that the class uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,8 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
     literals = [f"_t.Literal[{name}]" for name in quoted]
     parameters = type_parameters(declaration, names)
     typed = {kind: names.generated(f"{declaration.module}.{declaration.name}", kind) for kind in _TYPED}
+    for alias in _IN_TEMPLATE:
+        names.aliases.use(alias)
     return TensorClassStubView(
         name=declaration.name,
         typed=typed,
@@ -89,13 +95,13 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         generic=parameters.generic,
         arguments=parameters.arguments,
         bases=bases(declaration, names),
-        init=_init(declaration, types),
-        slots=(*_slots(declaration, types), *_match_args(declaration, types)),
+        init=_init(declaration, types, names),
+        slots=(*_slots(declaration, types, names), *_match_args(declaration, types)),
         keys=tuple(_keys(declaration, names, related, variables)),
         replace=_replace(types),
         selections=tuple(_selections(quoted, f"{typed['Fields']}{parameters.arguments}")),
-        writers=tuple(_writers(declaration)),
-        listings=tuple(_listings(literals, [found.read for found in types.values()])),
+        writers=tuple(_writers(declaration, names)),
+        listings=tuple(_listings(literals, [found.read for found in types.values()], names)),
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
         as_arrays=tuple(
             f"{field.name}: {_arrays(field, names, types[field.name], variables)}" for field in declaration.fields
@@ -105,6 +111,7 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         update=update,
         changed=tuple(f"{name}: {found.changed}" for name, found in types.items()) if update == "Update" else (),
         frozen=declaration.frozen,
+        imports=names.aliases.used,
     )
 
 
@@ -135,11 +142,12 @@ def _types(
     own = variables.get(field.owner, {})
     written = names.field_type(field, own)
     if field.kind is FieldKind.NUMBER:
-        number = "_torch.Tensor | None" if field.optional else "_torch.Tensor"
-        given = f"{written} | _torch.Tensor"
+        tensor = f"{names.aliases.use('_torch')}.Tensor"
+        number = f"{tensor} | None" if field.optional else tensor
+        given = f"{written} | {tensor}"
         return _Types(number, given, number, given, given)
     if field.kind is FieldKind.PER_ITEM:
-        given = _given_items(field, written)
+        given = _given_items(field, written, names)
         return _Types(written, given, written, given, given)
     if field.kind is not FieldKind.NESTED:
         return _Types(written, written, written, written, written)
@@ -153,13 +161,13 @@ def _types(
     return _Types(f"{generated}{none}", written, f"{dumped}{none}", f"{written} | {loaded}", f"{written} | {changed}")
 
 
-def _given_items(field: FieldDecl, written: str) -> str:
+def _given_items(field: FieldDecl, written: str, names: StubNames) -> str:
     """What a PerItem field takes: `_PerItemInput[str]`; only what is read where the annotation is an alias."""
     _, found, rest = written.partition("PerItem[")
     ends = [at for at in range(len(rest)) if rest[at] == "]" and rest.count("[", 0, at) == rest.count("]", 0, at)]
     if not found or not ends:
         return written
-    return f"_PerItemInput[{rest[: ends[0]]}]{' | None' if field.optional else ''}"
+    return f"{names.aliases.use('_PerItemInput')}[{rest[: ends[0]]}]{' | None' if field.optional else ''}"
 
 
 def _arrays(field: FieldDecl, names: StubNames, types: _Types, variables: Mapping[str, Meanings]) -> str:
@@ -171,7 +179,8 @@ def _arrays(field: FieldDecl, names: StubNames, types: _Types, variables: Mappin
         nested = _nested(field)
         given = bracketed(arguments(nested.text, names, home(field), variables.get(field.owner, {})))
         return f"{names.generated(nested.name, 'Arrays')}{given}{none}"
-    holder = {None: "_Array", "dict": "dict[str, _Array]", "list": "list[_Array]"}[field.container]
+    array = names.aliases.use("_Array")
+    holder = {None: array, "dict": f"dict[str, {array}]", "list": f"list[{array}]"}[field.container]
     return f"{holder}{none}"
 
 
@@ -180,13 +189,19 @@ def _nested(field: FieldDecl) -> TypeExpr:
     return next(member for member in members_of(field.type) if member.name != "None")
 
 
-def _init(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> str:
+def _init(declaration: TensorClassDecl, types: Mapping[str, _Types], names: StubNames) -> str:
     written = next((method.signature for method in declaration.methods if method.name == "__init__"), None)
     if written is not None:
         return ""
     positional = [_parameter(f, types) for f in declaration.fields if not f.kw_only]
     keyword = [_parameter(f, types) for f in declaration.fields if f.kw_only]
-    own = ["batch_size: _BatchSize = ...", "device: _DeviceLike = ...", "names: _NamesLike = ...", "lock: bool = ..."]
+    use = names.aliases.use
+    own = [
+        f"batch_size: {use('_BatchSize')} = ...",
+        f"device: {use('_DeviceLike')} = ...",
+        f"names: {use('_NamesLike')} = ...",
+        "lock: bool = ...",
+    ]
     return layout.bracketed("def __init__(", ["self", *positional, "*", *keyword, *own], ") -> None: ...", 4)
 
 
@@ -200,7 +215,7 @@ def _match_args(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> It
         yield layout.names([f.name for f in declaration.fields if not f.kw_only], 4, "__match_args__ = ")
 
 
-def _slots(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> Iterator[str]:
+def _slots(declaration: TensorClassDecl, types: Mapping[str, _Types], names: StubNames) -> Iterator[str]:
     """Fields that are read as another type than the declaration's annotation says."""
     for field in declaration.fields:
         found = types[field.name]
@@ -209,7 +224,7 @@ def _slots(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> Iterato
         if declaration.frozen:
             yield f"@property\n    def {field.name}(self) -> {found.read}: ..."
         else:
-            yield f"{field.name}: _Slot[{found.read}, {found.written}] = ..."
+            yield f"{field.name}: {names.aliases.use('_Slot')}[{found.read}, {found.written}] = ..."
 
 
 def _keys(
@@ -223,6 +238,8 @@ def _keys(
     """The literal keys: names of fields, and tuples of names that lead through nested fields."""
     for field in declaration.fields:
         steps, found = (*path, field.name), _types(field, names, related, variables)
+        if through_none:
+            names.aliases.use("_Default")
         yield Key(_literal(steps), found.read, found.written, through_none)
         nested = _nested(field) if field.kind is FieldKind.NESTED else TypeExpr("")
         inner = related.get(nested.name)
@@ -254,26 +271,28 @@ def _selections(quoted: list[str], fields: str) -> Iterator[str]:
         yield layout.bracketed(f"def {method}(", ["self", wider], ") -> dict[str, object]: ...", 4)
 
 
-def _writers(declaration: TensorClassDecl) -> Iterator[str]:
+def _writers(declaration: TensorClassDecl, names: StubNames) -> Iterator[str]:
     """Methods that write into the tensors of one field: they know the names of those that have some."""
-    names = [f'"{field.name}"' for field in declaration.fields if field.kind is not FieldKind.STATIC]
+    quoted = [f'"{field.name}"' for field in declaration.fields if field.kind is not FieldKind.STATIC]
     key = (
-        f"key: _t.Literal[{', '.join(names)}] | tuple[str, ...]"
-        if names and not declaration.frozen
+        f"key: _t.Literal[{', '.join(quoted)}] | tuple[str, ...]"
+        if quoted and not declaration.frozen
         else "key: _t.Never"
     )
-    for method, rest in (("set_", ["*", "non_blocking: bool = ..."]), ("set_at_", ["index: _Index"])):
+    index = f"index: {names.aliases.use('_Index')}"
+    for method, rest in (("set_", ["*", "non_blocking: bool = ..."]), ("set_at_", [index])):
         yield layout.bracketed(f"def {method}(", ["self", key, "value: object", *rest], ") -> _t.Self: ...", 4)
 
 
-def _listings(literals: list[str], values: list[str]) -> Iterator[str]:
+def _listings(literals: list[str], values: list[str], names: StubNames) -> Iterator[str]:
     """`keys`, `values` and `items`: with the type of every position where all fields are asked for."""
     pairs = [f"tuple[{literal}, {value}]" for literal, value in zip(literals, values, strict=True)]
+    key = names.aliases.use("_Key")
     some = ["self", "include_nested: bool = ...", "leaves_only: bool = ...", "*", "sort: bool = ..."]
     for name, members, one in (
-        ("keys", literals, "_Key"),
+        ("keys", literals, key),
         ("values", values, "object"),
-        ("items", pairs, "tuple[_Key, object]"),
+        ("items", pairs, f"tuple[{key}, object]"),
     ):
         yield "@_t.overload"
         yield layout.bracketed(f"def {name}(self) -> tuple[", members or ["()"], "]: ...", 4)

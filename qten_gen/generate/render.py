@@ -5,109 +5,51 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from ..common.format_number import FORMAT
-from ..emit import file as emit_file
-from ..emit import module as emit_module
-from ..emit import module_stub, tensorclass_stub
-from ..emit import tensorclass as emit_tensorclass
-from ..emit.nested_names import NestedNames, nested_names
-from ..emit.stub_names import StubNames
-from ..model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
+from ..emit.file import PythonFileView, StubFileView, python_class, python_file, stub_file
+from ..emit.module import ModuleView
+from ..emit.module_stub import ModuleStubView
+from ..emit.source_imports import source_name
+from ..emit.tensorclass import TensorClassView
+from ..emit.tensorclass_stub import TensorClassStubView
+from ..model import Declaration, FileDecl
 from ..project.header import with_header
 
 _FOLDERS = (Path(__file__).parents[1] / "_templates", Path(__file__).parents[2] / "templates")
 """Where the templates are: in a wheel, and in a checkout."""
 
-_STUB_IMPORTS = {
-    "_OrderedDict[": "from collections import OrderedDict as _OrderedDict",
-    "_torch.": "import torch as _torch",
-    "index: _Index": "from qten_gen.runtime.tensorclass.core.indices import Index as _Index",
-    "tuple[_Key,": "from qten_gen.runtime.tensorclass.core.lookup import Key as _Key",
-    "_NamesLike": "from qten_gen.runtime.tensorclass.core.names import NamesLike as _NamesLike",
-    "_BatchSize": "from qten_gen.runtime.tensorclass.core.sizes import BatchSize as _BatchSize",
-    "_DeviceLike": "from qten_gen.runtime.tensorclass.core.devices import DeviceLike as _DeviceLike",
-    "_Array": "from qten_gen.runtime.tensorclass.interop.arrays import Array as _Array",
-    "_Destination,": "from qten_gen_typing import Destination as _Destination",
-    "_Default)": "from qten_gen_typing import Default as _Default",
-    "_PerItemInput[": "from qten_gen_typing import PerItemInput as _PerItemInput",
-    "_Slot[": "from qten_gen_typing import Slot as _Slot",
+_TEMPLATES: dict[type, str] = {
+    PythonFileView: "file.py.j2",
+    StubFileView: "file.pyi.j2",
+    TensorClassView: "tensorclass.py.j2",
+    TensorClassStubView: "tensorclass.pyi.j2",
+    ModuleView: "module.py.j2",
+    ModuleStubView: "module.pyi.j2",
 }
-"""What the stub templates mention, and the import that it takes."""
 
 
 def render(file: FileDecl) -> dict[str, str]:
-    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, headers included."""
-    name = emit_file.source_name(file)
+    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, markers included."""
+    name = source_name(file)
     return {
-        "py": with_header(name, FORMAT, _python(file)),
-        "pyi": with_header(name, FORMAT, _stub(file)),
+        "py": with_header(name, FORMAT, _file(python_file(file))),
+        "pyi": with_header(name, FORMAT, _file(stub_file(file))),
     }
 
 
 def render_class(declaration: Declaration) -> str:
     """The generated Python of one class, for a declaration that no file was generated for."""
-    summary = f"Concrete class for the declaration `{declaration.name}`, rendered in memory."
-    return _set_out((declaration,), summary, head=(), checking_imports=("pass",))
+    return _file(python_class(declaration))
 
 
-def _python(file: FileDecl) -> str:
-    summary = f"Concrete classes for the declarations in `{emit_file.source_name(file)}`."
-    return _set_out(file.declarations, summary, emit_file.PY_DIRECTIVES, emit_file.checking_imports(file))
+def _file(view: PythonFileView | StubFileView) -> str:
+    return _template(view).render(file=view, classes=[_template(cls).render(c=cls) for cls in view.classes])
 
 
-def _stub(file: FileDecl) -> str:
-    names = StubNames(file)
-    classes = [_stub_class(declaration, names, file) for declaration in file.declarations]
-    written = "\n".join(classes)
-    own = [line for name, line in _STUB_IMPORTS.items() if name in written]
-    summary = f"Exact types of the classes declared in `{emit_file.source_name(file)}`."
-    return _fill(
-        "file.pyi.j2",
-        head=emit_file.PYI_DIRECTIVES,
-        summary=summary,
-        imports=[*own, *names.imports, emit_file.decl_import(file)],
-        classes=classes,
-    )
-
-
-def _stub_class(declaration: Declaration, names: StubNames, file: FileDecl) -> str:
-    match declaration:
-        case TensorClassDecl():
-            return _fill("tensorclass.pyi.j2", c=tensorclass_stub.view(declaration, names, file.related))
-        case ModuleDecl():
-            return _fill("module.pyi.j2", c=module_stub.view(declaration, names, file.related))
-
-
-def _set_out(
-    declarations: tuple[Declaration, ...], summary: str, head: tuple[str, ...], checking_imports: tuple[str, ...]
-) -> str:
-    names = nested_names(declarations)
-    classes = [_class(declaration, names) for declaration in declarations]
-    return _fill(
-        "file.py.j2",
-        head=head,
-        summary=summary,
-        checking_imports=checking_imports,
-        classes=classes,
-        tensorclasses=any(isinstance(declaration, TensorClassDecl) for declaration in declarations),
-        uses_nn=any("_nn." in text for text in classes),
-        uses_repeat=any("_repeat(" in text for text in classes),
-        uses_builtins=any("_builtins." in text for text in classes),
-    )
-
-
-def _class(declaration: Declaration, names: NestedNames) -> str:
-    match declaration:
-        case TensorClassDecl():
-            return _fill("tensorclass.py.j2", c=emit_tensorclass.view(declaration, names))
-        case ModuleDecl():
-            return _fill("module.py.j2", c=emit_module.view(declaration))
-
-
-def _fill(template: str, **values: object) -> str:
-    return _environment().get_template(template).render(values)
+def _template(view: object) -> Template:
+    return _environment().get_template(_TEMPLATES[type(view)])
 
 
 @lru_cache(maxsize=1)
