@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from torch import Tensor
 
@@ -30,15 +30,15 @@ class Missing(Enum):
         return "<default>"
 
 
-DEFAULT: Final = Missing.DEFAULT
+DEFAULT: Final[Any] = Missing.DEFAULT  # the default of parameters of every type
 """Stands in a generated signature for a default that cannot be written there."""
 
 
-def default(self: Stored, name: str) -> object:
+def default(self: Stored, name: str) -> Any:  # of the type of the field
     """The default of a field for one instance: a factory is called; a tensor or an object with tensors is cloned."""
     found: Default = type(self)._defaults[name]
     if found.is_factory:
-        return cast("object", found.value())  # type: ignore[operator] # a factory is callable
+        return found.value()  # type: ignore[operator] # a factory is callable
     if isinstance(found.value, Tensor):
         return found.value.clone()
     return found.value._map(Tensor.clone) if isinstance(found.value, Stored) else found.value

@@ -6,7 +6,7 @@ Every operation applies to each of the tensors. Objects that are combined have t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeVar, cast
+from typing import TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -56,6 +56,12 @@ def _tensor(self: Stored, name: str, value: object, batch_size: Size | None, dev
     return tensor(self, name, value, batch_size, device)
 
 
+@overload
+def zip_tensors(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C, right: C) -> C: ...
+@overload
+def zip_tensors(
+    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C | None, right: C | None
+) -> C | None: ...
 def zip_tensors(
     self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C | None, right: C | None
 ) -> C | None:
@@ -64,7 +70,11 @@ def zip_tensors(
     return None if present is None else _made(present[0], (fn(a, b) for a, b in _columns(present)))
 
 
-def join_tensors(self: Stored, name: str, fn: Join, values: list[C | None]) -> C | None:
+@overload
+def join_tensors(self: Stored, name: str, fn: Join, values: Sequence[C]) -> C: ...
+@overload
+def join_tensors(self: Stored, name: str, fn: Join, values: Sequence[C | None]) -> C | None: ...
+def join_tensors(self: Stored, name: str, fn: Join, values: Sequence[C | None]) -> C | None:
     """Join the tensors of several objects, key by key; None in all objects or in none."""
     present = _alike(self, name, values)
     if present is None:
@@ -72,6 +82,14 @@ def join_tensors(self: Stored, name: str, fn: Join, values: list[C | None]) -> C
     return _made(present[0], (fn([*column]) for column in _columns(present)))
 
 
+@overload
+def part_tensors(
+    fn: Callable[[Tensor, A], Sequence[Tensor]], value: C, argument: A, batch_sizes: Sequence[Size]
+) -> Sequence[C]: ...
+@overload
+def part_tensors(
+    fn: Callable[[Tensor, A], Sequence[Tensor]], value: C | None, argument: A, batch_sizes: Sequence[Size]
+) -> Sequence[C | None]: ...
 def part_tensors(
     fn: Callable[[Tensor, A], Sequence[Tensor]], value: C | None, argument: A, batch_sizes: Sequence[Size]
 ) -> Sequence[C | None]:
@@ -99,7 +117,11 @@ def match_tensors(self: Stored, name: str, left: C | None, right: C | None) -> N
     _alike(self, name, [left, right])
 
 
-def same_tensors(self: Stored, name: str, values: list[C | None]) -> C | None:
+@overload
+def same_tensors(self: Stored, name: str, values: Sequence[C]) -> C: ...
+@overload
+def same_tensors(self: Stored, name: str, values: Sequence[C | None]) -> C | None: ...
+def same_tensors(self: Stored, name: str, values: Sequence[C | None]) -> C | None:
     """The one dict or list that an Unbatched field has in all of `values`: the same object, or equal tensors.
 
     Raises:

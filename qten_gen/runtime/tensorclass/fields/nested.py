@@ -7,7 +7,7 @@ are converted by functions that the rooms above register with `register_conversi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
 import torch
 from torch import Size, Tensor
@@ -100,6 +100,12 @@ def match_nested(self: Stored, name: str, left: Stored | None, right: Stored | N
         left._check_compatible(right)
 
 
+@overload
+def zip_nested(self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T, right: T) -> T: ...
+@overload
+def zip_nested(
+    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T | None, right: T | None
+) -> T | None: ...
 def zip_nested(
     self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T | None, right: T | None
 ) -> T | None:
@@ -112,7 +118,11 @@ def zip_nested(
     return left._zip(fn, right)
 
 
-def join_nested(self: Stored, name: str, fn: Join, values: list[T | None], batch_size: Size) -> T | None:
+@overload
+def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T], batch_size: Size) -> T: ...
+@overload
+def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T | None], batch_size: Size) -> T | None: ...
+def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T | None], batch_size: Size) -> T | None:
     """Join a nested field, whose values are of one class; None in all objects or in none."""
     present = all_or_none(self, name, values)
     if present is None:
@@ -124,6 +134,22 @@ def join_nested(self: Stored, name: str, fn: Join, values: list[T | None], batch
     return first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :])
 
 
+@overload
+def part_nested(
+    self: Stored,
+    fn: Callable[[Tensor, A], Sequence[Tensor]],
+    value: T,
+    argument: A,
+    batch_sizes: Sequence[Size],
+) -> Sequence[T]: ...
+@overload
+def part_nested(
+    self: Stored,
+    fn: Callable[[Tensor, A], Sequence[Tensor]],
+    value: T | None,
+    argument: A,
+    batch_sizes: Sequence[Size],
+) -> Sequence[T | None]: ...
 def part_nested(
     self: Stored,
     fn: Callable[[Tensor, A], Sequence[Tensor]],

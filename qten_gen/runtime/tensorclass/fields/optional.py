@@ -20,7 +20,7 @@ Join = Callable[[list[Tensor]], Tensor]
 """`torch.stack` or `torch.cat`: joins along the first dimension, or along the one that a `partial` of it says."""
 
 
-def all_or_none(self: Stored, name: str, values: list[V | None]) -> list[V] | None:
+def all_or_none(self: Stored, name: str, values: Sequence[V | None]) -> list[V] | None:
     """The values of an optional field in several objects, or None where it is None in all of them.
 
     Raises:
@@ -55,7 +55,7 @@ def zip_optional(
     return None if present is None else fn(present[0], present[1])
 
 
-def join_optional(self: Stored, name: str, fn: Join, values: list[Tensor | None]) -> Tensor | None:
+def join_optional(self: Stored, name: str, fn: Join, values: Sequence[Tensor | None]) -> Tensor | None:
     """Join an optional tensor field, which is None in all objects or in none."""
     present = all_or_none(self, name, values)
     return None if present is None else fn(present)

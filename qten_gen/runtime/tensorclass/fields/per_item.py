@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -287,7 +287,11 @@ def _on_cpu(argument: A) -> A:
 
 
 @with_real_tensors
-def join_items(self: Stored, name: str, fn: Join, values: list[PerItem[T] | None]) -> PerItem[T] | None:
+@overload
+def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T]]) -> PerItem[T]: ...
+@overload
+def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | None]) -> PerItem[T] | None: ...
+def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | None]) -> PerItem[T] | None:
     """The values of several objects joined; None in all objects or in none."""
     present = all_or_none(self, name, values)
     if present is None:
@@ -305,6 +309,24 @@ def join_items(self: Stored, name: str, fn: Join, values: list[PerItem[T] | None
 
 
 @with_real_tensors
+@overload
+def part_items(
+    self: Stored,
+    name: str,
+    fn: Callable[[Tensor, A], Sequence[Tensor]],
+    value: PerItem[T],
+    argument: A,
+    batch_sizes: Sequence[Size],
+) -> Sequence[PerItem[T]]: ...
+@overload
+def part_items(
+    self: Stored,
+    name: str,
+    fn: Callable[[Tensor, A], Sequence[Tensor]],
+    value: PerItem[T] | None,
+    argument: A,
+    batch_sizes: Sequence[Size],
+) -> Sequence[PerItem[T] | None]: ...
 def part_items(
     self: Stored,
     name: str,
@@ -327,6 +349,12 @@ def part_items(
 
 
 @with_real_tensors
+@overload
+def put_items(self: Stored, name: str, target: PerItem[T], index: object, value: PerItem[T]) -> PerItem[T]: ...
+@overload
+def put_items(
+    self: Stored, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
+) -> PerItem[T] | None: ...
 def put_items(
     self: Stored, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
 ) -> PerItem[T] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol, TypeVar, runtime_checkable
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 from ..core.errors import describe, label
 from ..core.stored import Stored
@@ -21,7 +21,7 @@ class SupportsAll(Protocol):
 _CASTS: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "complex": complex, "str": str}
 
 
-def cast_static(self: Stored, name: str, to: str, value: object) -> object:
+def cast_static(self: Stored, name: str, to: str, value: object) -> Any:  # of the type that `to` names
     """Convert the value of a static field of an `autocast` class to `int`, `float`, `bool`, `complex` or `str`."""
     kind = _CASTS[to]
     if type(value) is kind:

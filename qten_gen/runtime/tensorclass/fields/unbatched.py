@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import overload
 
 import torch
 from torch import Tensor
@@ -22,6 +23,10 @@ def unbatched(self: Stored, name: str, value: object, device: torch.device | Non
     return on_device(as_tensor(self, name, value, device), device)
 
 
+@overload
+def same_tensor(self: Stored, name: str, values: Sequence[Tensor]) -> Tensor: ...
+@overload
+def same_tensor(self: Stored, name: str, values: Sequence[Tensor | None]) -> Tensor | None: ...
 def same_tensor(self: Stored, name: str, values: Sequence[Tensor | None]) -> Tensor | None:
     """The one tensor that an Unbatched field has in all of `values`: the same object, or an equal one.
 
