@@ -3,6 +3,7 @@
 #   make demo           generate, type-check and run the example
 #   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
 #   make test           everything that has to hold: tests, lint, types, freshness, documentation, wheel
+#   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-model     many more random sequences of operations than the tests try, others each time
 #   make lint           ruff
 #   make types          mypy and pyright
@@ -22,11 +23,15 @@ JOBS ?= 2
 BIN := $(abspath $(VENV))/bin
 INSTALLED := $(VENV)/.qten-gen-installed
 
+# All tests, or the folders named. What the generator says of a source depends on its interpreter most.
+TESTS ?=
+GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection rules emit report model declaring)
+
 # Without it pyright asks the network whether it is the newest.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder test test-model lint types bench bench-chart generate clean
+.PHONY: demo demo-decoder test test-oldest test-model lint types bench bench-chart generate clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -43,7 +48,10 @@ demo-decoder: $(INSTALLED)
 
 # One thread for each of the workers: they share the cores.
 test: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS)
+
+test-oldest:
+	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'
 
 test-model: $(INSTALLED)
 	QTEN_GEN_EXAMPLES=3000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) tests/tensorclass/operations/test_model.py
@@ -59,6 +67,7 @@ types: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.tensorclass
+	$(BIN)/python -m benchmarks.primitives
 	$(BIN)/python -m benchmarks.compiled
 	$(BIN)/python -m benchmarks.class_creation
 	$(BIN)/python -m benchmarks.storage
@@ -76,14 +85,14 @@ generate: $(INSTALLED)
 		$(BIN)/python -m qten_gen.runtime.tensorclass.operations.stub $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
 	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
-	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.from_tensordict > docs/from-tensordict.md
+	$(BIN)/python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
 	for kind in declared generated; do \
 		$(BIN)/python -m tests.typing.operation_rows $$kind > tests/typing/programs/operations_$$kind.py || exit 1; \
 	done
 
 clean:
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .qten_cache .ruff_cache
-	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './$(VENV)*' -prune -exec rm -rf {} +
 
 $(INSTALLED): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet '$(TORCH)'

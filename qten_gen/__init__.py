@@ -11,6 +11,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .model.diagnostics import DeclarationError as DeclarationError
+    from .runtime.declaring.containers import ModuleDict as ModuleDict
+    from .runtime.declaring.containers import ModuleList as ModuleList
     from .runtime.declaring.fields import buffer as buffer
     from .runtime.declaring.fields import const as const
     from .runtime.declaring.fields import field as field
@@ -20,18 +22,16 @@ if TYPE_CHECKING:
     from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
     from .runtime.declaring.in_memory import StaleWarning as StaleWarning
     from .runtime.declaring.unbatched import Unbatched as Unbatched
-    from .runtime.module.containers import ModuleDict as ModuleDict
-    from .runtime.module.containers import ModuleList as ModuleList
     from .runtime.module.dispatch import Functional as Functional
-    from .runtime.module.module import Module as Module
     from .runtime.qten_style.devices import Device as Device
     from .runtime.qten_style.devices import DeviceBounded as DeviceBounded
     from .runtime.qten_style.frozen_dict import FrozenDict as FrozenDict
     from .runtime.qten_style.labelled import LabelledTensor as LabelledTensor
-    from .runtime.qten_style.ownership import TENSOR_BUFFER_PREFIX as TENSOR_BUFFER_PREFIX
-    from .runtime.qten_style.ownership import TENSOR_PARAM_PREFIX as TENSOR_PARAM_PREFIX
-    from .runtime.qten_style.ownership import ModuleType as ModuleType
-    from .runtime.qten_style.ownership import nograd_tensors as nograd_tensors
+    from .runtime.qten_style.labelled_attributes import TENSOR_BUFFER_PREFIX as TENSOR_BUFFER_PREFIX
+    from .runtime.qten_style.labelled_attributes import TENSOR_PARAM_PREFIX as TENSOR_PARAM_PREFIX
+    from .runtime.qten_style.module import Module as Module
+    from .runtime.qten_style.module import ModuleType as ModuleType
+    from .runtime.qten_style.module import nograd_tensors as nograd_tensors
     from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
     from .runtime.tensorclass.fields.per_item import PerItem as PerItem
     from .runtime.tensorclass.lazy_stack import LazyStack as LazyStack
@@ -45,22 +45,22 @@ _HOMES = {
     "Functional": "runtime.module.dispatch",
     "LabelledTensor": "runtime.qten_style.labelled",
     "LazyStack": "runtime.tensorclass.lazy_stack",
-    "Module": "runtime.module.module",
-    "ModuleDict": "runtime.module.containers",
-    "ModuleList": "runtime.module.containers",
-    "ModuleType": "runtime.qten_style.ownership",
+    "Module": "runtime.qten_style.module",
+    "ModuleDict": "runtime.declaring.containers",
+    "ModuleList": "runtime.declaring.containers",
+    "ModuleType": "runtime.qten_style.module",
     "NotGeneratedError": "runtime.declaring.in_memory",
     "PerItem": "runtime.tensorclass.fields.per_item",
     "StaleWarning": "runtime.declaring.in_memory",
-    "TENSOR_BUFFER_PREFIX": "runtime.qten_style.ownership",
-    "TENSOR_PARAM_PREFIX": "runtime.qten_style.ownership",
+    "TENSOR_BUFFER_PREFIX": "runtime.qten_style.labelled_attributes",
+    "TENSOR_PARAM_PREFIX": "runtime.qten_style.labelled_attributes",
     "TensorClass": "runtime.tensorclass.tensorclass",
     "Unbatched": "runtime.declaring.unbatched",
     "VirtualTensor": "runtime.qten_style.virtual_tensor",
     "buffer": "runtime.declaring.fields",
     "const": "runtime.declaring.fields",
     "field": "runtime.declaring.fields",
-    "nograd_tensors": "runtime.qten_style.ownership",
+    "nograd_tensors": "runtime.qten_style.module",
     "param": "runtime.declaring.fields",
     "submodule": "runtime.declaring.fields",
     "virtual": "runtime.declaring.fields",

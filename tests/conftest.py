@@ -47,6 +47,11 @@ class Project:
         return import_module(name)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start long tests first, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     """An empty project whose modules are forgotten after the test."""

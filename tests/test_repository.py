@@ -1,4 +1,4 @@
-"""What holds for every file of the repository: it is formatted, typed, fresh and finished. Its structure: `test_architecture`."""
+"""What holds for every file of the repository: it is formatted, typed, fresh and finished. Structure: `tests/architecture`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -38,10 +40,14 @@ def test_every_file_is_formatted() -> None:
     run("ruff", "format", "--check")
 
 
+@pytest.mark.long
+@pytest.mark.xdist_group("mypy")
 def test_mypy_accepts_every_file() -> None:
-    run("mypy")
+    """The first of its group: all of them use its cache, with the same settings, so that torch is read once."""
+    run("mypy", f"--cache-dir={REPOSITORY / '.mypy_cache'}")
 
 
+@pytest.mark.long
 def test_pyright_accepts_every_file() -> None:
     run("pyright", "--pythonpath", sys.executable)
 

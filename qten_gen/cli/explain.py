@@ -12,6 +12,7 @@ from typing import TextIO
 from ..common.suggestions import nearest
 from ..rules import RULES, Rule
 from ..rules.cases import case
+from . import DONE, MISUSE
 
 _USAGE = "usage: qten-gen explain [CODE]\n"
 
@@ -27,12 +28,12 @@ def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
             found = next((rule for rule in RULES if name.lower() in (rule.KIND.code.lower(), rule.KIND.name)), None)
             if found is None:
                 err.write(f"error: no diagnostic is called {name}; {_suggestion(name)}\n")
-                return 2
+                return MISUSE
             out.write(page(found))
         case _:
             err.write(_USAGE)
-            return 2
-    return 0
+            return MISUSE
+    return DONE
 
 
 def page(rule: Rule) -> str:

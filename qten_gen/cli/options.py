@@ -100,6 +100,7 @@ def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
 
 
 def _parser() -> _Parser:
+    """The parser of everything but `explain`. Help and version are plain flags, which `parse` answers."""
     parser = _Parser(
         prog="qten-gen",
         usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]",

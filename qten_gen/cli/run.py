@@ -1,7 +1,7 @@
 """One run: find the files, see what is fresh, plan the rest, and bring the disk in line with it.
 
 While nothing has changed this module and what it imports is all that is loaded, so the standard library is all it uses;
-the generator proper (`plan`) is imported when there is something to generate.
+the generator proper (`generate`) is imported when there is something to generate.
 """
 
 from __future__ import annotations
@@ -9,18 +9,20 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..project import manifest
 from ..project.apply import Change, changes, write
 from ..project.config import Config
-from ..project.files import PathError, discover, outputs_of
-from ..project.manifest import Fresh, Manifest, Remark, Signature
-from ..project.staleness import Failure, Survey, content, signature, source_bytes, survey
+from ..project.files import PathError, discover
+from ..project.manifest import FreshRecord, Manifest, Signature
+from ..project.output_names import outputs_of
+from ..project.staleness import Failure, ProjectState, project_state, read_output, read_source, signature
 
 if TYPE_CHECKING:
-    from ..generate.plan import Crash, Plan
+    from ..generate.crashes import Crash
+    from ..generate.plan import Plan
     from ..model.diagnostics import Diagnostic
 
 
@@ -31,7 +33,7 @@ class Outcome(NamedTuple):
     up_to_date: int
     changes: tuple[Change, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    held: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     crashes: tuple[Crash, ...] = ()
 
@@ -44,116 +46,115 @@ def run(paths: Sequence[str], config: Config, writes: bool = True) -> Outcome:
     """
     base = config.root or "."
     context = [os.path.join(base, folder) for folder in config.src]
-    tree = discover(paths, config.exclude, base, context, config.import_roots)
+    files = discover(paths, config.exclude, base, context, config.import_roots)
     cache = config.root or (paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0]) or ".")
-    state = survey(tree, os.path.abspath(cache))
-    outcome, fresh = _generate(state, writes) if state.stale or state.orphans else (_nothing_to_do(state), state.fresh)
+    state = project_state(files, os.path.abspath(cache))
+    if state.stale or state.orphans:
+        outcome, fresh = _generate(state, writes)
+    else:
+        outcome, fresh = _nothing_to_do(state), state.fresh
     _remember(state, fresh)
     return outcome
 
 
-def _nothing_to_do(state: Survey) -> Outcome:
+def _nothing_to_do(state: ProjectState) -> Outcome:
     return Outcome(
         sources=_targets(state),
-        up_to_date=sum(len(entry.outputs) for entry in state.fresh.values()),
+        up_to_date=_fresh_outputs(state),
         diagnostics=_warnings(state.fresh),
         failures=state.failures,
     )
 
 
-def _targets(state: Survey) -> int:
-    return sum(source.target for source in state.tree.sources.values())
+def _targets(state: ProjectState) -> int:
+    return sum(source.target for source in state.files.sources.values())
 
 
-def _warnings(fresh: Mapping[str, Fresh]) -> tuple[Diagnostic, ...]:
+def _fresh_outputs(state: ProjectState) -> int:
+    return sum(len(record.outputs) for record in state.fresh.values())
+
+
+def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
     """Warnings of an earlier run about files that have not changed since."""
-    remarks = [(path, item) for path, entry in fresh.items() for item in entry.remarks]
-    if not remarks:
+    recorded = [(path, item) for path, record in fresh.items() for item in record.warnings]
+    if not recorded:
         return ()
-    from ..model.diagnostics import Diagnostic, ordered
+    from dataclasses import replace
 
-    return ordered(_warning(Diagnostic, path, item) for path, item in remarks)
+    from ..model.diagnostics import ordered
 
-
-def _warning(kind: type[Diagnostic], path: str, item: Remark) -> Diagnostic:
-    line, column, end_line, end_column = item.span
-    return kind(
-        item.code,
-        item.name,
-        "warning",
-        path,
-        item.message,
-        item.help,
-        item.notes,
-        line=line,
-        column=column,
-        end_line=end_line,
-        end_column=end_column,
-    )
+    return ordered(replace(item, path=path) for path, item in recorded)
 
 
-def _generate(state: Survey, writes: bool) -> tuple[Outcome, dict[str, Fresh]]:
+def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, FreshRecord]]:
     """Plan what is not fresh, make the changes if asked to, and say what is fresh now."""
+    existing = _existing_outputs(state)
+    planned = _plan(state, existing)
+    found = changes(planned.outputs, existing)
+    failures = [*state.failures, *(_write(found) if writes else ())]
+    failed = {failure.path for failure in failures}
+    pending = failed if writes else {change.path for change in found}
+    kept = sum(text is not None for text in planned.outputs.values()) - sum(change.new is not None for change in found)
+    outcome = Outcome(
+        sources=_targets(state),
+        up_to_date=_fresh_outputs(state) + kept,
+        changes=tuple(change for change in found if change.path not in failed),
+        diagnostics=tuple(sorted((*planned.diagnostics, *_warnings(state.fresh)), key=lambda item: item.order)),
+        blocked=planned.blocked,
+        failures=tuple(failures),
+        crashes=planned.crashes,
+    )
+    return outcome, {**state.fresh, **_fresh_now(state, planned, pending)}
+
+
+def _existing_outputs(state: ProjectState) -> dict[str, bytes]:
+    """The outputs that the plan is made against: those of the stale targets, and orphans."""
+    outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
+    return {**{path: read_output(path) for path in outputs}, **state.orphans}
+
+
+def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> Plan:
+    """The plan for the stale targets, from the bytes of all files in their groups."""
+    stale = frozenset(state.stale)
+    needed = (path for group in state.graph.groups if not stale.isdisjoint(group) for path in group)
+    try:
+        sources = {path: read_source(path) for path in needed}
+    except OSError as error:
+        raise PathError(f"{error.filename} went away during the run: {error.strerror}") from None
     # The parser makes millions of objects that live to the end: looking for garbage among them costs a tenth of the time.
     gc.disable()
     try:
-        planned, existing = _planned(state)
+        from ..generate.plan import plan
+
+        return plan(sources, existing, state.stale, state.graph)
     finally:
         gc.enable()
-    found = changes(planned.outputs, existing)
-    failures = list(state.failures)
-    for change in found if writes else ():
+
+
+def _write(found: Sequence[Change]) -> list[Failure]:
+    """Make the changes, and return those that failed."""
+    failures = []
+    for change in found:
         try:
             write(change)
         except OSError as error:
             action = "remove" if change.new is None else "write"
             failures.append(Failure(change.path, f"cannot {action} it: {error.strerror}"))
-    failed = {failure.path for failure in failures}
-    pending = {change.path for change in found} if not writes else failed
-    fresh = {**state.fresh, **_fresh_now(state, planned, pending)}
-    kept = sum(text is not None for text in planned.outputs.values()) - sum(change.new is not None for change in found)
-    outcome = Outcome(
-        sources=_targets(state),
-        up_to_date=sum(len(entry.outputs) for entry in state.fresh.values()) + kept,
-        changes=tuple(change for change in found if change.path not in failed),
-        diagnostics=tuple(sorted((*planned.diagnostics, *_warnings(state.fresh)), key=lambda item: item.order)),
-        held=planned.held,
-        failures=tuple(failures),
-        crashes=planned.crashes,
-    )
-    return outcome, fresh
+    return failures
 
 
-def _planned(state: Survey) -> tuple[Plan, dict[str, bytes]]:
-    """The plan for the stale targets, and the outputs that it was made against."""
-    from ..generate.plan import plan
-
-    wanted = {state.keys[path] for path in state.stale}
-    try:
-        sources = {path: source_bytes(path) for path, key in state.keys.items() if key in wanted}
-    except OSError as error:
-        raise PathError(f"{error.filename} went away during the run: {error.strerror}") from None
-    origins = {path: state.tree.sources[path].origin for path in sources}
-    outputs = [output for path in state.stale for output in outputs_of(path) if output in state.tree.outputs]
-    existing = {**{path: content(path) for path in outputs}, **state.orphans}
-    return plan(sources, existing, state.stale, origins, state.reached, state.misnamed), existing
-
-
-def _fresh_now(state: Survey, planned: Plan, pending: set[str]) -> dict[str, Fresh]:
+def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> dict[str, FreshRecord]:
     """The stale targets that are fresh after the run: no error, and all outputs on the disk as planned."""
-    unsettled = {item.path for item in planned.diagnostics if item.is_error} | set(planned.held)
-    unsettled |= {crash.path for crash in planned.crashes}
+    unfinished = {item.path for item in planned.diagnostics if item.is_error} | set(planned.blocked)
+    unfinished |= {crash.path for crash in planned.crashes}
     now = time.time_ns()
     fresh = {}
     for path in state.stale:
         texts = {output: planned.outputs.get(output) for output in outputs_of(path)}
-        if path in unsettled or not pending.isdisjoint(texts):
-            continue
-        remarks = tuple(_remark(item) for item in planned.diagnostics if item.path == path)
-        outputs = {
-            os.path.basename(output): _recorded(output, now) for output, text in texts.items() if text is not None
-        }
-        fresh[path] = Fresh(state.keys[path], outputs, remarks)
+        if path not in unfinished and texts.keys().isdisjoint(pending):
+            outputs = {os.path.basename(name): _recorded(name, now) for name, text in texts.items() if text is not None}
+            warnings = tuple(_recorded_warning(item) for item in planned.diagnostics if item.path == path)
+            fresh[path] = FreshRecord(state.keys[path], outputs, warnings)
     return fresh
 
 
@@ -164,24 +165,29 @@ def _recorded(output: str, now: int) -> Signature:
     except OSError:
         # Another run has just removed it; no file will have this signature.
         return -1, -1, ""
-    return signature((status.st_size, status.st_mtime_ns), manifest.digest(content(output)), now)
+    return signature((status.st_size, status.st_mtime_ns), manifest.digest(read_output(output)), now)
 
 
-def _remark(item: Diagnostic) -> Remark:
-    span = item.line, item.column, item.end_line, item.end_column
-    return Remark(item.code, item.name, item.message, item.help, item.notes, span)
+def _recorded_warning(item: Diagnostic) -> Diagnostic:
+    """A warning as the manifest keeps it."""
+    from ..model.diagnostics import Diagnostic
+
+    return Diagnostic(item.kind, item.message, help=item.help, notes=item.notes, span=item.span)
 
 
-def _remember(state: Survey, fresh: Mapping[str, Fresh]) -> None:
-    """Save what is known now, unless it is what was known before."""
-    known, names = state.known, state.names
-    seen = {names[path]: entry for path, entry in state.seen.items()}
-    right = {names[path]: entry for path, entry in fresh.items()}
+def _remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
+    """Save what is known now, unless it is what was known before.
+
+    What an earlier run found about files that are not among the paths of this one is kept while these files exist.
+    """
+    previous, names = state.previous, state.names
+    records = {names[path]: record for path, record in state.records.items()}
     present = set(names.values())
-    for path, before in known.seen.items():
-        if path not in present and os.path.exists(os.path.join(state.cache, path)):
-            seen[path] = before
-    targets = {names[path] for path, source in state.tree.sources.items() if source.target}
-    right.update({path: entry for path, entry in known.fresh.items() if path in seen and path not in targets})
-    if Manifest(seen, right) != known:
-        manifest.save(state.cache, Manifest(seen, right))
+    for name, record in previous.sources.items():
+        if name not in present and os.path.exists(os.path.join(state.cache, name)):
+            records[name] = record
+    targets = {names[path] for path, source in state.files.sources.items() if source.target}
+    right = {names[path]: record for path, record in fresh.items()}
+    right.update({name: item for name, item in previous.fresh.items() if name in records and name not in targets})
+    if Manifest(records, right) != previous:
+        manifest.save(state.cache, Manifest(records, right))

@@ -25,8 +25,8 @@ def _errors(outcome: Outcome) -> str:
     if found:
         files = len({item.path for item in found})
         parts.append(f"{count(len(found), 'error')} in {count(files, 'file')}")
-    if outcome.held:
-        parts.append(f"{count(len(outcome.held), 'file')} held back")
+    if outcome.blocked:
+        parts.append(f"{count(len(outcome.blocked), 'file')} held back")
     if outcome.crashes:
         parts.append(count(len(outcome.crashes), "internal error"))
     if outcome.failures:

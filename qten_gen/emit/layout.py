@@ -86,10 +86,11 @@ def in_parentheses(items: Sequence[str]) -> str:
 def docstring(text: str, indent: int) -> str:
     """A docstring: any text between triple quotes, so that it reads back as it was.
 
-    Half a character is spelled out, since Python 3.13 compiles no docstring that has one.
+    Half a character is spelled out, since Python 3.13 compiles no docstring that has one. A null byte is escaped: no source
+    may contain one.
     """
     whole = text.encode(errors="backslashreplace").decode()
-    safe = whole.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    safe = whole.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').replace("\0", "\\x00")
     if safe.endswith('"'):
         safe = f'{safe[:-1]}\\"'
     lines = safe.strip().splitlines() or [""]

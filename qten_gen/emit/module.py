@@ -105,14 +105,14 @@ def _parameters(config: list[ConfigDecl], aliases: Aliases) -> tuple[str, ...]:
 def _registrations(declaration: ModuleDecl, aliases: Aliases) -> tuple[str, ...]:
     owner = declaration.name
     given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
-    config = [layout.bracketed("_rt.configure(", ["self", *given], ")", 8)] if given else []
+    config = [layout.bracketed("_rt.set_attributes(", ["self", *given], ")", 8)] if given else []
     lines = [
         _registration(field, owner, aliases)
         for field in declaration.fields
         if not isinstance(field, ConfigDecl | VirtualDecl)
     ]
     if dtype_device_source(declaration) == _REFERENCE:
-        lines.append(f'_rt.buffer(self, "{_REFERENCE}", (0,), device, dtype, persistent=False)')
+        lines.append(f'_rt.register_buffer(self, "{_REFERENCE}", (0,), device, dtype, persistent=False)')
     return (*config, *lines)
 
 
@@ -121,18 +121,20 @@ def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str,
     match field:
         case ParameterDecl(tie=str(path)):
             shape = f", {spelling.shape(field.dims)}" if field.dims else ""
-            made = _if_wanted(f'_rt.tied(self, "{path}"{shape})', field.when)
+            made = _if_wanted(f'_rt.tied_parameter(self, "{path}"{shape})', field.when)
             return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case ParameterDecl(requires_grad=requires_grad):
             frozen = [] if requires_grad else ["requires_grad=False"]
             return layout.bracketed(
-                "_rt.parameter(", ["self", quoted, *_allocation(field, owner, aliases), *frozen], ")", 8
+                "_rt.register_parameter(", ["self", quoted, *_allocation(field, owner, aliases), *frozen], ")", 8
             )
         case BufferDecl(persistent=persistent):
             kept = [] if persistent else ["persistent=False"]
-            return layout.bracketed("_rt.buffer(", ["self", quoted, *_allocation(field, owner, aliases), *kept], ")", 8)
+            return layout.bracketed(
+                "_rt.register_buffer(", ["self", quoted, *_allocation(field, owner, aliases), *kept], ")", 8
+            )
         case SubmoduleDecl():
-            return layout.bracketed("_rt.child(", ["self", quoted, _child(field, owner, aliases)], ")", 8)
+            return layout.bracketed("_rt.register_module(", ["self", quoted, _child(field, owner, aliases)], ")", 8)
 
 
 def _if_wanted(made: str, when: str | None) -> str:
@@ -141,7 +143,7 @@ def _if_wanted(made: str, when: str | None) -> str:
 
 def _child(field: SubmoduleDecl, owner: str, aliases: Aliases) -> str:
     """The expression that makes a child, or the list or dict of several."""
-    call = f"_rt.submodule({', '.join(_construction(field, owner, aliases))})"
+    call = f"_rt.construct({', '.join(_construction(field, owner, aliases))})"
     if field.repeat is not None:
         return layout.comprehension("_rt.ModuleList([", call, f"for _ in range({to_python(field.repeat)})", "])", 12)
     if field.keys is not None:
@@ -156,7 +158,7 @@ def _allocation(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases)
 
 
 def _construction(field: SubmoduleDecl, owner: str, aliases: Aliases) -> Iterator[str]:
-    """The arguments of `_rt.submodule`: the class, what it is called with, and the owner's device and dtype."""
+    """The arguments of `_rt.construct`: the class, what it is called with, and the owner's device and dtype."""
     yield spelling.value(field.cls, owner, f"{field.name}.cls", aliases)
     positional = [argument for argument in field.arguments if argument.keyword is None]
     keywords = {argument.keyword: argument for argument in field.arguments if argument.keyword is not None}
@@ -256,14 +258,15 @@ def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
     fields = declaration.fields
     hidden = [f.name for f in fields if not isinstance(f, ConfigDecl)]
     source = dtype_device_source(declaration)
+    inlined = list(_inlined_values(declaration))
     ties = [(f.name, f.tie) for f in fields if isinstance(f, ParameterDecl) and f.tie is not None]
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
-        layout.mapping(list(_inlined_values(declaration)), 4, "_inlined_values = "),
+        *([layout.mapping(inlined, 4, "_inlined_values = ")] if inlined else []),
         layout.names([f.name for f in fields], 4, "_fields = "),
         layout.names(_config_names(declaration), 4, "_config = "),
         *((layout.mapping(ties, 4, "_tied = "),) if ties else ()),
-        *((f'_anchor = "{source}"',) if source else ()),
+        *((f'_dtype_device_source = "{source}"',) if source else ()),
         *((layout.names(hidden, 4, "__jit_unused_properties__ = "),) if hidden else ()),
     )
 

@@ -89,7 +89,7 @@ def value(value: Value, owner: str, key: str, aliases: Aliases) -> str:
     """A value as generated code writes it, or the lookup of the object that the declaration gave."""
     if value.literal is not None:
         return double_quoted(value.literal)
-    return torch_name(value.torch_name, aliases) if value.torch_name else f'_rt.bound({owner}, "{key}")'
+    return torch_name(value.torch_name, aliases) if value.torch_name else f'_rt.from_declaration({owner}, "{key}")'
 
 
 _SHORT_INITIALIZERS = {"torch.nn.init.zeros_": "_rt.zeros_", "torch.nn.init.ones_": "_rt.ones_"}

@@ -122,14 +122,16 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         matches=tuple(f.lines.match for f in fields if f.lines.match),
         leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
         leaves_if=tuple(f for f in carried if f.lines.leaf_if),
-        pieces=layout.bracketed("pieces = zip(", [*(f.lines.pieces for f in stored), "batch_sizes"], ")", 8),
+        pieces=layout.bracketed(
+            "pieces = zip(", [*(f.lines.pieces for f in stored), "batch_sizes", "_repeat(self._device)"], ")", 8
+        ),
         requires_grad=_any([f.lines.requires_grad for f in carried]),
         contents=_contents([f.storage for f in carried], [f.storage for f in static]),
         to_dict=layout.bracketed("return {", [f.lines.item for f in fields], "}", 8),
         builtin={name: builtins.name(name) for name in BUILTINS},
         imports=aliases.used.union(
             _IN_TEMPLATE,
-            () if plain else ("Sequence",),
+            () if plain else ("Sequence", "_repeat"),
             builtins.imports(
                 "type", *(["len"] if carried else []), *(["property"] if any(f.own for f in fields) else [])
             ),

@@ -27,7 +27,7 @@ def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
-    findings = [finding for finding in check_declaration(declaration, Project(parents)) if finding.severity == "error"]
+    findings = [item for item in check_declaration(declaration, Project(parents)) if item.is_error]
     if findings:
         raise DeclarationError.of(declaration.name, findings)
     return render_class(declaration)
@@ -42,8 +42,10 @@ def is_tensorclass(name: str) -> bool:
 @lru_cache(maxsize=64)
 def _tensorclasses(module: str) -> frozenset[str]:
     files = tuple(_with_bases(module))
-    told = import_contexts(files, {file.path: Path(file.path).read_bytes() for file in files})
-    linked, _ = link([_read(file.module, told[file.path]) or file if file.path in told else file for file in files])
+    contexts = import_contexts(files, {file.path: Path(file.path).read_bytes() for file in files})
+    linked, _ = link(
+        [_read(file.module, contexts[file.path]) or file if file.path in contexts else file for file in files]
+    )
     own = [d for file in linked if file.source.module == module for d in file.declarations]
     return frozenset(d.name for d in own if isinstance(d, TensorClassDecl))
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from ..common.format_number import FORMAT
 from ..emit.file import PythonFileView, StubFileView, python_class, python_file, stub_file
 from ..emit.module import ModuleView
 from ..emit.module_stub import ModuleStubView
 from ..emit.source_imports import source_name
 from ..emit.tensorclass import TensorClassView
 from ..emit.tensorclass_stub import TensorClassStubView
-from ..model import FORMAT, Declaration, FileDecl
-from ..project.header import with_marker
+from ..model import Declaration, FileDecl
+from ..project.header import with_header
 
 _FOLDERS = (Path(__file__).parents[1] / "_templates", Path(__file__).parents[2] / "templates")
 """Where the templates are: in a wheel, and in a checkout."""
@@ -30,11 +31,11 @@ _TEMPLATES: dict[type, str] = {
 
 
 def render(file: FileDecl) -> dict[str, str]:
-    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, markers included."""
+    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, headers included."""
     name = source_name(file)
     return {
-        "py": with_marker(name, FORMAT, _file(python_file(file))),
-        "pyi": with_marker(name, FORMAT, _file(stub_file(file))),
+        "py": with_header(name, FORMAT, _file(python_file(file))),
+        "pyi": with_header(name, FORMAT, _file(stub_file(file))),
     }
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 
 from ..common.suggestions import did_you_mean
 from ..model import ClassSource, SourceFile, TypeExpr, language
-from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic, Finding, in_file
+from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
 from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS
 from .names import Names
 
@@ -51,8 +52,8 @@ class Ancestry:
         """What is wrong with the bases of all classes."""
         for file in self._names.files:
             for cls in file.classes:
-                for finding in self._findings(file, cls):
-                    yield in_file(finding, file.path)
+                for found in self._checked(file, cls):
+                    yield replace(found, path=file.path)
 
     def _linear(self, qualified: str, below: tuple[str, ...]) -> tuple[str, ...] | None:
         """C3 linearisation; None where there is none or where the class is its own ancestor."""
@@ -72,33 +73,36 @@ class Ancestry:
             for base in self.bases(qualified):
                 yield from self._depth_first(base, seen)
 
-    def _findings(self, file: SourceFile, cls: ClassSource) -> Iterator[Finding]:
-        """Bases that nothing defines, and bases of a declaration that cannot be combined."""
+    def _checked(self, file: SourceFile, cls: ClassSource) -> Iterator[Diagnostic]:
+        """Bases that nothing defines, and bases of a declaration that cannot be combined; without the path."""
         qualified = f"{file.module}.{cls.name}"
         roots = self.roots(qualified)
         for base in cls.bases:
-            finding = self._unresolved(file, cls, base)
-            if finding is not None:
-                yield finding.of(UNRESOLVED_BASE)
+            unresolved = self._unresolved(file, cls, base)
+            if unresolved is not None:
+                yield unresolved
         if roots and self._linear(qualified, ()) is None:
-            yield Finding(
+            yield Diagnostic(
+                INCONSISTENT_BASES,
                 f"the bases of {cls.name} have no consistent order",
                 cls.place / "name",
                 help="name a class before its own bases, and no class among its own ancestors",
-            ).of(INCONSISTENT_BASES)
+            )
         if roots and (other := self._other_kind(qualified)):
             kind, name = ("", other) if other in OTHER_KINDS else ("the dataclass ", other.rpartition(".")[2])
-            yield Finding(
+            yield Diagnostic(
+                INCONSISTENT_BASES,
                 f"{cls.name} derives from {kind}{name}, and cannot be made both ways",
                 cls.place / "name",
                 help=f"take {name} out of its bases, or give it a field of that type",
-            ).of(INCONSISTENT_BASES)
+            )
         if len(roots) > 1:
-            yield Finding(
+            yield Diagnostic(
+                INCONSISTENT_BASES,
                 f"{cls.name} derives from both TensorClass and Module",
                 cls.place / "name",
                 help="keep the data in a TensorClass and give the Module a field or an argument of that type",
-            ).of(INCONSISTENT_BASES)
+            )
 
     def _other_kind(self, qualified: str) -> str | None:
         """The qualified name of an ancestor that is made in a way of its own, None where there is none."""
@@ -110,14 +114,14 @@ class Ancestry:
                 return name
         return None
 
-    def _unresolved(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Finding | None:
-        """The finding for a base that nothing defines. A base outside the run is taken for a plain class."""
+    def _unresolved(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
+        """The diagnostic for a base that nothing defines. A base outside the run is taken for a plain class."""
         resolved = self._names.resolve(base.name)
         if resolved and "." not in resolved:
             if file.has_star_import and not any(field.specifier for field in cls.fields):
                 return None
             help = did_you_mean(resolved, sorted(file.names), "import it by name, or define it in this file")
-            return Finding(f"nothing in this file defines the base {resolved}", base.place, help)
+            return Diagnostic(UNRESOLVED_BASE, f"nothing in this file defines the base {resolved}", base.place, help)
         located = self._names.locate(resolved)
         if located is None:
             return None
@@ -128,7 +132,7 @@ class Ancestry:
         if target.is_package and head != rest:
             return None  # a module of the package, which nobody had a reason to read
         help = did_you_mean(head, sorted(target.names), "define it there, or import it from where it is defined")
-        return Finding(f"{target.module} has no {head}", base.place, help)
+        return Diagnostic(UNRESOLVED_BASE, f"{target.module} has no {head}", base.place, help)
 
 
 def _merge(orders: list[tuple[str, ...]]) -> tuple[str, ...] | None:

@@ -1,4 +1,4 @@
-"""What files bring to each other before their names mean anything: star imports, and names of libraries that are passed on.
+"""What a file has to know of the others before its names mean anything: star imports, and names of libraries that they reexport.
 
 `from .base import *` binds what `base` exports. `from .common import Tensor` means `torch.Tensor` where `common` imports it from
 there, and whether an annotation is a tensor, or a call a `param`, is decided while a file is read. So the few files that need it
@@ -15,12 +15,12 @@ from ..model import ImportContext, ImportedName, SourceFile, language
 
 def import_contexts(files: Sequence[SourceFile], texts: Mapping[str, bytes]) -> dict[str, ImportContext]:
     """What files have to know of others, by path; files that need nothing are left out. `texts` holds their bytes by path."""
-    passing = _Passing(files)
-    reexports = passing.reexports()
+    exports = _Exports(files)
+    reexports = exports.reexports()
     below = _by_prefix(reexports)
     found = {}
     for file in files:
-        star_names, complete = passing.star_names(file)
+        star_names, complete = exports.star_names(file)
         if complete or star_names or _uses(file, reexports, below, texts[file.path]):
             found[file.path] = ImportContext(reexports, star_names, complete)
     return found
@@ -38,7 +38,7 @@ def _by_prefix(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _uses(file: SourceFile, reexports: Mapping[str, str], below: Mapping[str, list[str]], text: bytes) -> bool:
-    """Whether a file imports a name that is passed on, or reaches one through the module that passes it on."""
+    """Whether a file imports a name that another one reexports, or reaches one through the module that does."""
     for name, imported in file.imports.items():
         module = absolute(imported.module, file.module, file.is_package)
         qualified = module if imported.name is None else f"{module}.{imported.name}"
@@ -47,7 +47,7 @@ def _uses(file: SourceFile, reexports: Mapping[str, str], below: Mapping[str, li
     return False
 
 
-class _Passing:
+class _Exports:
     """The names that files have and export, star imports followed."""
 
     def __init__(self, files: Sequence[SourceFile]) -> None:

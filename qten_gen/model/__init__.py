@@ -53,7 +53,6 @@ from .fields import ModuleField as ModuleField
 from .fields import ParameterDecl as ParameterDecl
 from .fields import SubmoduleDecl as SubmoduleDecl
 from .fields import VirtualDecl as VirtualDecl
-from .fingerprints import FORMAT as FORMAT
 from .fingerprints import fingerprint as fingerprint
 from .fingerprints import structure as structure
 from .source import ClassSource as ClassSource

@@ -1,13 +1,14 @@
-"""What is told to a user about a declaration: findings, diagnostics, and the error of the in-memory path.
+"""What is wrong with a declaration, from detection to terminal: one record, and the error of the in-memory path.
 
-A *finding* is what a rule says about a declaration: a code, a message, the place. A *diagnostic* is a finding in a file, with a
-line and a column once `read.positions.locate` has seen the file's text. How either is printed is decided in `report`.
+A rule makes a `Diagnostic` with its kind, a message and a place in the syntax tree. The stage that knows the file adds the path,
+and `read.positions.locate` adds the span with the source line. From then on it is complete: reports and the manifest need
+nothing else. How it is printed is decided in `report`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from . import NO_PATH, NodePath
@@ -16,7 +17,7 @@ Severity = Literal["error", "warning"]
 
 
 class Kind(NamedTuple):
-    """A kind of finding: its stable code, the name for people, and how much it weighs."""
+    """A kind of diagnostic: its stable code, the name for people, and how much it weighs."""
 
     code: str
     name: str
@@ -33,91 +34,73 @@ UNKNOWN_ROOT = Kind("QG006", "unknown-root", "warning")
 UNRESOLVED_BASE = Kind("QG101", "unresolved-base")
 INCONSISTENT_BASES = Kind("QG102", "inconsistent-bases")
 
+UNUSABLE_SETTINGS = Kind("", "")
+"""Settings that cannot be read, or that name folders which do not exist: the message says all, so it has no code and no page."""
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong, and how to mend it.
 
-    `span` is an offset and a length inside the string literal at `place`, for a fault in the middle of a dimension expression.
+class Span(NamedTuple):
+    """Where a diagnostic is in its file. Lines and columns count from 1, `end_column` is exclusive; 0 means not known.
+
+    `text` is the first of its lines as it was when the diagnostic was located, None where that line is not at hand.
     """
 
-    message: str
-    place: NodePath = NO_PATH
-    help: str = ""
-    notes: tuple[str, ...] = ()
-    span: tuple[int, int] | None = None
-    code: str = ""
-    name: str = ""
-    severity: Severity = "error"
-
-    def of(self, kind: Kind) -> Finding:
-        """The same finding with the code, name and severity of its kind."""
-        return replace(self, code=kind.code, name=kind.name, severity=kind.severity)
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
-    """A finding in a file. Lines and columns count from 1 and are 0 until the place is located; `end_column` is exclusive."""
-
-    code: str
-    name: str
-    severity: Severity
-    path: str
-    message: str
-    help: str = ""
-    notes: tuple[str, ...] = ()
-    place: NodePath = field(default=NO_PATH, repr=False)
-    span: tuple[int, int] | None = None
     line: int = 0
     column: int = 0
     end_line: int = 0
     end_column: int = 0
+    text: str | None = None
+
+
+UNLOCATED = Span()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that is wrong, and how to mend it.
+
+    Attributes:
+        kind: Its code, name and severity.
+        message: What is wrong, in the words of the declaration.
+        place: The node of the syntax tree that is at fault; the whole file by default.
+        help: How to mend it.
+        notes: What else helps to understand it.
+        within: An offset and a length inside the string literal at `place`, for a fault in the middle of a dimension expression.
+        path: The file, as messages spell it; empty until a stage that knows it adds it.
+        span: The lines and columns, once the place is located.
+    """
+
+    kind: Kind
+    message: str
+    place: NodePath = field(default=NO_PATH, repr=False)
+    help: str = ""
+    notes: tuple[str, ...] = ()
+    within: tuple[int, int] | None = None
+    path: str = ""
+    span: Span = UNLOCATED
+
+    @property
+    def code(self) -> str:
+        """The stable code of its kind."""
+        return self.kind.code
 
     @property
     def is_error(self) -> bool:
         """Whether nothing may be written for the file."""
-        return self.severity == "error"
+        return self.kind.severity == "error"
 
     @property
     def order(self) -> tuple[str, int, int, str, str]:
         """Key that sorts diagnostics as they are shown: by file, then by position."""
-        return (self.path, self.line, self.column, self.code, self.message)
+        return (self.path, self.span.line, self.span.column, self.kind.code, self.message)
 
 
-def diagnostic(kind: Kind, path: str, message: str, *, line: int = 0, column: int = 0, help: str = "") -> Diagnostic:
-    """A diagnostic for a whole file, or for a known line and column.
+def diagnostic_at(kind: Kind, path: str, message: str, *, line: int, column: int, help: str = "") -> Diagnostic:
+    """A diagnostic for one character of a file.
 
-    >>> diagnostic(FOREIGN_OUTPUT, "a_qten.py", "not written by qten-gen").code
-    'QG003'
+    >>> diagnostic_at(SYNTAX_ERROR, "model.py", "invalid syntax", line=3, column=5).span
+    Span(line=3, column=5, end_line=3, end_column=6, text=None)
     """
-    end = column + 1 if column else 0
-    return Diagnostic(
-        kind.code,
-        kind.name,
-        kind.severity,
-        path,
-        message,
-        help,
-        line=line,
-        column=column,
-        end_line=line,
-        end_column=end,
-    )
-
-
-def in_file(finding: Finding, path: str) -> Diagnostic:
-    """The diagnostic that a finding is in a file, not located yet."""
-    return Diagnostic(
-        finding.code,
-        finding.name,
-        finding.severity,
-        path,
-        finding.message,
-        finding.help,
-        finding.notes,
-        finding.place,
-        finding.span,
-    )
+    return Diagnostic(kind, message, help=help, path=path, span=Span(line, column, line, column + 1))
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
@@ -131,25 +114,25 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 class DeclarationError(TypeError):
     """A class statement declares something that cannot be generated. The message lists every finding."""
 
-    def __init__(self, message: str, findings: Iterable[Finding] = ()) -> None:
+    def __init__(self, message: str, findings: Iterable[Diagnostic] = ()) -> None:
         super().__init__(message)
         self.findings = tuple(findings)
 
     @classmethod
-    def of(cls, subject: str, findings: Iterable[Finding]) -> DeclarationError:
+    def of(cls, subject: str, findings: Iterable[Diagnostic]) -> DeclarationError:
         """The error for a class, named by `subject`, with the texts that the command line shows.
 
-        >>> finding = Finding("no flag 'frozn'", help="write frozen").of(Kind("QG104", "unknown-flag"))
-        >>> print(DeclarationError.of("Batch", [finding]))
+        >>> unknown = Diagnostic(Kind("QG104", "unknown-flag"), "no flag 'frozn'", help="write frozen")
+        >>> print(DeclarationError.of("Batch", [unknown]))
         Batch cannot be generated
           error QG104 [unknown-flag]: no flag 'frozn'
             help: write frozen
         """
         found = tuple(findings)
         lines = [f"{subject} cannot be generated"]
-        for finding in found:
-            lines.append(f"  {finding.severity} {finding.code} [{finding.name}]: {finding.message}")
-            if finding.help:
-                lines.append(f"    help: {finding.help}")
-            lines.extend(f"    note: {note}" for note in finding.notes)
+        for item in found:
+            lines.append(f"  {item.kind.severity} {item.kind.code} [{item.kind.name}]: {item.message}")
+            if item.help:
+                lines.append(f"    help: {item.help}")
+            lines.extend(f"    note: {note}" for note in item.notes)
         return cls("\n".join(lines), found)

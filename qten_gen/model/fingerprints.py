@@ -10,10 +10,8 @@ from dataclasses import fields
 from enum import Enum
 from hashlib import sha256
 
+from ..common.format_number import FORMAT
 from .declarations import Declaration
-
-FORMAT = 8
-"""Number of the output format: it changes when the generated text for an unchanged declaration does."""
 
 
 def fingerprint(declaration: Declaration) -> str:

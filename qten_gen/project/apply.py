@@ -56,6 +56,7 @@ def write(change: Change) -> None:
 
 
 def _replace(path: str, data: bytes) -> None:
+    """Write a file under another name and move it to its place. It keeps the permissions of the one that was there."""
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
     try:

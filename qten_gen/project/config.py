@@ -10,7 +10,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..common.suggestions import did_you_mean
-from .files import shown
+from .files import display_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.diagnostics import Diagnostic
 
 OUTPUT_FORMATS = ("full", "concise", "json", "github")
 
@@ -45,16 +49,28 @@ class Config(NamedTuple):
 
 
 class ConfigError(Exception):
-    """A section that cannot be used; the text is the whole message, `pyproject.toml:12: error ...`."""
+    """Settings that cannot be used."""
+
+    def __init__(self, diagnostic: "Diagnostic") -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
 
 
-def _unknown(place: str, problem: str) -> ConfigError:
-    from ..model.diagnostics import UNKNOWN_SETTING
+def _unusable(path: str, problem: str, line: int = 0, column: int = 0) -> ConfigError:
+    """The error for settings that cannot be read, or that name what does not exist."""
+    from ..model.diagnostics import UNUSABLE_SETTINGS, Diagnostic, Span
 
-    return ConfigError(f"{place}: error {UNKNOWN_SETTING.code} [{UNKNOWN_SETTING.name}]: {problem}")
+    return ConfigError(Diagnostic(UNUSABLE_SETTINGS, problem, path=path, span=Span(line, column, line, column)))
 
 
-def load(start: str, shown_as: str | None = None) -> Config:
+def _unknown(path: str, problem: str, line: int = 0) -> ConfigError:
+    """The error for a key or a value without a meaning."""
+    from ..model.diagnostics import UNKNOWN_SETTING, Diagnostic, Span
+
+    return ConfigError(Diagnostic(UNKNOWN_SETTING, problem, path=path, span=Span(line, 0, line, 0)))
+
+
+def load(start: str) -> Config:
     """The settings that hold for a path.
 
     Raises:
@@ -68,21 +84,37 @@ def load(start: str, shown_as: str | None = None) -> Config:
         nearest = nearest or folder
         data = _bytes(path)
         if b"qten-gen" in data:
-            config = parse(data, folder, shown_as or shown(path))
+            config = parse(data, folder, display_path(path))
             if config is not None:
-                _check_folders(config, "source-roots", config.source_roots or ())
+                _check_source_roots(config)
                 return config
     return Config(root=nearest)
 
 
-def _check_folders(config: Config, key: str, folders: Iterable[str]) -> None:
-    """Refuse a folder of the settings that is not there."""
-    for folder in folders:
+def source_paths(config: Config) -> list[str]:
+    """The paths that the settings name as sources, none where they name none.
+
+    Raises:
+        ConfigError: One of them does not exist.
+    """
+    if config.root is None:
+        return []
+    paths = [os.path.join(config.root, folder) for folder in config.src]
+    for folder, path in zip(config.src, paths, strict=True):
+        if not os.path.exists(path):
+            raise _unusable(config.path or "", f"src names {folder!r}, which does not exist")
+    return paths
+
+
+def _check_source_roots(config: Config) -> None:
+    """Refuse a source root that is not there."""
+    for folder in config.source_roots or ():
         if not os.path.isdir(os.path.join(config.root or "", folder)):
-            raise ConfigError(f"{config.path}: error: {key} names {folder!r}, which is no folder")
+            raise _unusable(config.path or "", f"source-roots names {folder!r}, which is no folder")
 
 
 def _upwards(start: str) -> Iterable[str]:
+    """The folder of a path, as an absolute path, and every folder above it."""
     folder = os.path.abspath(start)
     if not os.path.isdir(folder):
         folder = os.path.dirname(folder)
@@ -99,7 +131,7 @@ def _bytes(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read()
     except OSError as error:
-        raise ConfigError(f"{shown(path)}: error: cannot read it: {error.strerror}") from None
+        raise _unusable(display_path(path), f"cannot read it: {error.strerror}") from None
 
 
 def parse(data: bytes, root: str, path: str) -> Config | None:
@@ -110,76 +142,79 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line}: error: not UTF-8, which TOML has to be") from None
+        raise _unusable(path, "not UTF-8, which TOML has to be", line) from None
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(_syntax_error(path, str(error), text)) from None
+        raise _invalid_toml(path, str(error), text) from None
     tool = document.get("tool")
     section = tool.get("qten-gen") if isinstance(tool, dict) else None
     if section is None:
         return None
     if not isinstance(section, dict):
         raise _unknown(path, "tool.qten-gen has to be a table, [tool.qten-gen]")
-    place = _Places(path, text)
+    file = _SettingsFile(path, text)
     for key in section:
         if key not in KEYS:
-            raise _unknown(place.of(key), f"unknown key {key!r} in [tool.qten-gen]; {_advice(key, KEYS)}")
+            raise file.refused(key, f"unknown key {key!r} in [tool.qten-gen]; {_advice(key, KEYS)}")
     return Config(
         root=root,
         path=path,
-        src=_strings(section, "src", place),
-        exclude=_strings(section, "exclude", place),
-        output_format=_choice(section, "output-format", OUTPUT_FORMATS, place),
-        source_roots=_strings(section, "source-roots", place) if "source-roots" in section else None,
+        src=_strings(section, "src", file),
+        exclude=_strings(section, "exclude", file),
+        output_format=_choice(section, "output-format", OUTPUT_FORMATS, file),
+        source_roots=_strings(section, "source-roots", file) if "source-roots" in section else None,
     )
 
 
-class _Places(NamedTuple):
+class _SettingsFile(NamedTuple):
+    """A `pyproject.toml` that has been parsed, for errors about values in it."""
+
     path: str
     text: str
 
-    def of(self, key: str) -> str:
-        """`path:line` of a key in the section. The TOML parser gives no positions, so the line is looked for."""
-        lines = self.text.splitlines()
-        section = re.compile(r"\s*\[\s*tool\s*\.\s*[\"']?qten-gen[\"']?\s*\]")
-        start = next((number for number, line in enumerate(lines) if section.match(line)), 0)
-        wanted = re.compile(rf"[\s{{,.]*(?:.*[{{,.]\s*)?[\"']?{re.escape(key)}[\"']?\s*=")
-        for number, line in enumerate(lines[start:], start + 1):
-            if wanted.match(line):
-                return f"{self.path}:{number}"
-        return self.path
+    def refused(self, key: str, problem: str) -> ConfigError:
+        """The error for the value of a key."""
+        return _unknown(self.path, problem, _line_of(key, self.text))
 
 
-def _syntax_error(path: str, message: str, text: str) -> str:
-    """tomllib's message with its position in front."""
+def _line_of(key: str, text: str) -> int:
+    """The line of a key in the section, 0 where it is not found. The TOML parser gives no positions."""
+    lines = text.splitlines()
+    section = re.compile(r"\s*\[\s*tool\s*\.\s*[\"']?qten-gen[\"']?\s*\]")
+    start = next((number for number, line in enumerate(lines) if section.match(line)), 0)
+    wanted = re.compile(rf"[\s{{,.]*(?:.*[{{,.]\s*)?[\"']?{re.escape(key)}[\"']?\s*=")
+    return next((number for number, line in enumerate(lines[start:], start + 1) if wanted.match(line)), 0)
+
+
+def _invalid_toml(path: str, message: str, text: str) -> ConfigError:
+    """The error for tomllib's message, with the position that stands at its end."""
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
     if match is None:
-        return f"{path}: error: invalid TOML: {message}"
-    line = match[2] or str(len(text.splitlines()))
-    place = f"{path}:{line}" + (f":{match[3]}" if match[3] else "")
-    return f"{place}: error: invalid TOML: {match[1][0].lower()}{match[1][1:]}"
+        return _unusable(path, f"invalid TOML: {message}")
+    problem = f"invalid TOML: {match[1][0].lower()}{match[1][1:]}"
+    return _unusable(path, problem, int(match[2] or len(text.splitlines())), int(match[3] or 0))
 
 
-def _strings(section: dict[str, object], key: str, place: _Places) -> tuple[str, ...]:
+def _strings(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[str, ...]:
     """A list of strings, or one string."""
     value = section.get(key, [])
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise _unknown(place.of(key), f"{key} has to be a list of strings, not {_kind(value)}")
+        raise file.refused(key, f"{key} has to be a list of strings, not {_kind(value)}")
     if not all(items):
-        raise _unknown(place.of(key), f"{key} has an empty string")
+        raise file.refused(key, f"{key} has an empty string")
     return tuple(items)
 
 
-def _choice(section: dict[str, object], key: str, choices: tuple[str, ...], place: _Places) -> str | None:
+def _choice(section: dict[str, object], key: str, choices: tuple[str, ...], file: _SettingsFile) -> str | None:
     value = section.get(key)
     if value is None:
         return None
     if not isinstance(value, str):
-        raise _unknown(place.of(key), f"{key} has to be a string, not {_kind(value)}")
+        raise file.refused(key, f"{key} has to be a string, not {_kind(value)}")
     if value not in choices:
-        raise _unknown(place.of(key), f"{key} cannot be {value!r}; {_advice(value, choices)}")
+        raise file.refused(key, f"{key} cannot be {value!r}; {_advice(value, choices)}")
     return value
 
 

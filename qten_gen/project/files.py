@@ -12,16 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..common.suggestions import nearest
-from .import_graph import Origin
+from .output_names import is_output, outputs_of, source_of
 from .packages import Packages
+from .scan import Origin
 
 EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
 """Folders that are never entered, besides those whose name starts with a dot and virtual environments of any name."""
 
 BUILD_FOLDERS = frozenset({"build", "dist"})
 """Folders that are not entered unless they are packages: a build tree copies the sources."""
-
-OUTPUT_SUFFIXES = ("_qten.py", "_qten.pyi")
 
 Stat = tuple[int, int]
 """Size and modification time in nanoseconds: what tells that a file is the one seen last time."""
@@ -38,48 +37,21 @@ class Source(NamedTuple):
     target: bool
 
 
-class Tree(NamedTuple):
-    """What lies on the disk: sources by path, and by path every file below the given paths that has the name of an output.
-
-    `closed` are the folders that could not be listed, with the system's reason.
-    """
+class ProjectFiles(NamedTuple):
+    """What lies on the disk, by path."""
 
     sources: dict[str, Source]
     outputs: dict[str, Stat]
-    closed: dict[str, str]
+    """Every file below the given paths that has the name of an output."""
+    unlistable: dict[str, str]
+    """Folders that could not be listed, with the system's reason."""
 
 
 class PathError(Exception):
     """A given path that cannot be used; the text says why and what to give instead."""
 
 
-def outputs_of(source: str) -> tuple[str, str]:
-    """The module and the stub generated for a source.
-
-    >>> outputs_of("pkg/model.py")
-    ('pkg/model_qten.py', 'pkg/model_qten.pyi')
-    >>> outputs_of("pkg/__init__.py")
-    ('pkg/_qten.py', 'pkg/_qten.pyi')
-    """
-    folder, name = os.path.split(source)
-    stem = name.removesuffix(".py")
-    base = os.path.join(folder, "_qten" if stem == "__init__" else f"{stem}_qten")
-    return f"{base}.py", f"{base}.pyi"
-
-
-def source_of(output: str) -> str:
-    """The source that a file with the name of an output belongs to."""
-    folder, name = os.path.split(output)
-    stem = name.rpartition(".")[0].removesuffix("_qten")
-    return os.path.join(folder, f"{stem or '__init__'}.py")
-
-
-def is_output(name: str) -> bool:
-    """Whether a file has the name of an output."""
-    return name.endswith(OUTPUT_SUFFIXES)
-
-
-def shown(path: str) -> str:
+def display_path(path: str) -> str:
     """A path as messages spell it: relative to the working directory where it lies below it, absolute elsewhere."""
     absolute = os.path.abspath(path)
     here = os.getcwd()
@@ -95,7 +67,7 @@ def discover(
     base: str = ".",
     context: Sequence[str] = (),
     roots: Sequence[str] = (),
-) -> Tree:
+) -> ProjectFiles:
     """All sources and outputs below `paths`, and the sources around them that they may be linked with.
 
     `exclude` are globs over paths relative to the folder `base`; `context` are folders whose sources count as neighbours of
@@ -108,25 +80,25 @@ def discover(
     excluded = _matcher(exclude, os.path.abspath(base))
     packages = Packages(roots)
     found: dict[str, Stat] = {}
-    around: dict[str, Stat] = {}
-    closed: dict[str, str] = {}
-    for path in dict.fromkeys(shown(path) for path in paths):
-        kind = _usable(path)
-        is_folder = stat.S_ISDIR(kind.st_mode)
+    neighbours: dict[str, Stat] = {}
+    unlistable: dict[str, str] = {}
+    for path in dict.fromkeys(display_path(path) for path in paths):
+        status = _usable(path)
+        is_folder = stat.S_ISDIR(status.st_mode)
         if is_folder:
-            found.update(_spelled(path, _walk(path, excluded, closed)))
+            found.update(_display_paths(path, _walk(path, excluded, unlistable)))
         else:
-            found[path] = (kind.st_size, kind.st_mtime_ns)
+            found[path] = (status.st_size, status.st_mtime_ns)
             found.update(_present(outputs_of(path)))
-            around.update(_walk(os.path.dirname(path) or ".", excluded, {}, deep=False))
+            neighbours.update(_walk(os.path.dirname(path) or ".", excluded, {}, deep=False))
         for folder in _neighbourhoods(path, is_folder, context, packages):
-            around.update(_spelled(folder, _walk(folder, excluded, {})))
-    return _tree(found, around, closed, packages)
+            neighbours.update(_display_paths(folder, _walk(folder, excluded, {})))
+    return _sorted_out(found, neighbours, unlistable, packages)
 
 
-def _spelled(folder: str, walk: Iterable[tuple[str, Stat]]) -> Iterable[tuple[str, Stat]]:
+def _display_paths(folder: str, walk: Iterable[tuple[str, Stat]]) -> Iterable[tuple[str, Stat]]:
     """What a walk yields, each file under its one spelling: the working directory may lie below the folder."""
-    return ((shown(path), status) for path, status in walk) if os.path.isabs(folder) else walk
+    return ((display_path(path), status) for path, status in walk) if os.path.isabs(folder) else walk
 
 
 def _usable(path: str) -> os.stat_result:
@@ -178,17 +150,17 @@ def _matcher(patterns: Sequence[str], base: str) -> _Matcher:
     return _Matcher(base, names, tuple(pattern for pattern in cleaned if "/" in pattern))
 
 
-def _walk(folder: str, excluded: _Matcher, closed: dict[str, str], deep: bool = True) -> Iterator[tuple[str, Stat]]:
+def _walk(folder: str, excluded: _Matcher, unlistable: dict[str, str], deep: bool = True) -> Iterator[tuple[str, Stat]]:
     """Every Python file below a folder, with its status. Links to folders are not followed, so no loop is possible.
 
-    Folders that cannot be listed are noted in `closed`.
+    Folders that cannot be listed are noted in `unlistable`.
     """
     prefix = "" if folder == "." else folder.rstrip(os.sep) + os.sep
     try:
         with os.scandir(folder) as listing:
             entries = list(listing)
     except OSError as error:
-        closed[folder] = error.strerror or str(error)
+        unlistable[folder] = error.strerror or str(error)
         return
     names = {entry.name for entry in entries}
     if deep and "pyvenv.cfg" in names:
@@ -201,7 +173,7 @@ def _walk(folder: str, excluded: _Matcher, closed: dict[str, str], deep: bool = 
             if (name.endswith(".py") or is_output(name)) and not excluded(folder, plain):
                 yield from _present((prefix + name,))
         elif deep and entry.is_dir(follow_symlinks=False) and _entered(entry) and not excluded(folder, name):
-            yield from _walk(prefix + name, excluded, closed)
+            yield from _walk(prefix + name, excluded, unlistable)
 
 
 def _entered(entry: os.DirEntry[str]) -> bool:
@@ -226,19 +198,23 @@ def _neighbourhoods(path: str, is_folder: bool, context: Sequence[str], packages
     """Folders whose sources are linked with those of a path: its whole top-level package, and each context folder around it."""
     top = packages.outermost(path if is_folder else os.path.dirname(path))
     if top is not None:
-        yield shown(top)
+        yield display_path(top)
     inside = os.path.join(os.path.abspath(path), "")
-    yield from (shown(root) for root in context if inside.startswith(os.path.join(os.path.abspath(root), "")))
+    yield from (display_path(root) for root in context if inside.startswith(os.path.join(os.path.abspath(root), "")))
 
 
-def _tree(found: dict[str, Stat], around: dict[str, Stat], closed: dict[str, str], packages: Packages) -> Tree:
+def _sorted_out(
+    found: dict[str, Stat], neighbours: dict[str, Stat], unlistable: dict[str, str], packages: Packages
+) -> ProjectFiles:
     """Sort what was found into sources, with their module names, and outputs."""
     sources = {
         path: Source(_origin(path, packages), status, path in found)
-        for path, status in sorted({**around, **found}.items())
+        for path, status in sorted({**neighbours, **found}.items())
         if not is_output(path)
     }
-    return Tree(sources, {path: status for path, status in sorted(found.items()) if is_output(path)}, closed)
+    return ProjectFiles(
+        sources, {path: status for path, status in sorted(found.items()) if is_output(path)}, unlistable
+    )
 
 
 def _origin(path: str, packages: Packages) -> Origin:

@@ -4,30 +4,32 @@ Outside packages and source roots a file is a module of its own, `model`. Where 
 relatively, its folder is a package that has no `__init__.py`, and nothing told us so.
 """
 
-import os
 from collections.abc import Collection, Mapping
+from os.path import split
 from typing import NamedTuple
 
-from .import_graph import Origin, Scan
+from .scan import Origin, Scan
 
 
-class Misnamed(NamedTuple):
-    """How one can tell that a file is part of a package, and the folder that the package seems to be imported from."""
+class ImportMismatch(NamedTuple):
+    """A file that seems to be part of a package."""
 
     evidence: str
+    """How one can tell."""
     root: str = ""
+    """The folder that the package seems to be imported from, empty where nothing tells it."""
 
 
-def find_misnamed(
-    origins: Mapping[str, Origin], scans: Mapping[str, Scan], mattering: Collection[str]
-) -> dict[str, Misnamed]:
-    """Those of the files that matter whose names do not fit; both mappings have the same keys."""
+def find_import_mismatches(
+    origins: Mapping[str, Origin], scans: Mapping[str, Scan], relevant: Collection[str]
+) -> dict[str, ImportMismatch]:
+    """The relevant files whose names do not fit; both mappings have the same keys."""
     modules: dict[str, list[str]] = {}
-    found: dict[str, Misnamed] = {}
-    for path in mattering:
+    found: dict[str, ImportMismatch] = {}
+    for path in relevant:
         modules.setdefault(origins[path].module, []).append(path)
         if scans[path].relative and "." not in origins[path].module and not origins[path].is_package:
-            found[path] = Misnamed("this file imports relatively")
+            found[path] = ImportMismatch("this file imports relatively")
     known = {origin.module for origin in origins.values()}
     for name in sorted({name for scan in scans.values() for name in scan.imports} - known):
         spelled = name.removesuffix("_qten").rstrip(".")
@@ -37,7 +39,7 @@ def find_misnamed(
                 root = _above(origins[path].root, leading.split("."))
                 if root is not None:
                     importer = min(other for other, scan in scans.items() if name in scan.imports)
-                    found[path] = Misnamed(f"{importer} imports this file as {spelled}", root)
+                    found[path] = ImportMismatch(f"{importer} imports this file as {spelled}", root)
             further, _, rest = rest.partition(".")
             leading = f"{leading}.{further}"
     return found
@@ -46,7 +48,7 @@ def find_misnamed(
 def _above(folder: str, names: list[str]) -> str | None:
     """The folder that leads to `folder` through these names, None where they are not its last ones."""
     for name in reversed(names):
-        folder, last = os.path.split(folder)
+        folder, last = split(folder)
         if last != name:
             return None
     return folder

@@ -15,7 +15,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .. import __version__
-from .import_graph import Scan
+from ..common.format_number import FORMAT
+from .scan import Scan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.diagnostics import Diagnostic
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""The folder of `qten_gen`."""
 
 FOLDER = ".qten_cache"
 _NAME = "manifest.json"
@@ -25,7 +33,7 @@ Signature = tuple[int, int, str]
 """Size, modification time in nanoseconds, and digest of a file. A time of -1 is not believed: the file is hashed again."""
 
 
-class Seen(NamedTuple):
+class SourceRecord(NamedTuple):
     """A source as it was read: its signature, the module it was taken for, and the scan of its bytes."""
 
     signature: Signature
@@ -33,31 +41,23 @@ class Seen(NamedTuple):
     scan: Scan
 
 
-class Remark(NamedTuple):
-    """A warning about a source, to be shown again while the source is as it was."""
+class FreshRecord(NamedTuple):
+    """A source whose outputs are right while `key`, the digest of all that was linked with it, and the outputs stay the same.
 
-    code: str
-    name: str
-    message: str
-    help: str
-    notes: tuple[str, ...]
-    span: tuple[int, int, int, int]
-    """Line and column, end line and end column."""
-
-
-class Fresh(NamedTuple):
-    """A source whose outputs are right while `key`, the digest of all that was linked with it, and the outputs stay the same."""
+    The warnings about it are shown again while it is fresh. They have spans and source lines, but neither a path, which depends
+    on the working directory, nor a place in a syntax tree.
+    """
 
     key: str
     outputs: dict[str, Signature]
-    remarks: tuple[Remark, ...] = ()
+    warnings: "tuple[Diagnostic, ...]" = ()
 
 
 class Manifest(NamedTuple):
-    """Sources seen and sources whose outputs are right, by path."""
+    """The sources that were read, and those whose outputs are right, by path."""
 
-    seen: dict[str, Seen]
-    fresh: dict[str, Fresh]
+    sources: dict[str, SourceRecord]
+    fresh: dict[str, FreshRecord]
 
 
 def digest(data: bytes) -> str:
@@ -65,15 +65,19 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def generator() -> str:
-    """A digest of the generator itself: its version, and size and time of its modules and templates, for those who work on it."""
-    package = os.path.dirname(os.path.abspath(__file__))
+def generator(package: str = PACKAGE) -> str:
+    """The key of the manifest: a digest of the generator itself.
+
+    It covers the version, the format number and the Python version, and, for those who work on the generator, the size and
+    time of every module of `package` and of the templates beside it.
+    """
     folders = [package, os.path.join(os.path.dirname(package), "templates")]
-    state = [f"{__version__} {sys.version_info[:2]}", *(line for folder in folders for line in _state(folder))]
+    state = [f"{__version__} {FORMAT} {sys.version_info[:2]}", *(line for folder in folders for line in _state(folder))]
     return digest("\n".join(state).encode("utf-8", "surrogateescape"))
 
 
 def _state(folder: str) -> Iterator[str]:
+    """Name, size and time of every file below a folder that takes part in generating."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
@@ -96,33 +100,50 @@ def load(root: str) -> Manifest:
         if document["generator"] != generator():
             return Manifest({}, {})
         return Manifest(
-            {path: _seen(entry) for path, entry in document["seen"].items()},
-            {path: _fresh(entry) for path, entry in document["fresh"].items()},
+            {path: _source_record(entry) for path, entry in document["sources"].items()},
+            {path: _fresh_record(entry) for path, entry in document["fresh"].items()},
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return Manifest({}, {})
 
 
-def _seen(entry: object) -> Seen:
+def _source_record(entry: object) -> SourceRecord:
     signature, module, mentions, derives, registers, aliases, imports, bases, binds, relative = _items(entry)
     flags = mentions is True, derives is True, registers is True, aliases is True
     found = Scan(*flags, _texts(imports), _texts(bases), _texts(binds), relative is True)
-    return Seen(_signature(signature), _text(module), found)
+    return SourceRecord(_signature(signature), _text(module), found)
 
 
-def _fresh(entry: object) -> Fresh:
-    key, outputs, remarks = _items(entry)
+def _fresh_record(entry: object) -> FreshRecord:
+    key, outputs, warnings = _items(entry)
     if not isinstance(outputs, dict):
         raise TypeError("outputs")
-    return Fresh(
-        _text(key), {path: _signature(item) for path, item in outputs.items()}, tuple(map(_remark, _items(remarks)))
+    signatures = {path: _signature(item) for path, item in outputs.items()}
+    return FreshRecord(_text(key), signatures, tuple(map(_warning, _items(warnings))))
+
+
+def _warning(entry: object) -> "Diagnostic":
+    """A warning as it was recorded. Only trees with warnings pay for the model."""
+    from ..model.diagnostics import Diagnostic, Kind, Span
+
+    code, name, message, help, notes, span = _items(entry)
+    *numbers, line = _items(span)
+    first, second, third, fourth = map(_number, numbers)
+    return Diagnostic(
+        Kind(_text(code), _text(name), "warning"),
+        _text(message),
+        help=_text(help),
+        notes=_texts(notes),
+        span=Span(first, second, third, fourth, None if line is None else _text(line)),
     )
 
 
-def _remark(entry: object) -> Remark:
-    code, name, message, help, notes, span = _items(entry)
-    first, second, third, fourth = map(_number, _items(span))
-    return Remark(_text(code), _text(name), _text(message), _text(help), _texts(notes), (first, second, third, fourth))
+def _fresh_entry(fresh: FreshRecord) -> list[object]:
+    """A record as JSON has it; `_fresh_record` reads it back."""
+    warnings = [
+        [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span] for item in fresh.warnings
+    ]
+    return [fresh.key, fresh.outputs, warnings]
 
 
 def _signature(entry: object) -> Signature:
@@ -153,11 +174,11 @@ def _text(value: object) -> str:
 
 
 def save(root: str, manifest: Manifest) -> None:
-    """Write the manifest below a folder. A cache that cannot be written is none: the next run works as this one did."""
+    """Write the manifest below a folder. Where it cannot be written, the next run works as this one did."""
     document = {
         "generator": generator(),
-        "seen": {path: [seen.signature, seen.module, *seen.scan] for path, seen in sorted(manifest.seen.items())},
-        "fresh": {path: list(fresh) for path, fresh in sorted(manifest.fresh.items())},
+        "sources": {path: [item.signature, item.module, *item.scan] for path, item in sorted(manifest.sources.items())},
+        "fresh": {path: _fresh_entry(fresh) for path, fresh in sorted(manifest.fresh.items())},
     }
     folder = os.path.join(root, FOLDER)
     try:

@@ -149,7 +149,7 @@ def _keeps_strings(name: str) -> bool:
 def _forward_reference(node: cst.BaseExpression) -> cst.BaseExpression | None:
     """The expression inside a string annotation, None where it is none."""
     text = string_value(node)
-    if text is None:
+    if text is None or "\0" in text:  # libcst accepts a null byte and cannot evaluate what it stands in
         return None
     try:
         return cst.parse_expression(text.strip())

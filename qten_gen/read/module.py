@@ -21,7 +21,7 @@ from ..model import (
     TypeExpr,
     TypeVariable,
 )
-from ..model.diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic
+from ..model.diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic_at
 from .annotations import type_expr
 from .blocks import inside, is_type_checking
 from .classes import class_source, class_type_variables, type_variable
@@ -63,7 +63,7 @@ def read(
         return replace(_source_file(tree, path, module, is_package, around), is_program="__main__" in text), ()
     except RecursionError:
         return empty, (
-            diagnostic(SYNTAX_ERROR, path, "an expression is nested too deeply to be read", line=1, column=1),
+            diagnostic_at(SYNTAX_ERROR, path, "an expression is nested too deeply to be read", line=1, column=1),
         )
 
 

@@ -10,7 +10,7 @@ import warnings
 
 import libcst as cst
 
-from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic
+from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic_at
 
 _DEEPEST = 500
 """Brackets inside brackets that libcst is trusted with: its parser ends the process at some three thousand."""
@@ -18,13 +18,17 @@ _DEEPEST = 500
 _CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
 """The first line that a merge leaves in a file with conflicts."""
 
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
 _BRACKET = re.compile(r"[()\[\]{}]")
 
 
 def decode(data: bytes, path: str) -> str | Diagnostic:
     """The text of a file, without its byte order mark. A coding line is honoured."""
+    # Later patch releases of Python report a null byte here already, as a fault of the coding line.
+    without_null_bytes = data.replace(b"\0", b" ")
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(without_null_bytes).readline)
     except SyntaxError as error:
         return _undecodable(data, "utf-8", path) or _bad_coding_line(error, path)
     try:
@@ -37,16 +41,19 @@ def parse(text: str, path: str) -> cst.Module | Diagnostic:
     """The syntax tree of a file, or the diagnostic of its syntax error.
 
     libcst names wrong positions for most errors, so the interpreter's own are shown. Only where the interpreter accepts the
-    text, or is too old for its grammar, libcst's words are used.
+    text, or is too old for its grammar, libcst's words are used. Null bytes are found here: libcst accepts them in strings and
+    comments, and what `compile` raises for them, without a position, depends on the patch release of Python.
     """
+    if "\0" in text:
+        return _null_byte(text[: text.index("\0")], path)
     if _depth(text) > _DEEPEST and (found := _syntax_error(text, path)):
         return found
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        fallback = diagnostic(SYNTAX_ERROR, path, error.message, line=error.raw_line, column=error.raw_column + 1)
+        fallback = diagnostic_at(SYNTAX_ERROR, path, error.message, line=error.raw_line, column=error.raw_column + 1)
     except (cst.CSTValidationError, ValueError, RecursionError) as error:
-        fallback = diagnostic(SYNTAX_ERROR, path, f"the file cannot be parsed: {error}", line=1, column=1)
+        fallback = diagnostic_at(SYNTAX_ERROR, path, f"the file cannot be parsed: {error}", line=1, column=1)
     return _syntax_error(text, path) or fallback
 
 
@@ -57,7 +64,7 @@ def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
     except UnicodeDecodeError as error:
         before = data[: error.start]
         column = len(before.rpartition(b"\n")[2].decode(encoding, "replace")) + 1
-        return diagnostic(
+        return diagnostic_at(
             UNDECODABLE_FILE,
             path,
             f"byte 0x{data[error.start]:02x} is no {encoding} text",
@@ -70,7 +77,7 @@ def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
 
 def _bad_coding_line(error: SyntaxError, path: str) -> Diagnostic:
     help = "name an encoding that Python knows, or save the file as UTF-8 and remove the coding line"
-    return diagnostic(UNDECODABLE_FILE, path, error.msg, line=1, column=1, help=help)
+    return diagnostic_at(UNDECODABLE_FILE, path, error.msg, line=1, column=1, help=help)
 
 
 def _syntax_error(text: str, path: str) -> Diagnostic | None:
@@ -80,26 +87,28 @@ def _syntax_error(text: str, path: str) -> Diagnostic | None:
             warnings.simplefilter("ignore")
             compile(text, path, "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True)
     except SyntaxError as error:
-        if error.lineno is None and "\0" in text:
-            before = text[: text.index("\0")]
-            return diagnostic(
-                SYNTAX_ERROR, path, error.msg, line=before.count("\n") + 1, column=len(before.rpartition("\n")[2]) + 1
-            )
         conflict = _CONFLICT.search(text)
         if conflict is not None:
             return _unresolved_conflict(text[: conflict.start()], path)
-        return diagnostic(SYNTAX_ERROR, path, error.msg, line=error.lineno or 1, column=max(1, error.offset or 1))
+        return diagnostic_at(SYNTAX_ERROR, path, error.msg, line=error.lineno or 1, column=max(1, error.offset or 1))
     except ValueError as error:
-        return diagnostic(SYNTAX_ERROR, path, str(error), line=1, column=1)
+        return diagnostic_at(SYNTAX_ERROR, path, str(error), line=1, column=1)
     except (RecursionError, MemoryError):
-        return diagnostic(SYNTAX_ERROR, path, "the file is nested too deeply to be read", line=1, column=1)
+        return diagnostic_at(SYNTAX_ERROR, path, "the file is nested too deeply to be read", line=1, column=1)
     return None
+
+
+def _null_byte(before: str, path: str) -> Diagnostic:
+    lines = _LINE_END.split(before)
+    help = "remove it, or save the file as UTF-8 if its encoding is UTF-16"
+    message = "source code cannot contain null bytes"
+    return diagnostic_at(SYNTAX_ERROR, path, message, line=len(lines), column=len(lines[-1]) + 1, help=help)
 
 
 def _unresolved_conflict(before: str, path: str) -> Diagnostic:
     help = "resolve it, and run again: what is generated is made anew from the source"
     line = before.count("\n") + 1
-    return diagnostic(SYNTAX_ERROR, path, "a merge conflict is not resolved", line=line, column=1, help=help)
+    return diagnostic_at(SYNTAX_ERROR, path, "a merge conflict is not resolved", line=line, column=1, help=help)
 
 
 def _depth(text: str) -> int:

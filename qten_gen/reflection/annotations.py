@@ -108,7 +108,7 @@ class AnnotationWalk:
     def _from_text(self, text: str) -> TypeExpr:
         try:
             node = ast.parse(text.strip(), mode="eval").body
-        except SyntaxError:
+        except (SyntaxError, ValueError):  # ValueError: a null byte, before Python 3.11.4
             return TypeExpr("", text=text)
         return replace(self._from_node(node), text=text)
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..model.diagnostics import Diagnostic
 
 
-def report(
-    form: str, diagnostics: Sequence[Diagnostic], *, color: bool = False, sources: Mapping[str, bytes] | None = None
-) -> str:
+def report(form: str, diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
     """The text for located diagnostics, in the order given; it ends with a newline unless it is empty.
 
     Args:
         form: `"full"` with source lines, `"concise"`, `"json"` or `"github"`.
         diagnostics: What to show.
         color: Whether `"full"` and `"concise"` use ANSI colours.
-        sources: The files that source lines are taken from; read from the disk if None.
 
     Raises:
         ValueError: there is no such format.
@@ -25,7 +22,7 @@ def report(
         case "full":
             from .full import full
 
-            return full(diagnostics, color=color, sources=sources)
+            return full(diagnostics, color=color)
         case "concise":
             from .concise import concise
 

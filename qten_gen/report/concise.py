@@ -16,9 +16,11 @@ def concise(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
 
 def headline(item: Diagnostic, *, color: bool) -> str:
     """The line that a diagnostic starts with."""
-    where = f"{item.path}:{item.line}:{item.column}" if item.line else item.path
-    severity = painted(f"{item.severity} {item.code}", RED if item.is_error else YELLOW, color)
-    return f"{painted(where, BOLD, color)}: {severity} [{item.name}]: {item.message}"
+    numbers = [str(number) for number in (item.span.line, item.span.column) if number]
+    where = painted(":".join([item.path, *numbers]), BOLD, color)
+    severity = painted(f"{item.kind.severity} {item.code}".rstrip(), RED if item.is_error else YELLOW, color)
+    name = f" [{item.kind.name}]" if item.kind.name else ""
+    return f"{where}: {severity}{name}: {item.message}"
 
 
 def painted(text: str, style: str, color: bool) -> str:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ..common.encoding import text_of
-from ..model.diagnostics import Diagnostic
+from ..model.diagnostics import Diagnostic, Span
 from .concise import CYAN, RED, YELLOW, headline, painted
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
-
-def full(diagnostics: Sequence[Diagnostic], *, color: bool = False, sources: Mapping[str, bytes] | None = None) -> str:
+def full(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
     """The diagnostics, an empty line between two.
 
     src/model.py:9:37: error QG302 [unknown-dimension]: there is no config field dmi
@@ -22,44 +18,26 @@ def full(diagnostics: Sequence[Diagnostic], *, color: bool = False, sources: Map
       |                                     ^^^
     help: did you mean dim?
     """
-    files: dict[str, list[str]] = {}
-    frames = []
-    for item in diagnostics:
-        if item.path not in files:
-            files[item.path] = _lines(item.path, sources)
-        frames.append(_frame(item, files[item.path], color))
-    return "\n".join(frames)
+    return "\n".join(_frame(item, color) for item in diagnostics)
 
 
-def _frame(item: Diagnostic, lines: Sequence[str], color: bool) -> str:
+def _frame(item: Diagnostic, color: bool) -> str:
+    """One diagnostic: its headline, the source line where it is known, help and notes."""
     rows = [headline(item, color=color)]
-    if 0 < item.line <= len(lines):
-        line = _visible(lines[item.line - 1])
-        number = str(item.line)
+    if item.span.text is not None:
+        line = _visible(item.span.text)
+        number = str(item.span.line)
         empty = painted(f"{' ' * len(number)} |", CYAN, color)
-        carets = painted(_carets(item, line), RED if item.is_error else YELLOW, color)
+        carets = painted(_carets(item.span, line), RED if item.is_error else YELLOW, color)
         rows += [
             empty,
             f"{painted(f'{number} |', CYAN, color)} {line}".rstrip(),
-            f"{empty} {_indent(line, item.column)}{carets}",
+            f"{empty} {_indent(line, item.span.column)}{carets}",
         ]
     if item.help:
         rows.append(f"{painted('help', CYAN, color)}: {item.help}")
     rows += [f"{painted('note', CYAN, color)}: {note}" for note in item.notes]
     return "\n".join(rows) + "\n"
-
-
-def _lines(path: str, sources: Mapping[str, bytes] | None) -> list[str]:
-    """The lines of a file, none where it cannot be read."""
-    try:
-        if sources is None:
-            with open(path, "rb") as file:
-                data = file.read()
-        else:
-            data = sources[path]
-    except (OSError, KeyError):
-        return []
-    return _LINE_END.split(text_of(data))
 
 
 def _indent(line: str, column: int) -> str:
@@ -68,10 +46,10 @@ def _indent(line: str, column: int) -> str:
     return "".join("\t" if character == "\t" else " " * _width(character) for character in before)
 
 
-def _carets(item: Diagnostic, line: str) -> str:
+def _carets(span: Span, line: str) -> str:
     """Carets under the place; to the end of the line where it goes on in the next."""
-    end = item.end_column if item.end_line == item.line else len(line) + 1
-    marked = line[item.column - 1 : end - 1].rstrip()
+    end = span.end_column if span.end_line == span.line else len(line) + 1
+    marked = line[span.column - 1 : end - 1].rstrip()
     return "^" * max(1, sum(_width(character) for character in marked))
 
 

@@ -13,15 +13,17 @@ def github(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _command(item: Diagnostic) -> str:
-    properties: dict[str, str | int] = {"title": f"{item.code} [{item.name}]", "file": item.path}
-    if item.line:
-        properties["line"] = item.line
-        properties["endLine"] = item.end_line
-        if item.end_line == item.line:  # columns of a range over several lines are refused
-            properties |= {"col": item.column, "endColumn": item.end_column}
+    """The workflow command for one diagnostic; help and notes stand below its message."""
+    properties: dict[str, str | int] = {"title": f"{item.code} [{item.kind.name}]", "file": item.path}
+    span = item.span
+    if span.line:
+        properties["line"] = span.line
+        properties["endLine"] = span.end_line
+        if span.end_line == span.line:  # columns of a range over several lines are refused
+            properties |= {"col": span.column, "endColumn": span.end_column}
     written = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in properties.items())
     texts = [item.message, *([f"help: {item.help}"] if item.help else []), *(f"note: {note}" for note in item.notes)]
-    return f"::{item.severity} {written}::{_escaped(chr(10).join(texts))}"
+    return f"::{item.kind.severity} {written}::{_escaped(chr(10).join(texts))}"
 
 
 def _escaped(text: str, more: str = "") -> str:

@@ -18,15 +18,16 @@ def as_json(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _entry(item: Diagnostic) -> dict[str, object]:
+    """One diagnostic as an object. The numbers of one without a line are 0."""
     return {
         "code": item.code,
-        "name": item.name,
-        "severity": item.severity,
+        "name": item.kind.name,
+        "severity": item.kind.severity,
         "path": item.path,
-        "line": item.line,
-        "column": item.column,
-        "end_line": item.end_line,
-        "end_column": item.end_column,
+        "line": item.span.line,
+        "column": item.span.column,
+        "end_line": item.span.end_line,
+        "end_column": item.span.end_column,
         "message": item.message,
         "help": item.help,
         "notes": list(item.notes),

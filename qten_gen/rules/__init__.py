@@ -8,10 +8,11 @@ that it finds, and repairs nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Protocol
 
 from ..model import Declaration, FileDecl
-from ..model.diagnostics import Diagnostic, Finding, Kind, in_file
+from ..model.diagnostics import Diagnostic, Kind
 from . import (
     broken_tie,
     colliding_name,
@@ -78,13 +79,13 @@ class Rule(Protocol):
 class DeclarationRule(Rule, Protocol):
     """A rule about one declaration."""
 
-    def check(self, context: RuleContext) -> Iterator[Finding]: ...
+    def check(self, context: RuleContext) -> Iterator[Diagnostic]: ...
 
 
 class FileRule(Rule, Protocol):
     """A rule about what stands in a file beside declarations."""
 
-    def check_file(self, file: FileDecl, project: Project) -> Iterator[Finding]: ...
+    def check_file(self, file: FileDecl, project: Project) -> Iterator[Diagnostic]: ...
 
 
 DECLARATION_RULES: tuple[DeclarationRule, ...] = (
@@ -149,20 +150,20 @@ def check(file: FileDecl, project: Project | None = None) -> tuple[Diagnostic, .
     """What the rules find in one file, not located yet. `project` holds the declarations of the other files."""
     project = Project.of((file,)) if project is None else project
     sources = {cls.name: cls for cls in file.source.classes}
-    findings: list[Finding] = []
+    found: list[Diagnostic] = []
     for declaration in file.declarations:
         context = RuleContext(declaration, sources.get(declaration.name), file.source, project)
-        findings.extend(_findings(context))
+        found.extend(_diagnostics(context))
     for rule in FILE_RULES:
-        findings.extend(finding.of(rule.KIND) for finding in rule.check_file(file, project))
-    return tuple(in_file(finding, file.source.path) for finding in findings)
+        found.extend(rule.check_file(file, project))
+    return tuple(replace(item, path=file.source.path) for item in found)
 
 
-def check_declaration(declaration: Declaration, project: Project | None = None) -> tuple[Finding, ...]:
+def check_declaration(declaration: Declaration, project: Project | None = None) -> tuple[Diagnostic, ...]:
     """What the rules find in a declaration that was read from a class statement. `project` holds its ancestors."""
-    return tuple(_findings(RuleContext(declaration, project=project or Project())))
+    return tuple(_diagnostics(RuleContext(declaration, project=project or Project())))
 
 
-def _findings(context: RuleContext) -> Iterator[Finding]:
+def _diagnostics(context: RuleContext) -> Iterator[Diagnostic]:
     for rule in DECLARATION_RULES:
-        yield from (finding.of(rule.KIND) for finding in rule.check(context))
+        yield from rule.check(context)

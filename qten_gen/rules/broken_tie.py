@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..model import ModuleDecl, ParameterDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .ties import Problem, different, follow
 
@@ -42,7 +42,7 @@ class Model(Module):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
@@ -50,7 +50,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
         if isinstance(field, ParameterDecl) and field.tie is not None:
             problem = _own_arguments(field) or _problem(field, field.tie, declaration, context)
             if problem is not None:
-                yield Finding(problem.message, context.argument_place(field.name, "tie"), problem.help)
+                yield Diagnostic(KIND, problem.message, context.argument_place(field.name, "tie"), problem.help)
 
 
 def _own_arguments(field: ParameterDecl) -> Problem | None:

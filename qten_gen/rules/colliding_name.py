@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import PRIVATE_NAMES, TensorClassDecl, VirtualDecl, storage
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG204", "colliding-name")
@@ -42,21 +42,23 @@ class Batch(TensorClass):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     fields = {field.name: field for field in declaration.fields if not isinstance(field, VirtualDecl)}
     for method in declaration.methods:
         if method.name in fields:
             message = f"{method.name} is a field of {declaration.name} and a method of it"
-            yield Finding(message, method.place / "name", "rename one of them")
+            yield Diagnostic(KIND, message, method.place / "name", "rename one of them")
     private = PRIVATE_NAMES | {storage(name) for name in fields} | {"batch_size"}
     for method in declaration.methods:
         if isinstance(declaration, TensorClassDecl) and method.name in private:
             message = f"{method.name} is a name that generated code uses"
-            yield Finding(message, method.place / "name", "rename the method")
+            yield Diagnostic(KIND, message, method.place / "name", "rename the method")
     own = {field.name: field for field in context.fields}
     for parent in context.project.ancestors(declaration):
         for method in parent.methods:
             if method.name in own:
                 place = own[method.name].place / "target"
-                yield Finding(f"{method.name} is a method of the base {parent.name}", place, "rename the field")
+                yield Diagnostic(
+                    KIND, f"{method.name} is a method of the base {parent.name}", place, "rename the field"
+                )

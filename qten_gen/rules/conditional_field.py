@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import ModuleDecl, language
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext, name_of
 
 KIND = Kind("QG212", "conditional-field")
@@ -49,19 +49,19 @@ _PARTS = ("__init__", "__post_init__", "forward", "reset_parameters")
 """Functions that say what is generated."""
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None:
         return
     absent = 'given when="flag"' if isinstance(context.declaration, ModuleDecl) else "with | None in its type"
     for field in context.source.conditional.fields:
         help = f"declare it without a condition, {absent} if it may be absent, or write a class for each case"
-        yield Finding(f"the field {field.name} is declared under a condition", name_of(field), help)
+        yield Diagnostic(KIND, f"the field {field.name} is declared under a condition", name_of(field), help)
     for method in context.source.conditional.methods:
         if method.name in _PARTS or language.VIRTUAL in method.decorators:
             help = "define it without a condition, and decide inside"
-            yield Finding(f"{method.name} is defined under a condition", method.place / "name", help)
+            yield Diagnostic(KIND, f"{method.name} is defined under a condition", method.place / "name", help)
     if not context.constructs_itself:  # there, one for checkers alone tells them of an attribute
         for field in context.source.for_checkers.fields:
             help = "take it out of the block; only imports need to stay there, and annotations may be in quotes"
             message = f"the field {field.name} is there for type checkers alone, and not when the program runs"
-            yield Finding(message, name_of(field), help)
+            yield Diagnostic(KIND, message, name_of(field), help)

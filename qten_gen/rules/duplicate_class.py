@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import FileDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import Project
 
 KIND = Kind("QG108", "duplicate-class")
@@ -44,11 +44,11 @@ class Batch(TensorClass):
 """
 
 
-def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
+def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     declared = {declaration.name for declaration in file.declarations}
     for cls in file.source.repeated:
         if cls.name in declared:
             message = f"this file has another class {cls.name} above"
-            yield Finding(
-                message, cls.place / "name", "rename one of them; under conditions, decide inside of one class"
+            yield Diagnostic(
+                KIND, message, cls.place / "name", "rename one of them; under conditions, decide inside of one class"
             )

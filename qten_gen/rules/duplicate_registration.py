@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import FileDecl, ModuleDecl, RegistrationDecl, TypeExpr
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import Project
 
 KIND = Kind("QG401", "duplicate-registration")
@@ -55,7 +55,7 @@ def _(encoder: Encoder, number: int) -> int:
 """
 
 
-def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
+def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     for declaration in project.declarations.values():
         if not isinstance(declaration, ModuleDecl):
             continue
@@ -65,4 +65,4 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
             if earlier is not registration and registration.module == file.source.module:
                 message = f"{declaration.name} already has a handler for {registration.type.text}"
                 help = f"remove one of them; the other is {earlier.handler} in {earlier.module}"
-                yield Finding(message, registration.type.place, help)
+                yield Diagnostic(KIND, message, registration.type.place, help)

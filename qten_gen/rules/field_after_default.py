@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import ConfigDecl, FieldDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG202", "field-after-default")
@@ -36,7 +36,7 @@ class Batch(TensorClass):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     own = {field.name for field in context.fields}
     before: str | None = None
     for field in context.declaration.fields:
@@ -49,4 +49,4 @@ def check(context: RuleContext) -> Iterator[Finding]:
             help = (
                 f"give {field.name} a default, move it above {before}, or write {field.name}: ... = field(kw_only=True)"
             )
-            yield Finding(f"{field.name} has no default and follows {before}, which has one", place, help)
+            yield Diagnostic(KIND, f"{field.name} has no default and follows {before}, which has one", place, help)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from ..model.foreign_classes import CLASS_MAKERS
 from .context import RuleContext
 
@@ -37,9 +37,9 @@ class Batch(TensorClass):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     name = context.declaration.name
     for decorator, place in context.source.decorators if context.source is not None else ():
         if decorator in CLASS_MAKERS:
             short = decorator.rpartition(".")[2]
-            yield Finding(f"{short} would replace the constructor of {name}", place, f"remove @{short}")
+            yield Diagnostic(KIND, f"{short} would replace the constructor of {name}", place, f"remove @{short}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import TensorClassDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG106", "frozen-mismatch")
@@ -42,7 +42,7 @@ class Marked(Batch, frozen=True):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, TensorClassDecl):
         return
@@ -56,7 +56,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
         else:
             message = f"{declaration.name} is frozen, but its base {parent.name} is not"
             help = f"make {parent.name} frozen too, or leave {declaration.name} mutable"
-        yield Finding(message, context.name_place, help)
+        yield Diagnostic(KIND, message, context.name_place, help)
 
 
 def _says_frozen(context: RuleContext, declaration: TensorClassDecl) -> bool:

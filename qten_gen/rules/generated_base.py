@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import FileDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import Project
 
 KIND = Kind("QG103", "generated-base")
@@ -39,11 +39,11 @@ class Marked(Batch):
 """
 
 
-def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
+def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     for cls in file.source.classes:
         for base in cls.bases:
             module, _, name = base.name.rpartition(".")
             if module.rpartition(".")[2].endswith("_qten"):
                 declared = module.removesuffix("._qten").removesuffix("_qten")
                 help = f"from {declared} import {name}, and derive from that"
-                yield Finding(f"{base.text} is a generated class", base.place, help)
+                yield Diagnostic(KIND, f"{base.text} is a generated class", base.place, help)

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from ..model import FileDecl, ModuleDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import Project
 
 KIND = Kind("QG402", "handler-signature")
@@ -46,7 +46,7 @@ def encode_text(text: str) -> int:
 """
 
 
-def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
+def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     for declaration in project.declarations.values():
         if not isinstance(declaration, ModuleDecl):
             continue
@@ -54,7 +54,7 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
             if registration.module == file.source.module and not _takes_two(registration.signature.parameters):
                 help = f"write def {registration.handler}(module: {declaration.name}, obj: {registration.type.text}) -> ..."
                 message = f"a handler of {declaration.name} takes the module and the object"
-                yield Finding(message, registration.signature.place / "name", help)
+                yield Diagnostic(KIND, message, registration.signature.place / "name", help)
 
 
 def _takes_two(parameters: str) -> bool:

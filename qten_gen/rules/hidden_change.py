@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import BufferDecl, ModuleDecl, ParameterDecl, VirtualDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG313", "hidden-change", "warning")
@@ -53,7 +53,7 @@ class Decay(Module):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if context.source is None or not isinstance(declaration, ModuleDecl):
         return
@@ -64,4 +64,4 @@ def check(context: RuleContext) -> Iterator[Finding]:
             names = [f.name for f in derived if write.name in (tensors if f.sources is None else f.sources)]
             if names and write.name in tensors:
                 message = f"the cached {' and '.join(names)} will not see this change of {write.name}"
-                yield Finding(message, write.place, f"change self.{write.name} itself, under torch.no_grad()")
+                yield Diagnostic(KIND, message, write.place, f"change self.{write.name} itself, under torch.no_grad()")

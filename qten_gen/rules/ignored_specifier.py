@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import BufferDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG306", "ignored-specifier")
@@ -42,7 +42,7 @@ class Scale(Module):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or not declaration.custom_init:
         return
@@ -52,4 +52,4 @@ def check(context: RuleContext) -> Iterator[Finding]:
                 f"{declaration.name} has a hand-written __init__, so nothing makes {field.name} from its specifier"
             )
             help = f"assign self.{field.name} in __init__ and keep only the annotation, or remove __init__"
-            yield Finding(message, context.value_place(field.name), help)
+            yield Diagnostic(KIND, message, context.value_place(field.name), help)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import TensorClassDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG105", "incompatible-flags")
@@ -38,7 +38,7 @@ class Batch(TensorClass, nocast=True, autocast=True):
 _PAIRS = (("autocast", "nocast"), ("autocast", "tensor_only"), ("nocast", "tensor_only"))
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, TensorClassDecl):
         return
@@ -48,4 +48,6 @@ def check(context: RuleContext) -> Iterator[Finding]:
     for first, second in _PAIRS:
         if {first, second} <= declaration.flags and not any({first, second} <= parent.flags for parent in parents):
             notes = tuple(f"{flag!r} comes from a base class" for flag in (first, second) if flag in inherited)
-            yield Finding(f"{first!r} and {second!r} exclude each other", context.name_place, "keep one of them", notes)
+            yield Diagnostic(
+                KIND, f"{first!r} and {second!r} exclude each other", context.name_place, "keep one of them", notes
+            )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import DimError, language
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG301", "malformed-dimension")
@@ -36,7 +36,7 @@ class Project(Module):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None:
         return
     for field in context.source.fields:
@@ -48,6 +48,10 @@ def check(context: RuleContext) -> Iterator[Finding]:
                     if field.specifier and field.specifier.name == language.SUBMODULE
                     else ""
                 )
-                yield Finding(
-                    f"{error.text!r} is no dimension: {error.problem}", argument.place, help, span=(error.offset, 1)
+                yield Diagnostic(
+                    KIND,
+                    f"{error.text!r} is no dimension: {error.problem}",
+                    argument.place,
+                    help,
+                    within=(error.offset, 1),
                 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import language
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext, name_of
 
 KIND = Kind("QG201", "missing-annotation")
@@ -42,11 +42,11 @@ _TYPES = {
 }
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None:
         return
     for field in context.source.fields:
         if field.annotation is None and field.specifier is not None:
             called = field.specifier.name.rpartition(".")[2]
             help = f"write {field.name}: {_TYPES.get(field.specifier.name, 'its type')} = {called}(...)"
-            yield Finding(f"the field {field.name} has no annotation", name_of(field), help)
+            yield Diagnostic(KIND, f"the field {field.name} has no annotation", name_of(field), help)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import ModuleDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG307", "missing-init")
@@ -51,7 +51,7 @@ class Child(Base):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or _writes_init(declaration) or declaration.keeps_init:
         return
@@ -60,7 +60,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
             message = f"{declaration.name} has no __init__, and its base {parent.name} writes one by hand"
             bases = ", ".join(base.text for base in declaration.bases)
             help = f"write class {declaration.name}({bases}, init=False) to keep it, or write __init__ here too"
-            yield Finding(message, context.name_place, help)
+            yield Diagnostic(KIND, message, context.name_place, help)
             return
 
 

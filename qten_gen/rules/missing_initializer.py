@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import BufferDecl, ModuleDecl, ParameterDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG303", "missing-initializer")
@@ -45,7 +45,7 @@ class Scale(Module):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or declaration.custom_reset or declaration.custom_init:
         return
@@ -55,4 +55,6 @@ def check(context: RuleContext) -> Iterator[Finding]:
         if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is None:
             kind = "parameter" if isinstance(field, ParameterDecl) else "buffer"
             help = "add initializer=nn.init.zeros_ or another, or write reset_parameters in the class"
-            yield Finding(f"nothing initialises the {kind} {field.name}", context.value_place(field.name), help)
+            yield Diagnostic(
+                KIND, f"nothing initialises the {kind} {field.name}", context.value_place(field.name), help
+            )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ..model import ConfigDecl, FieldDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG206", "mutable-default")
@@ -39,7 +39,7 @@ _MUTABLE = re.compile(r"[\[{]|(?:\w+\.)*(list|dict|set|bytearray|deque|defaultdi
 _KINDS = {"[": "list", "{": "dict"}
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.fields:
         if not isinstance(field, FieldDecl | ConfigDecl) or field.default is None or field.default.factory:
             continue
@@ -51,4 +51,4 @@ def check(context: RuleContext) -> Iterator[Finding]:
         empty = value.text in ("[]", "{}") or value.text.endswith("()")
         factory = kind if empty else f"lambda: {value.text}"
         message = f"the default of {field.name} is one object that all instances would share"
-        yield Finding(message, value.place, f"write field(default_factory={factory})")
+        yield Diagnostic(KIND, message, value.place, f"write field(default_factory={factory})")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import FieldKind
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG210", "number-becomes-tensor", "warning")
@@ -36,9 +36,9 @@ class Batch(TensorClass):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.tensorclass_fields:
         if field.kind is FieldKind.NUMBER:
             message = f"{field.name} will be a Tensor, although it is annotated {field.type.text}"
             help = "annotate it with Tensor; or give the class nocast=True (kept as it is) or autocast=True (converted)"
-            yield Finding(message, field.type.place, help)
+            yield Diagnostic(KIND, message, field.type.place, help)

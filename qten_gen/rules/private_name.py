@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG205", "private-name")
@@ -36,10 +36,10 @@ class Batch(TensorClass):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.fields:
         if field.name.startswith("_"):
             help = (
                 f"name it {field.name.strip('_') or 'value'}, or annotate it with ClassVar if it belongs to the class"
             )
-            yield Finding(f"the field {field.name} starts with an underscore", field.place / "target", help)
+            yield Diagnostic(KIND, f"the field {field.name} starts with an underscore", field.place / "target", help)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
 from ..model import ConfigDecl, ModuleDecl, SubmoduleDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG310", "repeated-submodule")
@@ -42,7 +42,7 @@ class Net(Module):
 _NO_NAMES = frozenset(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "bytes"))
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
@@ -56,11 +56,11 @@ def check(context: RuleContext) -> Iterator[Finding]:
             help = (
                 "repeat=0 gives an empty list" if "when" in given else "repeat gives a list, keys give a dict: keep one"
             )
-            yield Finding(message, context.argument_place(field.name, given[1]), help)
+            yield Diagnostic(KIND, message, context.argument_place(field.name, given[1]), help)
         problem = _problem(field.keys, config)
         if problem is not None:
             message, help = problem
-            yield Finding(message, context.argument_place(field.name, "keys"), help)
+            yield Diagnostic(KIND, message, context.argument_place(field.name, "keys"), help)
 
 
 def _problem(keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import TensorClassDecl, VirtualDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .reserved import ALIASES, ALWAYS, MODULE, TENSORCLASS
 
@@ -37,7 +37,7 @@ class Batch(TensorClass):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if isinstance(declaration, TensorClassDecl):
         kind, reserved = "TensorClass", ALWAYS if "shadow" in declaration.flags else TENSORCLASS
@@ -45,16 +45,16 @@ def check(context: RuleContext) -> Iterator[Finding]:
         kind, reserved = "Module", MODULE
     if declaration.name in ALIASES:
         message = f"generated code has {declaration.name!r} for a module, so no class can be called that"
-        yield Finding(message, context.name_place, "choose another name")
+        yield Diagnostic(KIND, message, context.name_place, "choose another name")
     for field in context.fields:
         place = field.place / ("name" if isinstance(field, VirtualDecl) else "target")
         if field.name == "self":
             message = "'self' is the object itself in the constructor, so no field can be called that"
-            yield Finding(message, place, "choose another name")
+            yield Diagnostic(KIND, message, place, "choose another name")
         if field.name in reserved:
             help = (
                 "choose another name"
                 if field.name in ALWAYS or kind == "Module"
                 else "choose another name, or set shadow=True"
             )
-            yield Finding(f"every {kind} has {field.name!r}, so no field can be called that", place, help)
+            yield Diagnostic(KIND, f"every {kind} has {field.name!r}, so no field can be called that", place, help)

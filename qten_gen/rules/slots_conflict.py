@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import Declaration, TensorClassDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import Project, RuleContext
 
 KIND = Kind("QG107", "slots-conflict")
@@ -50,14 +50,15 @@ class Page(Text, Image):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     parents = list(context.project.parents(context.declaration))
     layouts = [_slotted(parent, context.project) for parent in parents]
     for position, (parent, layout) in enumerate(zip(parents, layouts, strict=True)):
         for other, other_layout in zip(parents[:position], layouts[:position], strict=True):
             if layout - other_layout and other_layout - layout:
                 message = f"{other.name} and {parent.name} both store fields in slots"
-                yield Finding(
+                yield Diagnostic(
+                    KIND,
                     message,
                     context.name_place,
                     f"declare one of them with open=True: class {parent.name}(..., open=True)",

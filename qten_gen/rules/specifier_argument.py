@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
 from ..model import Argument, SpecifierCall, Value, language
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG305", "specifier-argument")
@@ -47,7 +47,7 @@ _SPECIFIERS_OF_MODULES = ("param", "buffer", "submodule")
 _SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cached", "init"})
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None:
         return
     for field in context.source.fields:
@@ -58,18 +58,18 @@ def check(context: RuleContext) -> Iterator[Finding]:
             yield from _findings(method.specifier)
 
 
-def _findings(call: SpecifierCall) -> Iterator[Finding]:
+def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
     called = call.name.rpartition(".")[2]
     for argument in call.arguments:
         problem = _problem(call, called, argument)
         if problem is not None:
             message, help = problem
             known = argument.keyword is None or argument.keyword in _KEYWORDS.get(call.name, ())
-            yield Finding(message, argument.place if known else argument.place.beside("keyword"), help)
+            yield Diagnostic(KIND, message, argument.place if known else argument.place.beside("keyword"), help)
     if called == "submodule" and not call.positional:
-        yield Finding("submodule(...) names no class", call.place, 'write submodule(nn.Linear, "dim", "dim")')
+        yield Diagnostic(KIND, "submodule(...) names no class", call.place, 'write submodule(nn.Linear, "dim", "dim")')
     if call.get("default") is not None and call.get("default_factory") is not None:
-        yield Finding("a field has a default or a default_factory, not both", call.place, "remove one of them")
+        yield Diagnostic(KIND, "a field has a default or a default_factory, not both", call.place, "remove one of them")
 
 
 def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str, str] | None:

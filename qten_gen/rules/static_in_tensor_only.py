@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import FieldKind, TensorClassDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG209", "static-in-tensor-only")
@@ -35,11 +35,13 @@ class Batch(TensorClass, tensor_only=True):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, TensorClassDecl) or "tensor_only" not in declaration.flags:
         return
     for field in context.tensorclass_fields:
         if field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM):
             help = "annotate it with Tensor, or leave out tensor_only"
-            yield Finding(f"{field.name} is no tensor, and {declaration.name} is tensor_only", field.type.place, help)
+            yield Diagnostic(
+                KIND, f"{field.name} is no tensor, and {declaration.name} is tensor_only", field.type.place, help
+            )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import FileDecl, ModuleDecl, SourceFile
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import Project
 
 KIND = Kind("QG403", "unimported-handler", "warning")
@@ -66,7 +66,7 @@ def encode_text(encoder: Encoder, text: str) -> int:
 """
 
 
-def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
+def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     source = file.source
     if source.path not in project.unimported or _needs_no_import(source):
         return
@@ -77,7 +77,9 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
         if first is not None:
             message = f"nothing imports {source.module}, so {declaration.name} will not know its handlers"
             package = source.module.rpartition(".")[0]
-            yield Finding(message, first.type.place, f"import it where {declaration.name} is used, or in {package}")
+            yield Diagnostic(
+                KIND, message, first.type.place, f"import it where {declaration.name} is used, or in {package}"
+            )
 
 
 def _needs_no_import(source: SourceFile) -> bool:

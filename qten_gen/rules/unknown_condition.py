@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
 from ..model import BufferDecl, ConfigDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import members_of
 from .context import RuleContext
 
@@ -40,7 +40,7 @@ class Linear(Module):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
@@ -51,10 +51,10 @@ def check(context: RuleContext) -> Iterator[Finding]:
         problem = _problem(field.when, config)
         if problem is not None:
             message, help = problem
-            yield Finding(message, context.argument_place(field.name, "when"), help)
+            yield Diagnostic(KIND, message, context.argument_place(field.name, "when"), help)
         elif all(member.name != "None" for member in members_of(field.type)):
             message = f"{field.name} is None unless {field.when}, and its annotation does not say so"
-            yield Finding(message, field.type.place, f"write {field.name}: {field.type.text} | None")
+            yield Diagnostic(KIND, message, field.type.place, f"write {field.name}: {field.type.text} | None")
 
 
 def _problem(when: str, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:

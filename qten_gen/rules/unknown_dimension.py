@@ -22,7 +22,7 @@ from ..model import (
     Value,
     dim_names,
 )
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG302", "unknown-dimension")
@@ -53,7 +53,7 @@ _NO_SIZES = frozenset(
 )
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     if not isinstance(context.declaration, ModuleDecl):
         return
     declared = {field.name: field for field in context.declaration.fields}
@@ -66,7 +66,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
                     message, help = problem
                     if isinstance(field, SubmoduleDecl) and argument.text.strip() == name:
                         help = f"{help}; a string that is no dimension is written const({name!r})"
-                    yield Finding(message, argument.place, help, span=_span(name, argument.text))
+                    yield Diagnostic(KIND, message, argument.place, help, within=_span(name, argument.text))
 
 
 def _arguments(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]:

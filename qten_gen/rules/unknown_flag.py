@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
 from ..model import FLAGS, INIT, STRING_OPTIONS, ModuleDecl, NodePath, TensorClassDecl, language
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG104", "unknown-flag")
@@ -36,10 +36,13 @@ class Batch(TensorClass, frozn=True):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     for place in context.source.unpacked if context.source is not None else ():
-        yield Finding(
-            "bases and flags cannot be unpacked here, the text does not say what they are", place, "write them out"
+        yield Diagnostic(
+            KIND,
+            "bases and flags cannot be unpacked here, the text does not say what they are",
+            place,
+            "write them out",
         )
     for flag, value, place in _given(context):
         if isinstance(context.declaration, ModuleDecl):
@@ -47,25 +50,29 @@ def check(context: RuleContext) -> Iterator[Finding]:
         elif flag in STRING_OPTIONS:
             words = [repr(word) for word in STRING_OPTIONS[flag]]
             if value not in words:
-                yield Finding(f"{flag!r} is neither {' nor '.join(words)}", place, f"write {flag}={' or '.join(words)}")
+                yield Diagnostic(
+                    KIND, f"{flag!r} is neither {' nor '.join(words)}", place, f"write {flag}={' or '.join(words)}"
+                )
         elif flag not in FLAGS:
             known = (*FLAGS, *STRING_OPTIONS)
             help = did_you_mean(flag, known, f"the flags are {', '.join(known)}")
-            yield Finding(f"TensorClass has no flag {flag!r}", place, help)
+            yield Diagnostic(KIND, f"TensorClass has no flag {flag!r}", place, help)
         elif value not in ("True", "False"):
-            yield Finding(f"the flag {flag!r} is neither True nor False", place, f"write {flag}=True, or leave it out")
+            yield Diagnostic(
+                KIND, f"the flag {flag!r} is neither True nor False", place, f"write {flag}=True, or leave it out"
+            )
 
 
-def _of_module(declaration: ModuleDecl, flag: str, value: str | None, place: NodePath) -> Iterator[Finding]:
+def _of_module(declaration: ModuleDecl, flag: str, value: str | None, place: NodePath) -> Iterator[Diagnostic]:
     if flag != INIT:
-        yield Finding(f"a Module has no flags, {flag!r} is none", place, "remove it")
+        yield Diagnostic(KIND, f"a Module has no flags, {flag!r} is none", place, "remove it")
     elif value != "False":
-        yield Finding("init can only be False", place, "write init=False, or leave it out")
+        yield Diagnostic(KIND, "init can only be False", place, "write init=False, or leave it out")
     elif not declaration.custom_init:
         message = (
             f"no parent of {declaration.name} writes __init__ by hand, so there is none that init=False could keep"
         )
-        yield Finding(message, place, "remove it; the constructor is generated")
+        yield Diagnostic(KIND, message, place, "remove it; the constructor is generated")
 
 
 def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:

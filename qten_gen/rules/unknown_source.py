@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
 from ..model import BufferDecl, ConfigDecl, ModuleDecl, ParameterDecl, VirtualDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG312", "unknown-source")
@@ -46,7 +46,7 @@ class Mask(Module):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl):
         return
@@ -56,4 +56,6 @@ def check(context: RuleContext) -> Iterator[Finding]:
             for name in field.sources or ():
                 if name not in known:
                     message = f"{name} is no config field, parameter or buffer of {declaration.name}"
-                    yield Finding(message, field.place / "name", did_you_mean(name, known, "name one of its fields"))
+                    yield Diagnostic(
+                        KIND, message, field.place / "name", did_you_mean(name, known, "name one of its fields")
+                    )

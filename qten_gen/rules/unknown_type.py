@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
 from ..model import ClassSource, NodePath, SourceFile, TypeExpr
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG207", "unknown-type")
@@ -35,12 +35,12 @@ class Batch(TensorClass):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None or context.file is None:
         for declared in context.fields:
             for name, type in _unknown(declared.type):
                 message = f"{declared.name} is annotated with {name}, which nothing defines"
-                yield Finding(message, type.place, "define or import it before the class")
+                yield Diagnostic(KIND, message, type.place, "define or import it before the class")
         return
     for field in context.source.fields:
         if field.annotation is None:
@@ -50,10 +50,10 @@ def check(context: RuleContext) -> Iterator[Finding]:
                 help = "import it by name: what a star import brings cannot be known"
             else:
                 help = did_you_mean(name, sorted(context.file.names), "import it, or define it in this file")
-            yield Finding(f"nothing in this file defines {name}", type.place, help)
+            yield Diagnostic(KIND, f"nothing in this file defines {name}", type.place, help)
         for name in _bound_below(field.annotation, context.source, context.file):
             message = f"{name} is defined below the class, and means nothing yet when the class is made"
-            yield Finding(message, field.annotation.place, f"define {name} above the class")
+            yield Diagnostic(KIND, message, field.annotation.place, f"define {name} above the class")
 
 
 def _bound_below(type: TypeExpr, cls: ClassSource, file: SourceFile) -> Iterator[str]:

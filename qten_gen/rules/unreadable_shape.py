@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..model import FieldDecl, TensorClassDecl
 from ..model.array_shapes import ANY_DTYPE, DTYPES, FAMILIES, Axis, AxisKind, UnreadableShape, read_axes
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG211", "unreadable-shape")
@@ -40,7 +40,7 @@ class Batch(TensorClass):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, TensorClassDecl) or declaration.checks == "off":
         return
@@ -49,7 +49,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
         if field.dims is None:
             continue
         for message, help in _problems(field, bound):
-            yield Finding(f"{field.name}: {message}", field.type.place, help)
+            yield Diagnostic(KIND, f"{field.name}: {message}", field.type.place, help)
 
 
 def _problems(field: FieldDecl, bound: frozenset[str]) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ import builtins
 from collections.abc import Iterator
 
 from ..model import FileDecl, ModuleDecl, RegistrationDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import Project
 
 KIND = Kind("QG404", "unrelated-result", "warning")
@@ -69,7 +69,7 @@ _PROMOTED = {"builtins.int": ("builtins.float", "builtins.complex"), "builtins.f
 """What type checkers take a number for besides its class."""
 
 
-def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
+def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     for declaration in project.declarations.values():
         if not isinstance(declaration, ModuleDecl):
             continue
@@ -81,7 +81,9 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Finding]:
                 given, promised = registration.signature.result, replaced.signature.result
                 parent = replaced.owner.rpartition(".")[2]
                 message = f"this handler returns {given}, and the one of {parent} that it replaces returns {promised}"
-                yield Finding(message, registration.signature.place / "name", f"return {promised}, or a subclass of it")
+                yield Diagnostic(
+                    KIND, message, registration.signature.place / "name", f"return {promised}, or a subclass of it"
+                )
 
 
 def _replaced(registration: RegistrationDecl, owner: ModuleDecl, project: Project) -> RegistrationDecl | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl, TypeExpr, language
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import is_tensor, members_of
 from .context import RuleContext
 
@@ -41,18 +41,18 @@ class Batch(TensorClass):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     for declared in context.fields:
         if declared.type.name == "typing.Final" and not context.constructs_itself:
             help = "leave Final out; with frozen=True nothing can be set in the objects of a TensorClass"
-            yield Finding(
-                f"{declared.name} is Final, which no argument of a constructor can be", declared.type.place, help
+            yield Diagnostic(
+                KIND, f"{declared.name} is Final, which no argument of a constructor can be", declared.type.place, help
             )
     for field in context.tensorclass_fields:
         problem = _problem(field, context)
         if problem is not None:
             message, help = problem
-            yield Finding(f"the type of {field.name} {message}", field.type.place, help)
+            yield Diagnostic(KIND, f"the type of {field.name} {message}", field.type.place, help)
 
 
 def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import ModuleDecl
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG311", "unused-migration")
@@ -49,7 +49,7 @@ class Scale(Module):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None or not isinstance(context.declaration, ModuleDecl):
         return
     if "version" in context.source.attributes or context.project.ancestors(context.declaration):
@@ -57,4 +57,4 @@ def check(context: RuleContext) -> Iterator[Finding]:
     for method in context.source.methods:
         if method.name == "migrate":
             message = f"{context.declaration.name} has version 1, so its migrate is never called"
-            yield Finding(message, method.place / "name", "write version: ClassVar[int] = 2")
+            yield Diagnostic(KIND, message, method.place / "name", "write version: ClassVar[int] = 2")

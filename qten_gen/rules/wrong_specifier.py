@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model import TensorClassDecl, language
-from ..model.diagnostics import Finding, Kind
+from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
 KIND = Kind("QG304", "wrong-specifier")
@@ -36,7 +36,7 @@ class Batch(TensorClass):
 """
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None or not isinstance(context.declaration, TensorClassDecl):
         return
     name = context.declaration.name
@@ -44,10 +44,10 @@ def check(context: RuleContext) -> Iterator[Finding]:
         if field.specifier is not None and field.specifier.name != language.FIELD:
             called = field.specifier.name.rpartition(".")[2]
             help = f"use field(default=...) or field(default_factory=...), or derive {name} from Module"
-            yield Finding(
-                f"{called}(...) belongs to a Module, and {name} is a TensorClass", field.specifier.place, help
+            yield Diagnostic(
+                KIND, f"{called}(...) belongs to a Module, and {name} is a TensorClass", field.specifier.place, help
             )
     for method in context.source.methods:
         if language.VIRTUAL in method.decorators:
             place = method.place / "decorators" / method.decorators.index(language.VIRTUAL) / "decorator"
-            yield Finding(f"@virtual belongs to a Module, and {name} is a TensorClass", place, "use @property")
+            yield Diagnostic(KIND, f"@virtual belongs to a Module, and {name} is a TensorClass", place, "use @property")

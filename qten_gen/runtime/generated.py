@@ -1,37 +1,29 @@
 """What generated code calls, which it imports as `_rt`."""
 
+from .declaring.containers import ModuleDict as ModuleDict
+from .declaring.containers import ModuleList as ModuleList
 from .declaring.loading import declared as declared
-from .module.cached_virtual import cached_virtual as cached_virtual
-from .module.containers import ModuleDict as ModuleDict
-from .module.containers import ModuleList as ModuleList
-from .module.fast_paths.construction import buffer as buffer
-from .module.fast_paths.construction import child as child
-from .module.fast_paths.construction import configure as configure
-from .module.fast_paths.construction import initialise as initialise
-from .module.fast_paths.construction import parameter as parameter
-from .module.initialisation import ones_ as ones_
-from .module.initialisation import zeros_ as zeros_
-from .module.module import Module as Module
-from .module.module_fields import bound as bound
-from .module.module_fields import submodule as submodule
-from .module.registered import registered as registered
-from .module.registered import unregistered as unregistered
-from .module.ties import tied as tied
-from .module.virtual import virtual as virtual
+from .module.construction import construct as construct
+from .module.construction import from_declaration as from_declaration
+from .module.core.module_base import ModuleBase as ModuleBase
+from .module.core.registered_properties import registered as registered
+from .module.core.registered_properties import unregistered as unregistered
+from .module.fast_paths.initialisation import ones_ as ones_
+from .module.fast_paths.initialisation import zeros_ as zeros_
+from .module.fast_paths.registration import init_module as init_module
+from .module.fast_paths.registration import register_buffer as register_buffer
+from .module.fast_paths.registration import register_module as register_module
+from .module.fast_paths.registration import register_parameter as register_parameter
+from .module.fast_paths.registration import set_attributes as set_attributes
+from .module.tied_parameters import tied_parameter as tied_parameter
+from .module.virtual_cache import cached_virtual as cached_virtual
+from .module.virtual_tensors import virtual as virtual
 from .tensorclass.core.arguments import Device as Device
 from .tensorclass.core.arguments import batch_arguments as batch_arguments
-from .tensorclass.core.checks import DEFAULT as DEFAULT
-from .tensorclass.core.checks import BatchSize as BatchSize
-from .tensorclass.core.checks import DeviceLike as DeviceLike
-from .tensorclass.core.checks import batch_size as batch_size
-from .tensorclass.core.checks import cast_static as cast
-from .tensorclass.core.checks import checked_tensor as checked_tensor
-from .tensorclass.core.checks import default as default
-from .tensorclass.core.checks import device as device
-from .tensorclass.core.checks import nested as nested
-from .tensorclass.core.checks import number as number
-from .tensorclass.core.checks import tensor as tensor
-from .tensorclass.core.checks import unbatched as unbatched
+from .tensorclass.core.construction import DEFAULT as DEFAULT
+from .tensorclass.core.construction import default as default
+from .tensorclass.core.devices import DeviceLike as DeviceLike
+from .tensorclass.core.devices import device as device
 from .tensorclass.core.locks import frozen as frozen
 from .tensorclass.core.locks import frozen_view as frozen_view
 from .tensorclass.core.locks import lock as lock
@@ -39,6 +31,8 @@ from .tensorclass.core.locks import locked as locked
 from .tensorclass.core.names import Names as Names
 from .tensorclass.core.names import NamesLike as NamesLike
 from .tensorclass.core.names import names as names
+from .tensorclass.core.sizes import BatchSize as BatchSize
+from .tensorclass.core.sizes import batch_size as batch_size
 from .tensorclass.core.stored import FROZEN as FROZEN
 from .tensorclass.core.stored import Splitting as Splitting
 from .tensorclass.core.stored import Stored as Stored
@@ -61,23 +55,29 @@ from .tensorclass.fields.containers import same_tensors as same_tensors
 from .tensorclass.fields.containers import tensor_dict as tensor_dict
 from .tensorclass.fields.containers import tensor_list as tensor_list
 from .tensorclass.fields.containers import zip_tensors as zip_tensors
+from .tensorclass.fields.nested import join_nested as join_nested
+from .tensorclass.fields.nested import match_nested as match_nested
+from .tensorclass.fields.nested import nested as nested
+from .tensorclass.fields.nested import part_nested as part_nested
+from .tensorclass.fields.nested import put_nested as put_nested
+from .tensorclass.fields.nested import zip_nested as zip_nested
+from .tensorclass.fields.optional import join_optional as join_optional
+from .tensorclass.fields.optional import match_optional as match_optional
+from .tensorclass.fields.optional import part_optional as part_optional
+from .tensorclass.fields.optional import put_optional as put_optional
+from .tensorclass.fields.optional import zip_optional as zip_optional
 from .tensorclass.fields.per_item import join_items as join_items
 from .tensorclass.fields.per_item import part_items as part_items
 from .tensorclass.fields.per_item import per_item as per_item
 from .tensorclass.fields.per_item import put_items as put_items
 from .tensorclass.fields.per_item import rearrange_items as rearrange_items
-from .tensorclass.fields.static import match_nested as match_nested
-from .tensorclass.fields.static import match_optional as match_optional
+from .tensorclass.fields.static import cast_static as cast
 from .tensorclass.fields.static import same as same
-from .tensorclass.fields.static import same_tensor as same_tensor
-from .tensorclass.methods.joining import join_nested as join_nested
-from .tensorclass.methods.joining import join_optional as join_optional
-from .tensorclass.methods.joining import part_nested as part_nested
-from .tensorclass.methods.joining import part_optional as part_optional
-from .tensorclass.methods.joining import put_nested as put_nested
-from .tensorclass.methods.joining import put_optional as put_optional
-from .tensorclass.methods.joining import zip_nested as zip_nested
-from .tensorclass.methods.joining import zip_optional as zip_optional
+from .tensorclass.fields.tensor import checked_tensor as checked_tensor
+from .tensorclass.fields.tensor import number as number
+from .tensorclass.fields.tensor import tensor as tensor
+from .tensorclass.fields.unbatched import same_tensor as same_tensor
+from .tensorclass.fields.unbatched import unbatched as unbatched
 
 __all__ = [
     "COMPLEX",
@@ -93,7 +93,7 @@ __all__ = [
     "BatchSize",
     "Device",
     "DeviceLike",
-    "Module",
+    "ModuleBase",
     "ModuleDict",
     "ModuleList",
     "Names",
@@ -101,20 +101,19 @@ __all__ = [
     "Splitting",
     "Stored",
     "batch_arguments",
-    "bound",
-    "buffer",
+    "batch_size",
     "cached_virtual",
     "cast",
     "checked_tensor",
-    "child",
-    "configure",
+    "construct",
     "declared",
     "default",
     "device",
     "fitting",
+    "from_declaration",
     "frozen",
     "frozen_view",
-    "initialise",
+    "init_module",
     "join_items",
     "join_nested",
     "join_optional",
@@ -128,7 +127,6 @@ __all__ = [
     "nested",
     "number",
     "ones_",
-    "parameter",
     "part_items",
     "part_nested",
     "part_optional",
@@ -140,16 +138,19 @@ __all__ = [
     "put_tensors",
     "rearrange_items",
     "refuse_shapes",
+    "register_buffer",
+    "register_module",
+    "register_parameter",
     "registered",
     "same",
     "same_tensor",
     "same_tensors",
+    "set_attributes",
     "shaped",
-    "submodule",
     "tensor",
     "tensor_dict",
     "tensor_list",
-    "tied",
+    "tied_parameter",
     "unbatched",
     "unregistered",
     "virtual",

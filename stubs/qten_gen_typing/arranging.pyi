@@ -4,8 +4,8 @@ from typing import Self, overload
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.core.checks import DeviceLike
-from qten_gen.runtime.tensorclass.methods.reshaping import Dim
+from qten_gen.runtime.tensorclass.core.devices import DeviceLike
+from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 
 class Arranging:

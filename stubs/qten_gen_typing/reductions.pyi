@@ -4,7 +4,7 @@ from typing import Literal, Self, overload
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.methods.reshaping import Dim
+from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
 from qten_gen.runtime.tensorclass.operations.dimensions import Dims
 from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
 

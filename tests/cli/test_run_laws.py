@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import qten_gen
 from qten_gen.cli.command import main
 from qten_gen.project.apply import changes
-from qten_gen.project.files import is_output, outputs_of
+from qten_gen.project.output_names import is_output, outputs_of
 
 law = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -4,7 +4,6 @@ import copy
 import importlib
 import os
 import pickle
-import subprocess
 import sys
 import threading
 import warnings
@@ -15,6 +14,7 @@ import pytest
 import torch
 
 import qten_gen
+from tests import fresh_process
 
 BATCH = """
     from torch import Tensor
@@ -74,7 +74,7 @@ def test_rendered_text_is_shown_by_inspect(project: Any) -> None:
     import inspect
 
     source = inspect.getsource(project.load("model").Batch._map)
-    assert source.lstrip().startswith("def _map(self, fn: Callable[[Tensor], Tensor]) -> Batch:")
+    assert source.lstrip().startswith("def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:")
 
 
 def test_classes_in_functions_see_the_names_around_them() -> None:
@@ -137,13 +137,8 @@ def test_a_script_uses_what_was_generated_for_it(project: Any, arguments: list[s
     project.write(pkg__="", pkg__model=SCRIPT)
     project.generate()
     root = str(Path(qten_gen.__file__).parent.parent)
-    done = subprocess.run(
-        [sys.executable, "-W", "error", *arguments],
-        cwd=project.root,
-        env={**os.environ, "PYTHONPATH": root, "QTEN_GEN_JIT": "off"},
-        capture_output=True,
-        text=True,
-    )
+    environment = {**os.environ, "PYTHONPATH": root, "QTEN_GEN_JIT": "off"}
+    done = fresh_process.run("-W", "error", *arguments, cwd=project.root, env=environment)
     assert (done.stdout.split("\n")[:3], done.stderr) == (["model_qten.py", "True True", "False True"], "")
 
 
@@ -165,13 +160,9 @@ def test_a_package_that_is_run_uses_what_was_generated_for_its_main_file(project
         encoding="utf-8",
     )
     project.generate()
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "pkg"],
-        cwd=project.root,
-        env={**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parent.parent), "QTEN_GEN_JIT": "off"},
-        capture_output=True,
-        text=True,
-    )
+    root = str(Path(qten_gen.__file__).parent.parent)
+    environment = {**os.environ, "PYTHONPATH": root, "QTEN_GEN_JIT": "off"}
+    done = fresh_process.run("-W", "error", "-m", "pkg", cwd=project.root, env=environment)
     assert (done.stdout, done.stderr) == ("torch.Size([2])\n", "")
 
 

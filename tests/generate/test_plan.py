@@ -2,7 +2,7 @@
 
 import pytest
 
-from qten_gen.generate import plan as stages
+from qten_gen.generate import group, outputs
 from qten_gen.generate.plan import plan
 from qten_gen.model import FileDecl
 from tests.command import BATCH, BROKEN
@@ -13,7 +13,7 @@ MODEL = {"model.py": BATCH.encode()}
 def test_every_declaring_source_has_two_outputs() -> None:
     made = plan({**MODEL, "plain.py": b"x = 1\n"}, {})
     assert sorted(made.outputs) == ["model_qten.py", "model_qten.pyi"]
-    assert not (made.diagnostics or made.crashes or made.held)
+    assert not (made.diagnostics or made.crashes or made.blocked)
 
 
 def test_outputs_are_planned_for_the_targets_only() -> None:
@@ -46,7 +46,7 @@ def test_a_file_with_errors_is_not_in_the_outputs() -> None:
     existing = {path: (text or "").encode() for path, text in plan(MODEL, {}).outputs.items()}
     made = plan({"model.py": BROKEN.encode()}, existing)
     assert made.outputs == {}
-    assert [item.name for item in made.diagnostics] == ["unknown-flag"]
+    assert [item.kind.name for item in made.diagnostics] == ["unknown-flag"]
 
 
 def test_errors_of_neighbours_are_reported_where_they_hold_a_target_back() -> None:
@@ -55,14 +55,14 @@ def test_errors_of_neighbours_are_reported_where_they_hold_a_target_back() -> No
         "sub.py": b"from base import Batch\nclass Sub(Batch): ...\n",
         "user.py": b"import qten_gen, base\n",
     }
-    held = plan(sources, {}, targets=["sub.py"])
-    assert (held.held, [item.path for item in held.diagnostics]) == (("sub.py",), ["base.py"])
+    made = plan(sources, {}, targets=["sub.py"])
+    assert (made.blocked, [item.path for item in made.diagnostics]) == (("sub.py",), ["base.py"])
     assert plan(sources, {}, targets=["user.py"]).diagnostics == ()
 
 
-@pytest.mark.parametrize("stage", ["read", "link", "render"])
+@pytest.mark.parametrize("stage", ["read", "link", "render_outputs"])
 def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
-    whole = getattr(stages, stage)
+    whole = getattr(group, stage)
 
     def faulty(subject: object, *rest: object) -> object:
         if b"faulty" in repr(subject).encode():
@@ -71,7 +71,7 @@ def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch,
 
     sources = {**MODEL, "faulty.py": BATCH.replace("x:", "faulty:").encode()}
     existing = {path: (text or "").encode() for path, text in plan(sources, {}).outputs.items()}
-    monkeypatch.setattr(stages, stage, faulty)
+    monkeypatch.setattr(group, stage, faulty)
     made = plan(sources, existing)
     assert sorted(made.outputs) == ["model_qten.py", "model_qten.pyi"]
     assert [crash.path for crash in made.crashes] == ["faulty.py"]
@@ -82,8 +82,18 @@ def test_a_stub_in_syntax_newer_than_this_python_is_no_fault(monkeypatch: pytest
     def render(file: FileDecl) -> dict[str, str]:
         return {"py": "x = 1\n", "pyi": "class Batch[T: int = int]: ...\n"}
 
-    monkeypatch.setattr(stages, "render", render)
+    monkeypatch.setattr(outputs, "render", render)
     assert not plan(MODEL, {}).crashes
+
+
+def test_a_null_byte_in_what_is_rendered_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    def render(file: FileDecl) -> dict[str, str]:
+        return {"py": "x = 1\n", "pyi": 'x = "\0"\n'}
+
+    monkeypatch.setattr(outputs, "render", render)
+    (crash,) = plan(MODEL, {}).crashes
+    assert (crash.path, crash.stage) == ("model.py", "rendering")
+    assert crash.traceback.endswith("SyntaxError: source code cannot contain null bytes\n")
 
 
 def test_many_long_names_are_imported_over_several_lines() -> None:

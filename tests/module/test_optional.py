@@ -78,5 +78,5 @@ def test_virtual_tensors_follow_a_parameter_that_is_always_there() -> None:
         bias: nn.Parameter | None = param("dim", when="use_bias", initializer=nn.init.zeros_)
         slope: nn.Parameter = param("dim", initializer=nn.init.ones_)
 
-    assert Sloped(2).half()._anchor is None
+    assert Sloped(2).half()._dtype_device_source is None
     assert isinstance(Sloped(2).slope, Tensor)

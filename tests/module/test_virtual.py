@@ -78,7 +78,7 @@ def test_it_cannot_be_assigned(name: str) -> None:
         setattr(mask(), name, torch.ones(3))
 
 
-def test_a_buffer_is_the_anchor_where_there_is_no_parameter() -> None:
+def test_a_buffer_gives_dtype_and_device_where_there_is_no_parameter() -> None:
     class Buffered(Module):
         steps: Tensor = buffer(dtype=torch.int64, initializer=nn.init.zeros_)
         level: Tensor = buffer(initializer=nn.init.zeros_)

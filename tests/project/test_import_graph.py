@@ -2,16 +2,14 @@
 
 import pytest
 
-from qten_gen.generate.plan import derived_origins
-from qten_gen.project.import_graph import Origin, groups, scan
+from qten_gen.project.import_graph import graph_from_texts
+from qten_gen.project.scan import Origin, scan
 
 
 def found(**files: str) -> list[list[str]]:
     """The groups of files given as `pkg__model="text"`."""
     sources = {f"{name.replace('__', '/')}.py": text.encode() for name, text in files.items()}
-    origins = derived_origins(sources)
-    scans = {path: scan(data, origins[path]) for path, data in sources.items()}
-    return [list(group) for group in groups(origins, scans)]
+    return [list(group) for group in graph_from_texts(sources).groups]
 
 
 DECLARES = "from qten_gen import TensorClass\nclass Batch(TensorClass): ...\n"
@@ -121,5 +119,9 @@ def test_bytes_that_are_no_text_are_no_trouble() -> None:
 
 
 def test_a_file_that_has_outputs_matters_whatever_it_says() -> None:
-    origin = Origin("", "a")
-    assert groups({"a.py": origin}, {"a.py": scan(b"x = (", origin)}, ["a.py"]) == [("a.py",)]
+    assert graph_from_texts({"a.py": b"x = ("}, ["a.py"]).groups == (("a.py",),)
+
+
+def test_a_file_is_imported_if_another_one_imports_it() -> None:
+    sources = {"a.py": b"import b, a", "b.py": b"x = 1", "c.py": b"import torch"}
+    assert graph_from_texts(sources).imported == {"b.py"}

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from qten_gen.project import manifest
+import qten_gen as qten_gen_package
+from qten_gen.common.format_number import FORMAT
+from qten_gen.model.diagnostics import Span
+from qten_gen.project import import_graph, manifest, staleness
+from qten_gen.project.scan import Origin, Scan, scan
 from tests.command import BATCH, BROKEN, Command
 
 LONG_AGO = 1_500_000_000
 
 
 @pytest.fixture
-def settled(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+def unchanged(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
     """A generated project whose files are old, and a generator that must not be needed."""
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("src/model.py", BATCH)
@@ -31,14 +35,14 @@ def unexpected(*arguments: object) -> None:
     raise AssertionError("the generator was called")
 
 
-def test_an_unchanged_tree_needs_no_generator(settled: Command) -> None:
-    assert settled("src").summary == "2 files up to date"
-    assert settled("--check", "src").status == 0
+def test_an_unchanged_tree_needs_no_generator(unchanged: Command) -> None:
+    assert unchanged("src").summary == "2 files up to date"
+    assert unchanged("--check", "src").status == 0
 
 
-def test_an_unchanged_tree_is_not_read(settled: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_tree_is_not_read(unchanged: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manifest, "digest", unexpected_digest(manifest.digest))
-    assert settled("src").summary == "2 files up to date"
+    assert unchanged("src").summary == "2 files up to date"
 
 
 def unexpected_digest(digest: object) -> object:
@@ -61,30 +65,30 @@ def test_the_second_run_needs_no_generator_already(qten_gen: Command, monkeypatc
     assert qten_gen("src").summary == "4 files up to date"
 
 
-def test_touched_files_need_no_generator(settled: Command) -> None:
+def test_touched_files_need_no_generator(unchanged: Command) -> None:
     for name in ("model.py", "plain.py", "model_qten.py"):
         os.utime(f"src/{name}")
-    assert settled("src").summary == "2 files up to date"
+    assert unchanged("src").summary == "2 files up to date"
 
 
-def test_a_new_file_without_declarations_needs_no_generator(settled: Command) -> None:
-    settled.write("src/more.py", "import model\n")
-    assert settled("src").summary == "2 files up to date"
+def test_a_new_file_without_declarations_needs_no_generator(unchanged: Command) -> None:
+    unchanged.write("src/more.py", "import model\n")
+    assert unchanged("src").summary == "2 files up to date"
 
 
-def test_one_file_of_the_tree_needs_no_generator(settled: Command) -> None:
-    assert settled("src/model.py").summary == "2 files up to date"
+def test_one_file_of_the_tree_needs_no_generator(unchanged: Command) -> None:
+    assert unchanged("src/model.py").summary == "2 files up to date"
 
 
-def test_an_unchanged_tree_leaves_the_manifest_alone(settled: Command) -> None:
+def test_an_unchanged_tree_leaves_the_manifest_alone(unchanged: Command) -> None:
     before = os.stat(".qten_cache/manifest.json").st_mtime_ns
-    settled("src")
+    unchanged("src")
     assert os.stat(".qten_cache/manifest.json").st_mtime_ns == before
 
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "null", "{}", '{"generator": 1}', '{"generator": "G", "seen": [], "fresh": {}}'],
+    ["", "{", "[]", "null", "{}", '{"generator": 1}', '{"generator": "G", "sources": [], "fresh": {}}'],
 )
 def test_a_damaged_manifest_is_ignored(qten_gen: Command, text: str) -> None:
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
@@ -99,9 +103,9 @@ def test_a_manifest_with_wrong_entries_is_ignored(qten_gen: Command) -> None:
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
     document = json.loads(qten_gen.read(".qten_cache/manifest.json"))
-    damages: list[object] = [None, 3, [], ["a", "b", "c"], [{}, {}, {}], [["a"], {}, []]]
+    damages: list[object] = [None, 3, [], ["a", "b", "c"], [{}, {}, {}], [["a"], {}, []], ["a", {}, [[1]]]]
     for damage in damages:
-        for part in ("seen", "fresh"):
+        for part in ("sources", "fresh"):
             entries = {**document[part], "src/model.py": damage}
             qten_gen.write(".qten_cache/manifest.json", json.dumps({**document, part: entries}))
             assert qten_gen("src").summary == "2 files up to date"
@@ -114,6 +118,53 @@ def test_a_manifest_of_another_generator_is_ignored(qten_gen: Command, monkeypat
     assert known.fresh
     monkeypatch.setattr(manifest, "__version__", "other")
     assert manifest.load("src") == manifest.Manifest({}, {})
+
+
+def test_a_manifest_of_another_output_format_is_ignored(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+    assert manifest.load("src").fresh
+    monkeypatch.setattr(manifest, "FORMAT", FORMAT + 1)
+    assert manifest.load("src") == manifest.Manifest({}, {})
+    assert not qten_gen("src").status
+
+
+def test_the_generator_is_known_by_its_modules_and_templates_and_not_by_the_runtime(tmp_path: Path) -> None:
+    assert Path(qten_gen_package.__file__).parent == Path(manifest.PACKAGE)
+    for name in ("package/emit/module.py", "package/runtime/kernel.py", "templates/module.py.j2"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text("")
+    package = str(tmp_path / "package")
+    before = manifest.generator(package)
+    (tmp_path / "package/runtime/kernel.py").write_text("x = 1\n")
+    assert manifest.generator(package) == before
+    (tmp_path / "package/emit/module.py").write_text("x = 1\n")
+    edited = manifest.generator(package)
+    (tmp_path / "templates/module.py.j2").write_text("x\n")
+    assert len({before, edited, manifest.generator(package)}) == 3
+
+
+def test_a_run_looks_through_each_source_once(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    scanned = []
+
+    def counted(data: bytes, origin: Origin) -> Scan:
+        scanned.append(origin.module)
+        return scan(data, origin)
+
+    for module in (staleness, import_graph):
+        monkeypatch.setattr(module, "scan", counted)
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen.write("src/plain.py", "import model\n")
+    assert qten_gen("src").summary == "2 files written"
+    assert sorted(scanned) == ["model", "plain"]
+
+
+def test_a_warning_is_read_back_as_it_was(qten_gen: Command) -> None:
+    qten_gen.write("src/model.py", BATCH + "    weight: float\n")
+    qten_gen("src")
+    (warning,) = manifest.load("src").fresh["model.py"].warnings
+    assert (warning.code, warning.path) == ("QG210", "")
+    assert warning.span == Span(6, 13, 6, 18, "    weight: float")
 
 
 def test_a_change_within_the_same_tick_of_the_clock_is_seen(qten_gen: Command) -> None:

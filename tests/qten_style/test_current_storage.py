@@ -9,8 +9,6 @@ import copy
 import io
 import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.nn.utils import parametrize, prune
 
 from qten_gen import Module
+from tests import fresh_process
 
 from .declared import Framed, Model, Outer, labelled
 
@@ -183,13 +182,7 @@ def test_a_process_that_never_assigned_reads_a_pickled_module(tmp_path: Path) ->
     (tmp_path / "model.pickle").write_bytes(pickle.dumps(Model()))
     program = "import pickle; m = pickle.load(open('model.pickle', 'rb')); print(m.double().weight.dtype, m.basis.dims)"
     paths = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2])])
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-    )
+    done = fresh_process.run("-c", program, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths})
     assert done.stdout == "torch.float64 ('row', 'column')\n", done.stderr
 
 

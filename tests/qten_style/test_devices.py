@@ -57,7 +57,7 @@ def test_gpu_means_what_the_machine_has(backend: str) -> None:
 def test_a_backend_with_one_gpu_takes_no_index(backend: str) -> None:
     """\"This should only be set when the target GPU backend supports multiple devices\""""
     assert Device("gpu").torch_device() == torch.device("mps")
-    with pytest.raises(ValueError, match="gpu:1 is no device: mps has one gpu"):
+    with pytest.raises(ValueError, match="gpu:1 is not a device: mps has one gpu"):
         Device("gpu", 1).torch_device()
 
 

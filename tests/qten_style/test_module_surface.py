@@ -82,7 +82,7 @@ def test_export_names_what_cannot_be_exported() -> None:
     """ "AttributeError: If the module has no attribute named name. TypeError: If the named attribute is not a Tensor." """
     with pytest.raises(AttributeError, match="no attribute 'wieght'"):
         Model().export("wieght")
-    with pytest.raises(TypeError, match=r"Model\.linear is no LabelledTensor but Linear"):
+    with pytest.raises(TypeError, match=r"Model\.linear is not a LabelledTensor but Linear"):
         Model().export("linear")
 
 

@@ -167,7 +167,7 @@ def test_a_materializer_has_to_be_a_method_or_a_function() -> None:
     with pytest.raises(AttributeError, match="Decay has no attribute 'missing'"):
         VirtualTensor(decay, "v", "missing")
     for name in ("rate", "fixed"):
-        with pytest.raises(TypeError, match=f"{name} is no method"):
+        with pytest.raises(TypeError, match=f"{name} is not a method"):
             VirtualTensor(decay, "v", name)
     with pytest.raises(TypeError, match="a function or the name of a method, got int"):
         VirtualTensor(decay, "v", 3)  # type: ignore[arg-type] # the mistake under test
@@ -183,7 +183,7 @@ def test_a_materializer_has_to_give_a_tensor() -> None:
 
 @pytest.mark.parametrize("name", ["no name", "1st", "", "class", "a.b"])
 def test_a_name_has_to_be_one_of_an_attribute(name: str) -> None:
-    with pytest.raises(ValueError, match="is no name of an attribute"):
+    with pytest.raises(ValueError, match="is not the name of an attribute"):
         VirtualTensor(Decay(), name, twice)
 
 

@@ -4,8 +4,6 @@ import copy
 import io
 import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from torch import nn
 from torch.nn.utils import parametrizations
 
 from qten_gen import VirtualTensor
+from tests import fresh_process
 
 from .test_virtual_tensor import Decay, twice
 
@@ -62,13 +61,7 @@ def test_a_process_that_never_made_one_reads_a_pickled_module(tmp_path: Path) ->
     (tmp_path / "module.pickle").write_bytes(pickle.dumps(linear))
     program = "import pickle; m = pickle.load(open('module.pickle', 'rb')); print(m.double().v.value)"
     paths = os.pathsep.join([str(Path(__file__).parents[1]), str(Path(__file__).parents[2])])
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-    )
+    done = fresh_process.run("-c", program, cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths})
     assert done.stdout == "tensor([1.], dtype=torch.float64)\n", done.stderr
 
 

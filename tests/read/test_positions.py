@@ -3,16 +3,16 @@
 import pytest
 
 from qten_gen.model import NO_PATH, NodePath
-from qten_gen.model.diagnostics import Diagnostic, Finding, Kind, in_file
+from qten_gen.model.diagnostics import Diagnostic, Kind, Span, diagnostic_at
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 
 KIND = Kind("QG000", "test")
 
 
-def located(text: str, place: NodePath, span: tuple[int, int] | None = None) -> tuple[int, int, int, int]:
-    (found,) = locate([in_file(Finding("", place, span=span).of(KIND), "a.py")], {"a.py": text.encode()})
-    return found.line, found.column, found.end_line, found.end_column
+def located(text: str, place: NodePath, within: tuple[int, int] | None = None) -> tuple[int, int, int, int]:
+    (found,) = locate([Diagnostic(KIND, "", place, within=within, path="a.py")], {"a.py": text.encode()})
+    return found.span[:4]
 
 
 def value_place(text: str) -> NodePath:
@@ -30,14 +30,14 @@ def test_a_place_is_the_node_it_leads_to() -> None:
 
 
 @pytest.mark.parametrize("quoted", ['"3*dmi"', "'3*dmi'", '"""3*dmi"""', 'r"3*dmi"'])
-def test_a_span_counts_from_the_content_of_a_string(quoted: str) -> None:
+def test_a_part_counts_from_the_content_of_a_string(quoted: str) -> None:
     text = f"from qten_gen import param\nclass A(B):\n    w: object = param({quoted})\n"
     column = text.splitlines()[2].index("dmi") + 1
 
     assert located(text, value_place(text), (2, 3)) == (3, column, 3, column + 3)
 
 
-def test_a_span_in_a_string_with_escapes_marks_the_whole_string() -> None:
+def test_a_part_of_a_string_with_escapes_marks_the_whole_string() -> None:
     text = 'from qten_gen import param\nclass A(B):\n    w: object = param("3\\x2admi")\n'
 
     assert located(text, value_place(text), (2, 3)) == (3, 23, 3, 33)
@@ -53,6 +53,22 @@ def test_a_place_that_does_not_exist_is_the_start_of_the_file() -> None:
 
 
 def test_what_has_a_line_keeps_it() -> None:
-    item = Diagnostic("QG001", "syntax-error", "error", "a.py", "", line=3, column=4)
+    item = diagnostic_at(KIND, "a.py", "", line=2, column=4)
 
     assert locate([item], {}) == (item,)
+    (found,) = locate([item], {"a.py": b"x = (\ny = 1\n"})
+    assert found.span == Span(2, 4, 2, 5, "y = 1")
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        ("# -*- coding: latin-1 -*-\r\nx = 'ü'\r\n".encode("latin-1"), "x = 'ü'"),
+        (b"# -*- coding: klingon -*-\nx = 1", "x = 1"),
+        (b"\nx = '\xff'\n", "x = '\ufffd'"),
+        (b"# one line", None),
+    ],
+)
+def test_a_span_carries_its_source_line_whatever_the_encoding(data: bytes, line: str | None) -> None:
+    (found,) = locate([diagnostic_at(KIND, "a.py", "", line=2, column=1)], {"a.py": data})
+    assert found.span.text == line

@@ -43,13 +43,13 @@ def test_a_coding_line_is_honoured() -> None:
 def test_a_byte_that_is_no_text_is_reported_at_its_line_and_column() -> None:
     found = refusal(b"x = 1\ny = '\xff'\n")
 
-    assert (found.code, found.line, found.column) == ("QG002", 2, 6)
+    assert (found.code, found.span.line, found.span.column) == ("QG002", 2, 6)
 
 
 def test_an_unknown_encoding_is_reported() -> None:
     found = refusal(b"# -*- coding: klingon -*-\n")
 
-    assert (found.code, found.line, found.message) == ("QG002", 1, "unknown encoding: klingon")
+    assert (found.code, found.span.line, found.message) == ("QG002", 1, "unknown encoding: klingon")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_an_unknown_encoding_is_reported() -> None:
 def test_a_syntax_error_has_the_position_that_python_gives_it(text: str, line: int, column: int) -> None:
     found = refusal(text.encode())
 
-    assert (found.code, found.line, found.column) == ("QG001", line, column)
+    assert (found.code, found.span.line, found.span.column) == ("QG001", line, column)
 
 
 @pytest.mark.parametrize("opening", ["(", "[", "{"])
@@ -209,7 +209,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     found, diagnostics = read(data, "shop/model.py", "shop.model")
 
     assert found.path == "shop/model.py"
-    assert all(item.line > 0 and item.column > 0 for item in diagnostics)
+    assert all(item.span.line > 0 and item.span.column > 0 for item in diagnostics)
 
 
 STRING_OPTIONS = [

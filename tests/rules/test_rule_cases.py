@@ -170,7 +170,7 @@ def test_a_required_field_cannot_follow_an_inherited_default() -> None:
         """
     )
 
-    assert (item.code, item.line) == ("QG202", 9)
+    assert (item.code, item.span.line) == ("QG202", 9)
 
 
 def test_a_keyword_only_field_may_follow_a_default() -> None:
@@ -189,7 +189,7 @@ def test_a_virtual_tensor_cannot_take_a_name_of_modules_either() -> None:
         def parameters(self, dtype, device) -> Tensor: ...
     """
 
-    assert [(item.code, item.line, item.column) for item in found(text)] == [("QG203", 8, 9)]
+    assert [(item.code, item.span.line, item.span.column) for item in found(text)] == [("QG203", 8, 9)]
 
 
 def test_a_field_cannot_hide_a_method_of_a_base() -> None:
@@ -238,7 +238,7 @@ def test_a_nested_class_is_a_known_type() -> None:
 def test_an_unknown_name_inside_a_type_is_marked_by_itself() -> None:
     (item,) = found("class Batch(TensorClass):\n    x: dict[str, Tensr]\n")
 
-    assert (item.code, item.column, item.end_column, item.help) == ("QG207", 18, 23, "did you mean Tensor?")
+    assert (item.code, item.span.column, item.span.end_column, item.help) == ("QG207", 18, 23, "did you mean Tensor?")
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_an_argument_that_cannot_be_read_from_the_text_is_reported(call: str, ma
     (item,) = found(f"SIZE = 3\nsizes = (1, 2)\nFLAG = True\nclass Net(Module):\n{line}\n")
 
     assert item.code == "QG305"
-    assert line[item.column - 1 : item.end_column - 1] == marked
+    assert line[item.span.column - 1 : item.span.end_column - 1] == marked
 
 
 def test_a_field_has_one_kind_of_default() -> None:

@@ -48,9 +48,9 @@ def test_the_bad_example_is_reported_at_the_marked_place_and_nothing_else_is(rul
 
     (found,) = found_in(bad.text)
 
-    assert (found.code, found.line, found.column) == (rule.KIND.code, bad.line, bad.column)
-    assert found.end_column == bad.end_column
-    assert (found.name, found.severity) == (rule.KIND.name, rule.KIND.severity)
+    assert (found.code, found.span.line, found.span.column) == (rule.KIND.code, bad.line, bad.column)
+    assert found.span.end_column == bad.end_column
+    assert found.kind == rule.KIND
 
 
 @pytest.mark.parametrize("rule", CHECKED, ids=lambda rule: rule.KIND.name)

@@ -13,6 +13,7 @@ from textwrap import dedent
 import pytest
 
 from qten_gen.cli.command import main
+from tests import fresh_process
 
 REPOSITORY = Path(__file__).parents[2]
 STUBS = (str(REPOSITORY), str(REPOSITORY / "stubs"))
@@ -102,33 +103,24 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_python_imports_what_was_generated(project: Path, name: str) -> None:
     layout = LAYOUTS[name]
-    environment = {"PYTHONPATH": os.pathsep.join((str(REPOSITORY), str(project / layout.path)))}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", project / layout.program],
-        cwd=project / layout.started_in,
-        env=os.environ | environment | {"QTEN_GEN_JIT": "off"},
-        capture_output=True,
-        text=True,
-    )
+    paths = os.pathsep.join((str(REPOSITORY), str(project / layout.path)))
+    environment = {**os.environ, "PYTHONPATH": paths, "QTEN_GEN_JIT": "off"}
+    done = fresh_process.run("-W", "error", project / layout.program, cwd=project / layout.started_in, env=environment)
     assert (done.stdout, done.stderr) == (f"torch.Size([2]) {layout.base}\n", "")
 
 
 def test_a_module_of_a_source_root_runs_with_python_m(project: Path) -> None:
     write(project / "src/shop/main.py", "from .model_qten import Marked\n\nprint(Marked.__module__)\n")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "shop.main"],
-        cwd=project / "src",
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY), "QTEN_GEN_JIT": "off"},
-        capture_output=True,
-        text=True,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "QTEN_GEN_JIT": "off"}
+    done = fresh_process.run("-W", "error", "-m", "shop.main", cwd=project / "src", env=environment)
     assert (done.stdout, done.stderr) == ("shop.model\n", "")
 
 
+@pytest.mark.xdist_group("mypy")
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_mypy_sees_the_exact_types(project: Path, name: str) -> None:
     layout = LAYOUTS[name]
-    cache = REPOSITORY / ".mypy_cache" / "layouts"
+    cache = REPOSITORY / ".mypy_cache"
     options = ("--strict", "--no-error-summary", "--output=json", "--config-file=", f"--cache-dir={cache}")
     done = subprocess.run(
         [sys.executable, "-m", "mypy", *options, project / layout.program],

@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
 REPOSITORY = HERE.parents[1]
@@ -53,9 +55,10 @@ def run(*arguments: str, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.xdist_group("mypy")
 def test_mypy_reports_what_the_programs_say() -> None:
     path = os.pathsep.join(map(str, (PROGRAMS, HERE.parent / "samples", REPOSITORY / "stubs", REPOSITORY)))
-    cache = REPOSITORY / ".mypy_cache" / "programs"
+    cache = REPOSITORY / ".mypy_cache"
     options = ("--strict", "--python-version=3.11", "--output=json", "--config-file=", f"--cache-dir={cache}")
     output = run("mypy", *options, ".", MYPYPATH=path)
     reports = [json.loads(line) for line in output.splitlines() if line.startswith("{")]

@@ -22,6 +22,7 @@ def pairs() -> list[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     sys.version_info >= (3, 12), reason="the settings of mypy are those of Python 3.11, and stubtest compares with them"
 )

@@ -103,6 +103,7 @@ class _Names(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _names(lines: tuple[str, ...]) -> _Names:
+    """The names that a file binds, from its text; none where it cannot be parsed."""
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError:

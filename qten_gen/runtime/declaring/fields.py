@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from ...common import language
 from ...common.specifier_records import RecordedCall
-from ..module.containers import ModuleDict, ModuleList
+from .containers import ModuleDict, ModuleList
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -213,13 +213,13 @@ def param(
         head: nn.Parameter = param(tie="embed.weight")
 
     Args:
-        dims: One size for each dimension: a number, or an expression over config fields.
-        initializer: Fills the parameter; called by the constructor and by `reset_parameters`.
-        dtype: A dtype that the constructor's `dtype` does not replace.
+        dims: One size for each dimension: a number, or an expression over config fields. Without any, a scalar.
+        initializer: Fills the parameter in place; called by the constructor and by `reset_parameters`, without gradients.
+        dtype: The dtype, whatever the constructor's `dtype` says. Without it: the constructor's, else torch's default.
         requires_grad: Whether gradients are recorded.
         when: The config field that says whether there is a parameter; if not, the attribute is None.
         tie: The path of a parameter declared above, which this one is too.
-        init: For type checkers: a parameter is no constructor argument.
+        init: For type checkers: a parameter is not a constructor argument.
     """
     return cast(nn.Parameter, Parameter(dims, initializer, dtype, requires_grad, when, tie))
 
@@ -254,12 +254,12 @@ def buffer(
         scale: Tensor = buffer("heads", persistent=False, initializer=nn.init.ones_)
 
     Args:
-        dims: One size for each dimension: a number, or an expression over config fields.
-        initializer: Fills the buffer; called by the constructor and by `reset_parameters`.
-        dtype: A dtype that the constructor's `dtype` does not replace.
+        dims: One size for each dimension: a number, or an expression over config fields. Without any, a scalar.
+        initializer: Fills the buffer in place; called by the constructor and by `reset_parameters`.
+        dtype: The dtype, whatever the constructor's `dtype` says. Without it: the constructor's, else torch's default.
         persistent: Whether the buffer is in the state dict.
         when: The config field that says whether there is a buffer; if not, the attribute is None.
-        init: For type checkers: a buffer is no constructor argument.
+        init: For type checkers: a buffer is not a constructor argument.
     """
     return cast(Tensor, Buffer(dims, initializer, dtype, persistent, when))
 
@@ -283,7 +283,7 @@ def submodule(
 ) -> M | ModuleList[M] | ModuleDict[M] | None:
     """A child module: `cls` is called with the arguments when the owner is constructed.
 
-    A string is a dimension expression over config fields; `const("...")` is a string that is none. `device` and `dtype` come
+    A string is a dimension expression over config fields; `const("...")` is a plain string. `device` and `dtype` come
     from the owner's constructor.
 
         norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", eps=1e-6)
@@ -297,7 +297,7 @@ def submodule(
         when: The config field that says whether there is a child; if not, the attribute is None.
         repeat: How many children alike: a number, or an expression over config fields.
         keys: One child for each of these names; a string is the config field that holds them.
-        init: For type checkers: a child is no constructor argument.
+        init: For type checkers: a child is not a constructor argument.
         kwargs: What it is called with. A class that takes one of the names above is wrapped in `functools.partial`.
     """
     when = cast("str | None", kwargs.pop("when", None))
@@ -318,7 +318,7 @@ def virtual(
     """Decorate a method of a Module: its result becomes a read-only attribute that follows the module's dtype and device.
 
     The method is called when the attribute is read, with the dtype and device of the module's first parameter (see
-    `qten_gen.runtime.module.virtual`), and its result is cast to them. It is never in the state dict.
+    `qten_gen.runtime.module.virtual_tensors`), and its result is cast to them. It is never in the state dict.
 
         @virtual(cached=True)
         def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -338,5 +338,5 @@ def virtual(
 
 
 def const(value: T) -> T:
-    """A string argument of `submodule` that is no dimension expression: `const("circular")`."""
+    """A string argument of `submodule` that is not a dimension expression: `const("circular")`."""
     return cast(T, Const(value))

@@ -1,22 +1,22 @@
 """Whether the class that was generated for a declaration is still the one that it gives.
 
 Fresh means that the declaration, as the statement says it now, has the fingerprint that the generated class carries, and that
-the values which the generated text spells out are the values in the statement. Stale code never runs: `jit` takes its place.
+the values which the generated text spells out are the values in the statement. Stale code never runs: `in_memory` builds
+the class anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import loading
-from .fields import Const, Default
+from . import generator, loading
 from .loading import BrokenModule, real_name
+from .values import Values
 
 if TYPE_CHECKING:
-    from ...model import Declaration
+    from .generator import Declaration
 
 
 class GeneratedClass(NamedTuple):
@@ -33,36 +33,7 @@ class NoGeneratedClass(NamedTuple):
     modules: tuple[ModuleType, ...] = ()
 
 
-class Values(NamedTuple):
-    """The objects that a class statement gives its fields: defaults by name, specifier records by name."""
-
-    defaults: dict[str, Default]
-    specifiers: dict[str, object]
-    bare: tuple[str, ...] = ()
-    """Fields given by `field()` without a default."""
-
-    def get(self, key: str) -> object:
-        """What `split`, `scale.initializer`, `norm.cls`, `norm.args.0` or `norm.kwargs.bias` names; None for nothing."""
-        name, *path = key.split(".")
-        if not path:
-            default = self.defaults.get(name)
-            return None if default is None else default.value
-        found = self.specifiers.get(name)
-        for step in path:
-            found = _item(found, step)
-        return found.value if isinstance(found, Const) else found
-
-
-def _item(holder: object, name: str) -> object:
-    if isinstance(holder, Mapping):
-        return holder.get(name)
-    if isinstance(holder, tuple) and name.isdecimal():
-        return holder[int(name)]
-    found: object = getattr(holder, name, None)
-    return found
-
-
-def find_part(name: str, qualname: str, module: str) -> GeneratedClass | NoGeneratedClass:
+def find_generated(name: str, qualname: str, module: str) -> GeneratedClass | NoGeneratedClass:
     """What was generated for a class statement, not compared yet. Only top-level classes are generated for."""
     if name != qualname:
         return NoGeneratedClass()
@@ -80,19 +51,19 @@ def find_part(name: str, qualname: str, module: str) -> GeneratedClass | NoGener
     return NoGeneratedClass(f"{name} was declared after {official.__name__} was generated", (joined,))
 
 
-def compare(part: GeneratedClass, declaration: Declaration, values: Values) -> GeneratedClass | NoGeneratedClass:
-    """The part, if it is the class that the declaration gives."""
-    model, reflection = import_module("qten_gen.model"), import_module("qten_gen.reflection")
-    assumed: dict[str, str] = vars(part.cls).get("_inlined_values", {})
-    if vars(part.cls).get("_fingerprint") == model.fingerprint(declaration) and all(
-        reflection.written_as(values.get(key), text) for key, text in assumed.items()
+def compare(generated: GeneratedClass, declaration: Declaration, values: Values) -> GeneratedClass | NoGeneratedClass:
+    """The generated class, if it is the one that the declaration gives, and why it cannot be used otherwise."""
+    inlined: dict[str, str] = vars(generated.cls).get("_inlined_values", {})
+    if vars(generated.cls).get("_fingerprint") == generator.fingerprint(declaration) and all(
+        generator.is_written_as(values.get(key), text) for key, text in inlined.items()
     ):
-        return part
-    return NoGeneratedClass(f"{declaration.name} changed after {part.modules[0].__name__} was generated", part.modules)
+        return generated
+    reason = f"{declaration.name} changed after {generated.modules[0].__name__} was generated"
+    return NoGeneratedClass(reason, generated.modules)
 
 
-def known_nested(part: GeneratedClass | NoGeneratedClass, module: str) -> Callable[[str], bool]:
+def known_nested(generated: GeneratedClass | NoGeneratedClass, module: str) -> Callable[[str], bool]:
     """A test whether a name that cannot be looked up yet is a TensorClass, from what the generated class says."""
-    nested: Mapping[str, str] = vars(part.cls).get("_nested", {}) if isinstance(part, GeneratedClass) else {}
+    nested: Mapping[str, str] = vars(generated.cls).get("_nested", {}) if isinstance(generated, GeneratedClass) else {}
     known = {loading.resolve_reference(reference, real_name(module)) for reference in nested.values()}
     return known.__contains__

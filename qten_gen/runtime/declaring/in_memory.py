@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import warnings
-from importlib import import_module
 from linecache import cache as line_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import loading
+from . import generator, loading
 from .class_scope import Scope
 from .freshness import GeneratedClass, NoGeneratedClass
 
 if TYPE_CHECKING:
-    from ...model import Declaration
+    from .generator import Declaration
 
 JIT_VARIABLE = "QTEN_GEN_JIT"
 """Environment variable: `on` (the default) builds missing and stale classes in memory, `off` makes them an error."""
@@ -38,7 +37,7 @@ def build(
         DeclarationError: the declaration breaks a rule.
     """
     _allow(declaration, missing, scope)
-    text: str = import_module("qten_gen.generate.in_memory").render(declaration, dict(parents))
+    text = generator.render(declaration, dict(parents))
     module = loading.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     filename = f"<qten-gen {declaration.module}.{declaration.name} {module.__name__.rpartition('#')[2]}>"
     module.__file__ = filename
@@ -51,7 +50,7 @@ def build(
 
 def nested_in_source(name: str) -> bool:
     """Whether a name that cannot be looked up yet is a TensorClass: the source that declares it is read as text."""
-    return bool(import_module("qten_gen.generate.in_memory").is_tensorclass(name))
+    return generator.is_tensorclass(name)
 
 
 def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> None:

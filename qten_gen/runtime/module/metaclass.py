@@ -1,19 +1,17 @@
-"""The metaclass of Module: who takes assignments, and where virtual tensors stand."""
+"""The metaclass of Module: bases for assignment, and where virtual tensors stand."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, cast, dataclass_transform
 
+from ..declaring import generator
 from ..declaring.fields import Virtual, buffer, field, param, submodule, virtual
 from ..declaring.metaclass import DeclarationMeta
-from ..qten_style.ownership import LabelledOwner
-from .cached_virtual import getter
+from .core.module_base import ModuleBase
+from .virtual_cache import getter
 
 if TYPE_CHECKING:
-    from ...model import Declaration
-    from ...reflection import ClassStatement
-    from .module import Module
+    from ..declaring.generator import ClassStatement, Declaration, ModuleDecl
 
 
 @dataclass_transform(field_specifiers=(field, param, buffer, submodule, virtual), eq_default=False)
@@ -27,24 +25,25 @@ class ModuleMeta(DeclarationMeta):
         ) -> ModuleMeta: ...
 
     @staticmethod
-    def _read(statement: ClassStatement) -> Declaration:
-        declaration: Declaration = import_module("qten_gen.reflection").read_module(statement)
-        return declaration
+    def _read_declaration(statement: ClassStatement) -> ModuleDecl:
+        return generator.read_module(statement)
 
     @staticmethod
-    def _further_bases(declaration: Declaration, bases: tuple[type, ...]) -> tuple[type, ...]:
-        """Classes that write their own `__init__` register by assignment, so those take any assignment."""
-        owns = declaration.custom_init and not any(issubclass(base, LabelledOwner) for base in bases)
-        return (LabelledOwner,) if owns else ()
+    def _mixins(declaration: Declaration, bases: tuple[type, ...]) -> tuple[type, ...]:
+        """Classes that write their own `__init__` register by assignment, and have bases for that."""
+        if not cast("ModuleDecl", declaration).custom_init:
+            return ()
+        declared = next(base for base in bases if issubclass(base, ModuleBase))
+        return tuple(mixin for mixin in declared._own_init_mixins if not any(issubclass(base, mixin) for base in bases))
 
-    def _complete(cls) -> None:
+    def _complete_class(cls) -> None:
         """Virtual tensors move to the declaration: `super()` in their functions must reach the parent's, not their own."""
-        part = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
-        for name, value in list(vars(part).items()):
+        generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
+        for name, value in list(vars(generated).items()):
             specifier = cls._specifiers.get(name)
             if isinstance(specifier, Virtual):
                 if specifier.cached:
-                    value = property(getter(cast("type[Module]", cls), name), doc=value.__doc__)
+                    value = property(getter(cast("type[ModuleBase]", cls), name), doc=value.__doc__)
                     value.__set_name__(cls, name)  # type: ignore[attr-defined] # the typeshed does not know it
                 type.__setattr__(cls, name, value)
-                delattr(part, name)
+                delattr(generated, name)

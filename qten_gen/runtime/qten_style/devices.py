@@ -43,7 +43,7 @@ class Device:
         if self.name not in NAMES:
             raise ValueError(f"no device is named {self.name!r}; the names are {_forms()}")
         if self.index is not None and (self.name != "gpu" or self.index < 0):
-            raise ValueError(f"{self.name}:{self.index} is no device; the names are {_forms()}")
+            raise ValueError(f"{self.name}:{self.index} is not a device; the names are {_forms()}")
 
     @classmethod
     def new(cls, name: str) -> Device:
@@ -78,7 +78,7 @@ class Device:
             raise RuntimeError(f"this machine has no gpu: {', '.join(_BACKENDS)} are not available")
         if backend == "mps":
             if self.index:
-                raise ValueError(f"{self} is no device: mps has one gpu, which has no index or 0")
+                raise ValueError(f"{self} is not a device: mps has one gpu, which has no index or 0")
             return torch.device("mps")
         if self.index is None:
             return torch.device(backend, getattr(torch, backend).current_device())
@@ -89,10 +89,21 @@ class Device:
 
 
 class DeviceBounded:
-    """What lives on a device and can be brought to another one.
+    """Base of what lives on a device and can be moved to another one.
 
-    A class derives from it and defines `device` and `to_device`. Assigned to an attribute of a Module, such a value is brought
-    to the module's device first. Values return a copy of themselves; a Module, as any nn.Module, moves and returns itself.
+        class Points(DeviceBounded):
+            def __init__(self, data: Tensor) -> None:
+                self.data = data
+
+            @property
+            def device(self) -> Device:
+                return Device.of(self.data.device)
+
+            def to_device(self, device: Device) -> Points:
+                return Points(self.data.to(device.torch_device()))
+
+    A value that is assigned to an attribute of a Module is moved to the module's device first. Values return a copy of
+    themselves; a Module, as any nn.Module, moves and returns itself.
     """
 
     __slots__ = ()

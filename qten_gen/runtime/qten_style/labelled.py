@@ -58,11 +58,11 @@ class LabelledTensor(DeviceBounded):
     whose data is always the module's.
 
     Args:
-        data: The tensor; not copied.
+        data: The tensor, of any shape, dtype and device; not copied.
         dims: One label for each of its dimensions.
 
     Raises:
-        TypeError: `data` is no tensor, `dims` is a string, or a label is not hashable.
+        TypeError: `data` is not a tensor, `dims` is a string, or a label is not hashable.
         ValueError: there are more labels than dimensions, or fewer.
     """
 
@@ -124,7 +124,7 @@ class LabelledTensor(DeviceBounded):
         return None if grad is None else labelled(grad, self._dims)
 
     def attach(self) -> LabelledTensor:
-        """Itself where it requires gradients; else a copy that does, and is a leaf of its own."""
+        """This tensor if it requires gradients; otherwise a copy that does, and is a leaf of its own."""
         if self.data.requires_grad:
             return self
         return labelled(self.data.detach().clone().requires_grad_(), self._dims)
@@ -138,7 +138,7 @@ class LabelledTensor(DeviceBounded):
         return labelled(self.data.clone(), self._dims)
 
     def to_device(self, device: Device) -> Self:
-        """A copy on `device`; itself where it is there already.
+        """A copy on `device`, or this tensor if it is there already.
 
         Raises:
             RuntimeError: a gpu, and the machine has none.

@@ -35,7 +35,7 @@ class VirtualTensorAttributes(NamedTuple):
 
 @dataclass(eq=False)
 class _Record:
-    """What a module keeps of a virtual tensor."""
+    """What a module keeps of a virtual tensor: the class and attribute it belongs to, and how it is computed."""
 
     cls: type[nn.Module]
     name: str
@@ -79,9 +79,9 @@ class VirtualTensor:
         persist: Whether dtype and device are in the state dict, and restored from it.
 
     Raises:
-        AttributeError: the owner has no attribute that is called as the materializer, or one that is called `name` already.
-        TypeError: the attribute that the materializer names is no method, or an argument has the wrong type.
-        ValueError: `name` is no identifier.
+        AttributeError: the owner has no attribute of the materializer's name, or it has an attribute `name` already.
+        TypeError: the attribute that the materializer names is not a method, or an argument has the wrong type.
+        ValueError: `name` is not an identifier.
     """
 
     __slots__ = ("__weakref__", "_owner", "_record")
@@ -177,7 +177,7 @@ class VirtualTensor:
 
         Raises:
             AttributeError: the attribute was deleted or replaced.
-            TypeError: the materializer gives no tensor.
+            TypeError: the materializer returned something other than a tensor.
         """
         record, reference = self._record, self._reference()
         dtype, device = reference.dtype, reference.device
@@ -220,12 +220,13 @@ class VirtualTensor:
 
 
 def _check_owner(owner: nn.Module, name: str) -> None:
+    """Raise unless `owner` is a module in which the attribute and its reference buffer can take their names."""
     if not isinstance(owner, nn.Module):
         raise TypeError(f"a virtual tensor belongs to an nn.Module, got {type(owner).__name__}")
     if not isinstance(name, str):
         raise TypeError(f"the name of a virtual tensor is a string, got {type(name).__name__}")
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise ValueError(f"{name!r} is no name of an attribute")
+        raise ValueError(f"{name!r} is not the name of an attribute")
     if name in vars(owner).get(_TABLE, {}):
         return
     for taken in (name, f"_{name}_ref"):
@@ -241,7 +242,9 @@ def _check_materializer(owner: nn.Module, materializer: object) -> None:
                 f"{type(owner).__name__} has no attribute {materializer!r} to compute a virtual tensor"
             )
         if not ismethod(getattr(owner, materializer)):
-            raise TypeError(f"{type(owner).__name__}.{materializer} is no method and cannot compute a virtual tensor")
+            raise TypeError(
+                f"{type(owner).__name__}.{materializer} is not a method and cannot compute a virtual tensor"
+            )
     elif not callable(materializer):
         raise TypeError(f"a materializer is a function or the name of a method, got {type(materializer).__name__}")
 
@@ -258,6 +261,7 @@ def _read(module: nn.Module, name: str) -> object:
 
 
 def _make_way(module: nn.Module, name: str, value: object) -> bool:
+    """Take a virtual tensor that was made for this attribute; refuse anything else where one is assigned."""
     record = vars(module).get(_TABLE, {}).get(name)
     if isinstance(value, VirtualTensor):
         value.check_assignment(module, name)

@@ -11,20 +11,19 @@ import torch
 from torch import Size, Tensor
 from torch.utils import _pytree
 
-from .core.checks import named
+from .core.devices import Device
+from .core.errors import describe
+from .core.indices import Index, IndexItem
 from .core.lookup import Key, get, owner_of
 from .core.stored import Stored
+from .core.tensor_shapes import common_leading
 from .methods import joining
 from .methods.applying import apply
-from .methods.indexing import Index, IndexItem
-from .methods.moving import Device, pin_memory, to
-from .methods.reshaping import common_leading
+from .methods.indexing import getitem
+from .methods.moving import pin_memory, to
 
-if TYPE_CHECKING:
-    from .tensorclass import TensorClass
-
-B = TypeVar("B", bound="TensorClass")
-C = TypeVar("C", bound="TensorClass")
+B = TypeVar("B", bound=Stored)
+C = TypeVar("C", bound=Stored)
 
 Several = slice | list[int] | list[bool] | range | Tensor
 """What selects several objects of a lazy stack."""
@@ -57,7 +56,7 @@ class LazyStack(Generic[B]):
         for one in found:
             if not isinstance(one, Stored) or type(one) is not type(found[0]):
                 raise TypeError(
-                    f"LazyStack: expected objects of one TensorClass, got {named(found[0])} and {named(one)}"
+                    f"LazyStack: expected objects of one TensorClass, got {describe(found[0])} and {describe(one)}"
                 )
         object.__setattr__(self, "objects", found)
 
@@ -125,7 +124,7 @@ class LazyStack(Generic[B]):
 
         Raises:
             KeyError: there is no such field.
-            TypeError: it is no tensor field, or it is None in some objects and the form has no place for None.
+            TypeError: it is not a tensor field, or it is None in some objects and the form has no place for None.
             ValueError: the tensors cannot be stacked; the message names the forms.
         """
         found = [self._tensor(one, key) for one in self.objects]
@@ -133,20 +132,20 @@ class LazyStack(Generic[B]):
             return found
         if as_padded_tensor:
             return _padded(self._label(key), found, padding_value)
-        given = [tensor for tensor in found if tensor is not None]
-        if len(given) < len(found):
-            missing = f"{len(found) - len(given)} of {len(found)} objects"
+        present = [tensor for tensor in found if tensor is not None]
+        if len(present) < len(found):
+            missing = f"{len(found) - len(present)} of {len(found)} objects"
             raise TypeError(f"{self._label(key)} is None in {missing}; read it with as_list=True")
         if as_nested_tensor:
-            nested: Tensor = torch.nested.as_nested_tensor(given, layout=layout)
+            nested: Tensor = torch.nested.as_nested_tensor(present, layout=layout)
             return nested
-        shapes = list(dict.fromkeys(tuple(tensor.shape) for tensor in given))
+        shapes = list(dict.fromkeys(tuple(tensor.shape) for tensor in present))
         if len(shapes) > 1:
             raise ValueError(
                 f"{self._label(key)} has the shapes {', '.join(str(list(shape)) for shape in shapes)}, which are not one; "
                 "read it with as_list=True, as_padded_tensor=True or as_nested_tensor=True"
             )
-        return torch.stack(given)
+        return torch.stack(present)
 
     def _tensor(self, one: B, key: Key) -> Tensor | None:
         """The tensor in one object; None where the field or a nested object on the way is None."""
@@ -180,9 +179,9 @@ class LazyStack(Generic[B]):
         first, *rest = index if isinstance(index, tuple) else (index,)
         inner = cast(Index, tuple(rest))
         if isinstance(first, int) and not isinstance(first, bool):
-            return self.objects[first][inner] if rest else self.objects[first]
+            return getitem(self.objects[first], inner) if rest else self.objects[first]
         chosen = [self.objects[at] for at in _positions(first, len(self.objects))]
-        return LazyStack([one[inner] for one in chosen] if rest else chosen)
+        return LazyStack([getitem(one, inner) for one in chosen] if rest else chosen)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -204,7 +203,7 @@ class LazyStack(Generic[B]):
 
     def to(
         self,
-        target: Device | torch.dtype | Tensor | TensorClass,
+        target: Device | torch.dtype | Tensor | Stored,
         dtype: torch.dtype | None = None,
         non_blocking: bool = False,
     ) -> LazyStack[B]:
@@ -258,11 +257,11 @@ def _positions(index: object, length: int) -> list[int]:
     if isinstance(index, slice):
         return list(range(length))[index]
     if isinstance(index, Tensor) and index.dim() != 1:
-        raise TypeError(f"a LazyStack is indexed with tensors of one dimension, got {named(index)}")
+        raise TypeError(f"a LazyStack is indexed with tensors of one dimension, got {describe(index)}")
     if not isinstance(index, (Tensor, list, range)):
         raise TypeError(
             "a LazyStack is indexed with int, slice, a list, range or Tensor of int or bool, "
-            f"or a tuple that begins with one, got {named(index)}"
+            f"or a tuple that begins with one, got {describe(index)}"
         )
     found: list[int | bool] = index.tolist() if isinstance(index, Tensor) else list(index)
     if found and all(isinstance(at, bool) for at in found):
@@ -274,34 +273,34 @@ def _positions(index: object, length: int) -> list[int]:
 
 def _padded(label: str, tensors: list[Tensor | None], value: float) -> Tensor:
     """The tensors stacked in one of the largest size in each dimension."""
-    given = [tensor for tensor in tensors if tensor is not None]
-    if not given:
+    present = [tensor for tensor in tensors if tensor is not None]
+    if not present:
         raise TypeError(f"{label} is None in all objects")
-    if len({tensor.dim() for tensor in given}) > 1:
-        dims = sorted({tensor.dim() for tensor in given})
+    if len({tensor.dim() for tensor in present}) > 1:
+        dims = sorted({tensor.dim() for tensor in present})
         raise ValueError(
             f"{label} has {dims} dimensions, which cannot be padded to one shape; read it with as_list=True"
         )
-    largest = [max(sizes) for sizes in zip(*(tensor.shape for tensor in given), strict=True)]
-    dtype = reduce(torch.promote_types, (tensor.dtype for tensor in given))
-    out = given[0].new_full((len(tensors), *largest), value, dtype=dtype)
+    largest = [max(sizes) for sizes in zip(*(tensor.shape for tensor in present), strict=True)]
+    dtype = reduce(torch.promote_types, (tensor.dtype for tensor in present))
+    out = present[0].new_full((len(tensors), *largest), value, dtype=dtype)
     for at, tensor in enumerate(tensors):
         if tensor is not None:
             out[at][tuple(slice(size) for size in tensor.shape)] = tensor
     return out
 
 
-def _flatten(lazy: LazyStack[TensorClass]) -> tuple[list[Any], None]:
+def _flatten(lazy: LazyStack[Stored]) -> tuple[list[Any], None]:
     return list(lazy.objects), None
 
 
-def _flatten_keyed(lazy: LazyStack[TensorClass]) -> tuple[list[tuple[Any, Any]], None]:
+def _flatten_keyed(lazy: LazyStack[Stored]) -> tuple[list[tuple[Any, Any]], None]:
     return [(_pytree.SequenceKey(at), one) for at, one in enumerate(lazy.objects)], None
 
 
-def _unflatten(objects: Iterable[Any], context: None) -> LazyStack[TensorClass]:
+def _unflatten(objects: Iterable[Any], context: None) -> LazyStack[Stored]:
     """A stack of what stands in the places of objects, which may be anything."""
-    out: LazyStack[TensorClass] = object.__new__(LazyStack)
+    out: LazyStack[Stored] = object.__new__(LazyStack)
     object.__setattr__(out, "objects", tuple(objects))
     return out
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
 from ...common.naming import storage
+from ..declaring import generator
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
 from . import protocols
+from .core.stored import Stored
 from .fields.annotated_shapes import shapes_of
 from .operations import absent_attributes
 from .storage import pickling
 from .torch_tools import pytree
 
 if TYPE_CHECKING:
-    from ...model import Declaration, TensorClassDecl
-    from ...reflection import ClassStatement
-    from .tensorclass import TensorClass
+    from ..declaring.generator import ClassStatement, Declaration, TensorClassDecl
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
 """Slots of `Stored` that generated code writes."""
@@ -60,19 +59,19 @@ class TensorClassMeta(DeclarationMeta):
         return absent_attributes.present(cls, super().__dir__())
 
     @staticmethod
-    def _read(statement: ClassStatement) -> Declaration:
-        declaration: Declaration = import_module("qten_gen.reflection").read_tensorclass(statement)
-        return declaration
+    def _read_declaration(statement: ClassStatement) -> Declaration:
+        return generator.read_tensorclass(statement)
 
     @staticmethod
-    def _prepare(namespace: dict[str, object], declaration: Declaration) -> None:
+    def _prepare_namespace(namespace: dict[str, object], declaration: Declaration) -> None:
         if "open" in cast("TensorClassDecl", declaration).flags:
             return
         given = namespace.get("__slots__", ())
         slots = (given,) if isinstance(given, str) else tuple(cast("tuple[str, ...]", given))
         namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
 
-    def _complete(cls) -> None:
+    def _complete_class(cls) -> None:
+        """Fill in the tables of `Stored`, the dataclass protocol and the slots, and register the class with pytree and pickle."""
         declaration = cast("TensorClassDecl", cls._declaration)
         cls._fields = tuple(f.name for f in declaration.fields)
         cls._flags = declaration.flags
@@ -90,8 +89,9 @@ class TensorClassMeta(DeclarationMeta):
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
         _gather_slots(cls, declaration)
         _gather_defaults(cls)
-        pytree.register(cls)
-        pickling.register(cast("type[TensorClass]", cls))
+        made = cast("type[Stored]", cls)
+        pytree.register(made)
+        pickling.register(made)
 
 
 def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:

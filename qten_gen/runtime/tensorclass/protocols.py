@@ -27,6 +27,7 @@ def dataclass_fields(
 
 
 def _field(name: str, type_: object, default: Default | None) -> dataclasses.Field[object]:
+    """The `dataclasses.Field` for one field; `dataclasses.field` itself leaves out name, type and kind."""
     made: dataclasses.Field[object]
     if default is None:
         made = dataclasses.field()

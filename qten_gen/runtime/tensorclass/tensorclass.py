@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from ..declaring.fields import field
-from .core import checks, locks, lookup
+from .core import construction, locks, lookup
 from .core import names as dimension_names
 from .core.stored import Stored
 from .interop import arrays, tensordicts
 from .metaclass import TensorClassMeta
-from .methods import applying, conversion, indexing, inplace, listing, moving
+from .methods import applying, conversion, indexing, inplace, moving
+from .methods import batch_size as batch_size_property
 from .methods import keys as keyed
 from .methods.gradients import Gradients
 from .methods.metadata import Metadata
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from qten_gen_typing import BatchSizeField, DeviceField, LockField, NamesField, Operations
     from tensordict import TensorDictBase
 
-    from .core.checks import BatchSize, DeviceLike
+    from .core.devices import DeviceLike
+    from .core.sizes import BatchSize
     from .interop.arrays import Array
     from .lazy_stack import LazyStack
     from .storage.memory_map import PathLike
@@ -85,12 +87,14 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     else:
         batch_size = property(
-            checks.get_batch_size,
-            checks.set_batch_size,
+            batch_size_property.get_batch_size,
+            batch_size_property.set_batch_size,
             doc="The leading dimensions that all tensors share; can be set.",
         )
         device = property(
-            checks.get_device, checks.set_device, doc="Where all tensors are, or None where they may differ."
+            batch_size_property.get_device,
+            batch_size_property.set_device,
+            doc="Where all tensors are, or None where they may differ.",
         )
         names = property(
             dimension_names.get_names,
@@ -111,16 +115,16 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     select = keyed.select
     exclude = keyed.exclude
     replace = keyed.replace
-    keys = listing.keys
-    values = listing.values
-    items = listing.items
-    is_empty = listing.is_empty
-    __contains__ = listing.contains
+    keys = keyed.keys
+    values = keyed.values
+    items = keyed.items
+    is_empty = keyed.is_empty
+    __contains__ = keyed.contains
 
     @property
     def sorted_keys(self) -> tuple[str, ...]:
         """The names of the fields in alphabetical order."""
-        return listing.sorted_keys(self)
+        return keyed.sorted_keys(self)
 
     # Writing into tensors by key
     set_ = inplace.set_
@@ -245,8 +249,8 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
 
     @classmethod
     def from_dict(cls, values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None) -> Self:
-        """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.tensorclass.methods.conversion.from_dict`."""
-        return conversion.from_dict(cls, values, batch_size=batch_size, device=device)
+        """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.tensorclass.core.construction.from_dict`."""
+        return construction.from_dict(cls, values, batch_size=batch_size, device=device)
 
     # Other processes
     share_memory_ = shared_memory.share_memory_

@@ -1,1 +1,1 @@
-"""The short ways of constructing, loading, moving and calling do what nn.Module does."""
+"""The fast paths of registering, calling, loading and moving give what nn.Module gives, errors included."""

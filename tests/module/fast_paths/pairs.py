@@ -1,4 +1,4 @@
-"""Trees that the tests here treat alike: declared ones, which take the short ways, and plain ones, which take nn.Module's."""
+"""Pairs of trees for these tests: a declared one, which takes the fast paths, and a plain one, which nn.Module handles."""
 
 from __future__ import annotations
 

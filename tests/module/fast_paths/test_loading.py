@@ -1,4 +1,4 @@
-"""`load_state_dict` of a declared module does what nn.Module's does, whatever it is given."""
+"""`load_state_dict` of a declared module gives what nn.Module's gives, for every kind of state dict and module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from qten_gen.runtime.module.fast_paths import loading_state
+from qten_gen.runtime.module.fast_paths import loading
 
 from .pairs import Outcome, Tree, outcome, trees
 
@@ -255,14 +255,14 @@ def test_every_tensor_that_is_loaded_gets_a_new_version() -> None:
     assert all(new._version > old for new, old in zip(tree.state_dict(keep_vars=True).values(), versions, strict=True))
 
 
-def test_the_usual_case_takes_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_usual_case_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     results: list[object] = []
-    original = loading_state.load_plainly
+    original = loading.load_plainly
 
     def noted(*given: Any) -> object:
         results.append(original(*given))
         return results[-1]
 
-    monkeypatch.setattr(loading_state, "load_plainly", noted)
+    monkeypatch.setattr(loading, "load_plainly", noted)
     Tree(3).load_state_dict(saved())
     assert results == [([], [])]

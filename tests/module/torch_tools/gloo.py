@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -17,6 +16,8 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
+
+from tests.fresh_process import FreshProcess
 
 WORLD = 2
 REPOSITORY = Path(__file__).parents[3]
@@ -28,20 +29,10 @@ Check = Callable[[Path], None]
 def run(module: str, folder: Path) -> list[dict[str, str]]:
     """Run the checks of a module in two processes: for each process, what went wrong in which check."""
     environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-W", "ignore", "-m", module, str(folder)]
-    processes = [
-        subprocess.Popen(
-            [*command, str(rank)],
-            cwd=REPOSITORY,
-            env=environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        for rank in range(WORLD)
-    ]
-    printed = [process.communicate(timeout=300)[0] for process in processes]
-    assert all(process.returncode == 0 for process in processes), "\n".join(printed)
+    command = ["-W", "ignore", "-m", module, str(folder)]
+    processes = [FreshProcess([*command, str(rank)], REPOSITORY, environment) for rank in range(WORLD)]
+    done = [process.finish() for process in processes]
+    assert all(each.returncode == 0 for each in done), "\n".join(each.stdout + each.stderr for each in done)
     return [json.loads((folder / f"{rank}.json").read_text(encoding="utf-8")) for rank in range(WORLD)]
 
 

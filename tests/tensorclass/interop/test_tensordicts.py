@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 from typing import Any
 
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import PerItem, TensorClass, Unbatched, field
+from tests import fresh_process
 from tests.tensorclass.declared import Batch, Flat, Point, assert_applied, batch, flat, point, tensors
 
 tensordict: Any = pytest.importorskip("tensordict", reason="these tests hold both libraries against each other")
@@ -195,7 +196,7 @@ print("tensordict" in sys.modules)
 Inner(torch.zeros(3)).to_tensordict()
 print("tensordict" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
+    done = fresh_process.run("-W", "ignore", "-c", program, env={**os.environ, "PYTHONPATH": os.getcwd()})
     assert (done.stdout.splitlines(), done.stderr) == (["Outer.inner: expected Inner, got a dict", "False", "True"], "")
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import PerItem, TensorClass, Unbatched
-from qten_gen.runtime.tensorclass.operations.operands import one
+from qten_gen.runtime.tensorclass.methods.operands import one
 
 from .declared import Batch, Inner, example, tensors
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+
+from tests.fresh_process import FreshProcess
 
 from .declared import Outer, assert_equal, outer
 
@@ -25,21 +25,18 @@ for turn in range(int(sys.argv[2])):
 """
 
 
-def child(*arguments: str) -> subprocess.Popen[str]:
+def child(*arguments: str) -> FreshProcess:
     """A Python process that finds the tests."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "stubs")))}
-    pipe = subprocess.PIPE
-    return subprocess.Popen([sys.executable, *arguments], stdout=pipe, stderr=pipe, text=True, env=environment)
+    return FreshProcess(arguments, env=environment)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked, so that a thousand of them take seconds")
 @pytest.mark.parametrize("what", ["fresh", "over", "durable"])
 def test_a_save_that_is_killed_at_any_operation_leaves_the_old_or_the_new(tmp_path: Path, what: str) -> None:
-    process = child("-m", "tests.tensorclass.storage.interrupting", str(tmp_path), what)
-    found, moments = process.communicate()
-    assert process.returncode == 0, moments
-    assert found == ""
-    assert int(moments.split()[-2]) > 30
+    done = child("-m", "tests.tensorclass.storage.interrupting", str(tmp_path), what).finish()
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert int(done.stderr.split()[-2]) > 30
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal on Windows")
@@ -47,10 +44,11 @@ def test_a_process_that_is_killed_while_it_saves_in_turns_leaves_one_of_the_obje
     choices = [outer(10_000, seed=seed) for seed in (1, 2)]
     choices[0].memmap(tmp_path)
     for moment in range(3):
-        with child("-c", SAVE_IN_TURNS, str(tmp_path), "1000000") as process:
-            assert process.stdout is not None and process.stdout.readline() == "ready\n"
-            time.sleep(0.003 + 0.0137 * moment)
-            process.kill()
+        process = child("-c", SAVE_IN_TURNS, str(tmp_path), "1000000")
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.003 + 0.0137 * moment)
+        process.kill()
+        assert process.finish().returncode == -signal.SIGKILL
         found = Outer.load_memmap(tmp_path)
         assert_equal(found, choices[0] if found.source == "source 1" else choices[1])
 
@@ -59,13 +57,14 @@ def test_who_loads_while_another_saves_gets_one_of_the_objects(tmp_path: Path) -
     choices = {f"source {seed}": outer(10_000, seed=seed) for seed in (1, 2)}
     choices["source 1"].memmap(tmp_path)
     seen = set()
-    with child("-c", SAVE_IN_TURNS, str(tmp_path), "40") as process:
-        assert process.stdout is not None and process.stdout.readline() == "ready\n"
-        while process.poll() is None:
-            found = Outer.load_memmap(tmp_path)
-            assert_equal(found, choices[found.source])
-            seen.add(found.source)
-    assert process.returncode == 0
+    process = child("-c", SAVE_IN_TURNS, str(tmp_path), "40")
+    assert process.stdout.readline() == "ready\n"
+    while process.poll() is None:
+        found = Outer.load_memmap(tmp_path)
+        assert_equal(found, choices[found.source])
+        seen.add(found.source)
+    done = process.finish()
+    assert done.returncode == 0, done.stderr
     assert seen
 
 
@@ -73,8 +72,8 @@ def test_two_processes_that_save_leave_the_object_of_one(tmp_path: Path) -> None
     choices = {f"source {seed}": outer(10_000, seed=seed) for seed in (1, 2)}
     writers = [child("-c", SAVE_IN_TURNS, str(tmp_path), turns) for turns in ("20", "21")]
     for process in writers:
-        errors = process.communicate()[1]
-        assert process.returncode == 0, errors
+        done = process.finish()
+        assert done.returncode == 0, done.stderr
     found = Outer.load_memmap(tmp_path)
     assert_equal(found, choices[found.source])
 

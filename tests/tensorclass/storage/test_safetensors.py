@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import torch
 from torch import Tensor
 
 from qten_gen.runtime.tensorclass.storage.errors import StorageError
+from tests import fresh_process
 from tests.tensorclass.declared import Flat, flat
 
 from .declared import Colour, Frozen, Inner, Noted, Outer, Painted, assert_equal, outer
@@ -172,7 +171,5 @@ try:
 except ImportError as error:
     print(error)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=Path(__file__).parents[3]
-    )
+    done = fresh_process.run("-c", program, cwd=Path(__file__).parents[3])
     assert done.stdout == "Outer.save_safetensors: safetensors is not installed; pip install safetensors\n", done.stderr

@@ -1,1 +1,1 @@
-"""Constructing, loading, moving and calling a module in fewer steps than nn.Module, where nothing is unusual."""
+"""What nn.Module does when it is constructed, called, loaded and moved, in fewer steps where nothing is unusual."""

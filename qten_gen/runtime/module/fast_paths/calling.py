@@ -1,23 +1,25 @@
-"""Calls of modules and functionals that go straight to what they would reach in the end.
+"""The functions that dispatch a call: `forward` and `__call__` of a module class, `__call__` of another functional.
 
-nn.Module's call asks for hooks, for a compiled call and for tracing before it runs `forward`. Here the same is asked in fewer
-steps, and whatever the answer is not "nothing" is left to nn.Module.
+nn.Module's call checks for hooks, for a compiled call and for tracing before it runs `forward`. `module_call` does the same
+checks in fewer steps, and leaves the call to nn.Module where one of them finds something.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from torch import _C, nn
 from torch.compiler import is_dynamo_compiling
 from torch.nn.modules import module as torch_module
 
-if TYPE_CHECKING:
-    from ..dispatch import Functional, Handler
+from ..core.handlers import Handler, find_handler
 
 Call = Callable[..., Any]
-Find = Callable[[type["Functional"], type], "Handler | None"]
+Resolved = dict[type, Handler | None]
+"""The handler found for each object class so far, as `find_handler` keeps it."""
 
 _Module = nn.Module
 _torch_call: Call = nn.Module.__call__
@@ -35,8 +37,25 @@ class _NotGiven:
 _NOTHING: Any = _NotGiven()
 
 
-def dispatching_call(resolved: dict[type, Handler | None], find: Find) -> Call:
-    """nn.Module's call for a class with registered handlers; `resolved` has those that `find` found before."""
+def module_forward(forward: Call) -> Call:
+    """`forward` with the handlers before it. `inspect.signature` still shows `forward`'s."""
+
+    @functools.wraps(forward)
+    def dispatch(self: Any, /, *args: Any, **keywords: Any) -> Any:
+        if args:
+            handler = find_handler(type(self), type(args[0]))
+            if handler is not None:
+                return handler(self, *args, **keywords)
+        return forward(self, *args, **keywords)
+
+    return dispatch
+
+
+def module_call(resolved: Resolved) -> Call:
+    """nn.Module's `__call__` for a class whose `forward` is made by `module_forward`.
+
+    The look-up of `forward` is repeated here, where a call with one argument saves the step through it.
+    """
 
     def __call__(self: Any, first: Any = _NOTHING, /, *args: Any, **keywords: Any) -> Any:
         if is_dynamo_compiling():  # a question less is a guard less
@@ -62,7 +81,7 @@ def dispatching_call(resolved: dict[type, Handler | None], find: Find) -> Call:
         try:
             handler = resolved[type(first)]
         except KeyError:
-            handler = find(type(self), type(first))
+            handler = find_handler(type(self), type(first))
         if args or keywords or handler is None:
             return type(self).forward(self, *_given(first, args), **keywords)
         return handler(self, first)
@@ -70,13 +89,18 @@ def dispatching_call(resolved: dict[type, Handler | None], find: Find) -> Call:
     return __call__
 
 
-def functional_call(resolved: dict[type, Handler | None], takes_keywords: bool) -> Call:
-    """The call of a functional class; `resolved` has the handlers that were found before."""
-    return _keyword_call(resolved) if takes_keywords else _positional_call(resolved)
+def functional_call(resolved: Resolved, handlers: Iterable[Handler]) -> Call:
+    """The `__call__` of a functional class that is not a module: `invoke`, which needs no step where a handler was found before.
+
+    Where none of its handlers takes keywords, neither does the call.
+    """
+    return _keyword_call(resolved) if any(map(_may_take_keywords, handlers)) else _positional_call(resolved)
 
 
-def _keyword_call(resolved: dict[type, Handler | None]) -> Call:
-    def __call__(self: Functional, obj: object, /, **keywords: Any) -> Any:
+def _keyword_call(resolved: Resolved) -> Call:
+    """`invoke(obj, **keywords)`, in fewer steps where there are no keywords."""
+
+    def __call__(self: Any, obj: object, /, **keywords: Any) -> Any:
         if keywords:
             return self.invoke(obj, **keywords)
         try:
@@ -88,8 +112,10 @@ def _keyword_call(resolved: dict[type, Handler | None]) -> Call:
     return __call__
 
 
-def _positional_call(resolved: dict[type, Handler | None]) -> Call:
-    def __call__(self: Functional, obj: object, /) -> Any:
+def _positional_call(resolved: Resolved) -> Call:
+    """`invoke(obj)`. Without `**keywords` in its signature a call makes no dict for them."""
+
+    def __call__(self: Any, obj: object, /) -> Any:
         try:
             handler = resolved[type(obj)]
         except KeyError:
@@ -99,7 +125,17 @@ def _positional_call(resolved: dict[type, Handler | None]) -> Call:
     return __call__
 
 
+def _may_take_keywords(handler: Handler) -> bool:
+    """Whether a handler might be called with more than the functional and the object."""
+    try:
+        parameters = list(inspect.signature(handler).parameters.values())
+    except (TypeError, ValueError):
+        return True
+    return len(parameters) != 2 or any(p.kind is p.VAR_KEYWORD or p.kind is p.KEYWORD_ONLY for p in parameters)
+
+
 def _has_hooks(module: nn.Module) -> bool:
+    """Whether nn.Module would run anything around `forward`, in the words that dynamo can trace."""
     return bool(
         module._forward_hooks
         or module._forward_pre_hooks

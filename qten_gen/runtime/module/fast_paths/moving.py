@@ -1,7 +1,7 @@
-"""`_apply`, which moves and casts the tensors of a module, where nothing is unusual.
+"""`nn.Module._apply`, which moves and casts the tensors of a module, in fewer steps where nothing is unusual.
 
-A parameter that stays what it is is left alone, and gradients are switched off once a module instead of once a parameter. A
-module with gradients, tensors of other kinds or an `_apply` of its own goes nn.Module's way, and its neighbours do not.
+A parameter that does not change is left alone, and gradients are switched off once a module instead of once a parameter. A module
+with gradients, with tensors of other classes or with an `_apply` of its own is left to nn.Module; the modules beside it are not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.compiler import is_dynamo_compiling
 from torch.nn import Parameter
 
-from ..cached_virtual import CACHE
+from ..core.module_base import VIRTUAL_CACHE
 from .nn_module_layout import KNOWN
 
 Convert = Callable[[Tensor], Tensor]
@@ -39,8 +39,11 @@ def is_usual() -> bool:
 
 
 def convert(module: nn.Module, fn: Convert, recurse: bool, plain_apply: object) -> None:
-    """`nn.Module._apply`, where a class with `plain_apply`, `_extends_torch` and no ties would do
-    no more than forget its derived values."""
+    """`nn.Module._apply(module, fn, recurse)`, for a module that `is_usual` holds for.
+
+    `plain_apply` is the `_apply` of declared modules. For a child that has it, whose class `_extends_torch` and has no ties, it
+    does no more than nn.Module's and forget the cached virtual tensors.
+    """
     state = module.__dict__
     if recurse and state["_modules"]:
         for child in _children_of(module):
@@ -51,8 +54,8 @@ def convert(module: nn.Module, fn: Convert, recurse: bool, plain_apply: object) 
             elif cls._apply is _apply:
                 convert(child, fn, True, plain_apply)
             elif cls._apply is plain_apply and cls._extends_torch and not cls._tied:
-                if CACHE in kept:
-                    del kept[CACHE]
+                if VIRTUAL_CACHE in kept:
+                    del kept[VIRTUAL_CACHE]
                 convert(child, fn, True, plain_apply)
             else:
                 child._apply(fn)

@@ -1,7 +1,7 @@
-"""What this package knows of nn.Module's inner workings, and whether it is so in the torch that is installed.
+"""The attributes of a new nn.Module as the fast paths write them, and whether the installed torch agrees.
 
-The short ways of constructing, loading and moving write what nn.Module would write. They are taken only where nothing has been
-changed: not the attributes of a new module, not nn.Module's methods, and no global hook.
+The fast paths of registering, loading and moving write what nn.Module would write. They are taken only where nothing was changed:
+neither the attributes of a new module nor nn.Module's methods, and where there is no global hook.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ATTRIBUTES: dict[str, object] = {
 
 
 def is_known(module: nn.Module) -> bool:
-    """Whether a new module has exactly the attributes that this package knows."""
+    """Whether a new module has exactly the attributes that the fast paths write."""
     state = vars(module)
     return list(state) == list(_ATTRIBUTES) and all(
         type(state[name]) is type(value) and state[name] == value for name, value in _ATTRIBUTES.items()
@@ -43,3 +43,4 @@ def is_known(module: nn.Module) -> bool:
 
 
 KNOWN = is_known(nn.Module())
+"""Whether the installed torch has this layout. Where it has not, nn.Module does everything."""

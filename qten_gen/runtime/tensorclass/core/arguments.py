@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Size
 
-from .checks import BatchSize, DeviceLike
-from .checks import batch_size as checked_size
-from .checks import device as checked_device
+from .devices import DeviceLike
+from .devices import device as checked_device
 from .names import Names, NamesLike
 from .names import names as checked_names
+from .sizes import BatchSize
+from .sizes import batch_size as checked_size
 from .stored import Stored
 
 Device = torch.device | None

@@ -6,7 +6,6 @@ from typing import TypeVar, cast
 
 from torch import Tensor
 
-from ...declaring import loading
 from .stored import Stored
 
 T = TypeVar("T", bound=Stored)
@@ -73,15 +72,3 @@ def shallow_copy(self: T) -> T:
 
 def _same(tensor: Tensor) -> Tensor:
     return tensor
-
-
-def construct(cls: type[T], values: dict[str, object]) -> T:
-    """An object constructed from values of its fields, `batch_size` and `device`, also where the class has its own `__init__`."""
-    out = object.__new__(cls)
-    cls.__generated_init__(out, **values)
-    return out
-
-
-def nested_class(cls: type[Stored], name: str) -> type[Stored]:
-    """The class of a nested field, as the generated code of the owner knows it."""
-    return cast("type[Stored]", cls._map.__globals__[loading.bound_name(cls._nested[name])])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 from torch import Tensor
 
-from .checks import label
 from .contents import contents
+from .errors import label
 from .stored import Stored
 
 
@@ -26,18 +26,18 @@ def explain(action: str, objects: Sequence[Stored], error: RuntimeError, *, dtyp
         raise ValueError(f"{action}: {found}") from error
 
 
-def _difference(objects: Sequence[Stored], n: int, dtypes: bool) -> str | None:
-    """The first tensor whose shape beyond `n` batch dimensions, device or dtype is not the same in all objects."""
+def _difference(objects: Sequence[Stored], batch_ndim: int, dtypes: bool) -> str | None:
+    """The first tensor whose shape beyond `batch_ndim` batch dimensions, device or dtype is not the same in all objects."""
     first = objects[0]
     for name, value in contents(first).items():
         others: list[Any] = [contents(other)[name] for other in objects[1:]]
         if isinstance(value, (dict, list)) and name not in first._unbatched:
-            found = _inside(label(first, name), [value, *others], n, dtypes)
+            found = _inside(label(first, name), [value, *others], batch_ndim, dtypes)
         elif isinstance(value, Tensor) and name not in first._unbatched:
-            between = _between(value, others, n, dtypes)
+            between = _between(value, others, batch_ndim, dtypes)
             found = between and f"{label(first, name)}: {between}"
-        elif name in first._nested and value is not None:
-            found = _difference([cast("Stored", value), *others], n, dtypes)
+        elif isinstance(value, Stored) and name in first._nested:
+            found = _difference([value, *others], batch_ndim, dtypes)
         else:
             found = None
         if found is not None:
@@ -45,21 +45,21 @@ def _difference(objects: Sequence[Stored], n: int, dtypes: bool) -> str | None:
     return None
 
 
-def _inside(where: str, values: list[Any], n: int, dtypes: bool) -> str | None:
+def _inside(where: str, values: list[Any], batch_ndim: int, dtypes: bool) -> str | None:
     """The first key whose tensors differ between dicts or lists that are alike."""
     keys = values[0] if isinstance(values[0], dict) else range(len(values[0]))
     for key in keys:
         one, *rest = (value[key] for value in values)
-        between = _between(one, rest, n, dtypes)
+        between = _between(one, rest, batch_ndim, dtypes)
         if between is not None:
             return f"{where}[{key!r}]: {between}"
     return None
 
 
-def _between(value: Tensor, others: list[Tensor], n: int, dtypes: bool) -> str | None:
+def _between(value: Tensor, others: list[Tensor], batch_ndim: int, dtypes: bool) -> str | None:
     for other in others:
-        if other.shape[n:] != value.shape[n:]:
-            shapes = f"{list(value.shape[n:])} and {list(other.shape[n:])}"
+        if other.shape[batch_ndim:] != value.shape[batch_ndim:]:
+            shapes = f"{list(value.shape[batch_ndim:])} and {list(other.shape[batch_ndim:])}"
             return f"expected one shape beyond the batch size in all objects, got {shapes}"
         if other.device != value.device:
             return f"expected one device in all objects, got {value.device} and {other.device}"
@@ -80,8 +80,8 @@ def blame(action: str, self: Stored, function: Callable[[Tensor], object], error
     if type(error) not in (RuntimeError, NotImplementedError):
         return  # callers catch other classes by themselves, such as that of running out of memory
     for name, value in contents(self).items():
-        if name in self._nested and value is not None:
-            blame(action, cast("Stored", value), function, error)
+        if isinstance(value, Stored) and name in self._nested:
+            blame(action, value, function, error)
         elif isinstance(value, Tensor):
             try:
                 function(value.detach().clone())

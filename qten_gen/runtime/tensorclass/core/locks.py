@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError
-from typing import TypeVar, cast
+from typing import TypeVar
 from weakref import ref
 
 from torch import Tensor
@@ -44,6 +44,7 @@ def refuse_if_frozen(self: Stored, action: str) -> None:
 
 
 def _refuse_if_it_holds_frozen(self: Stored, action: str, holder: Stored) -> None:
+    """Raise the error of the first frozen object that `self` holds, at any depth; `holder` was to be changed."""
     for name in self._nested:
         inner = getattr(self, name)
         if inner is None:
@@ -195,11 +196,10 @@ def frozen_view(value: H) -> H:
 
     None and the markers that pytrees put in place of objects are stored as they are.
     """
-    if getattr(value, "_lock", FROZEN) is FROZEN:
+    if not isinstance(value, Stored) or value._lock is FROZEN:
         return value
-    inner = cast("Stored", value)
-    values, static = inner._field_values()
-    out = allocate_like(inner)._assign([frozen_view(one) for one in values], static, inner._batch_size, inner._device)
-    out._names = inner._names
+    values, static = value._field_values()
+    out = allocate_like(value)._assign([frozen_view(one) for one in values], static, value._batch_size, value._device)
+    out._names = value._names
     out._lock = FROZEN
-    return cast(H, out)
+    return out

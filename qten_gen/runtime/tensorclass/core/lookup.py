@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, cast
+from typing import Final
 
-from .checks import named, suggestion
 from .contents import contents
+from .errors import describe, suggestion
 from .stored import Stored
 
 Key = str | tuple[str, ...]
@@ -30,10 +30,10 @@ def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> object:
         KeyError: there is no such field and no default.
         TypeError: `key` is neither a name nor a tuple of names.
     """
-    owner, name = self, ""
+    owner: object = self
     steps = (key,) if isinstance(key, str) else _names(key)
     for position, name in enumerate(steps):
-        if name not in getattr(owner, "_fields", ()):
+        if not isinstance(owner, Stored) or name not in owner._fields:
             if default is not NO_DEFAULT:
                 return default
             raise _unknown(owner, name, steps[:position])
@@ -52,9 +52,9 @@ def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
         return self, key
     steps = (key,) if isinstance(key, str) else _names(key)
     owner = get(self, steps[:-1])
-    if not steps or steps[-1] not in getattr(owner, "_fields", ()):
+    if not steps or not isinstance(owner, Stored) or steps[-1] not in owner._fields:
         raise _unknown(owner, steps[-1] if steps else "", steps[:-1])
-    return cast("Stored", owner), steps[-1]
+    return owner, steps[-1]
 
 
 def pairs(self: Stored, values: Values | Stored) -> Iterator[tuple[Key, object]]:
@@ -74,16 +74,15 @@ def pairs(self: Stored, values: Values | Stored) -> Iterator[tuple[Key, object]]
 def _names(key: tuple[str, ...]) -> tuple[str, ...]:
     if isinstance(key, (tuple, list)):
         return tuple(key)
-    raise TypeError(f"expected the name of a field or a tuple of names as the key, got {named(key)}")
+    raise TypeError(f"expected the name of a field or a tuple of names as the key, got {describe(key)}")
 
 
 def _unknown(owner: object, name: str, before: tuple[str, ...]) -> KeyError:
-    if not hasattr(owner, "_fields"):
-        return FieldError(
-            f"{'.'.join(before)} is {'None' if owner is None else type(owner).__name__}: it has no field {name!r}"
-        )
-    self = cast("Stored", owner)
-    return FieldError(f"{type(self).__name__} has no field {name!r}{suggestion(name, self._fields)}")
+    if isinstance(owner, Stored):
+        return FieldError(f"{type(owner).__name__} has no field {name!r}{suggestion(name, owner._fields)}")
+    return FieldError(
+        f"{'.'.join(before)} is {'None' if owner is None else type(owner).__name__}: it has no field {name!r}"
+    )
 
 
 class FieldError(KeyError):

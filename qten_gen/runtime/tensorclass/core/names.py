@@ -29,27 +29,27 @@ def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:
     """What is stored for the names that a user gives; None where there is no name among them.
 
     Raises:
-        TypeError: a name is no string.
+        TypeError: a name is not a string.
         ValueError: there is not one for each batch dimension, or one stands twice.
     """
     if value is None:
         return None
-    cls, n = type(self).__name__, len(batch_size)
+    cls, ndim = type(self).__name__, len(batch_size)
     if isinstance(value, str):
         raise TypeError(
             f"{cls}.names: expected a sequence of str or None, got {value!r}; for one dimension write [{value!r}]"
         )
-    given = tuple(value)
-    for name in given:
+    chosen = tuple(value)
+    for name in chosen:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"{cls}.names: expected str or None for each dimension, got {name!r}")
-        if name is not None and given.count(name) > 1:
-            raise ValueError(f"{cls}.names: expected different names, got {name!r} twice in {list(given)}")
-    if len(given) != n:
+        if name is not None and chosen.count(name) > 1:
+            raise ValueError(f"{cls}.names: expected different names, got {name!r} twice in {list(chosen)}")
+    if len(chosen) != ndim:
         raise ValueError(
-            f"{cls}.names: expected one for each of {n} batch dimension{'' if n == 1 else 's'}, got {list(given)}"
+            f"{cls}.names: expected one for each of {ndim} batch dimension{'' if ndim == 1 else 's'}, got {list(chosen)}"
         )
-    return given if any(name is not None for name in given) else None
+    return chosen if any(name is not None for name in chosen) else None
 
 
 def get_names(self: Stored) -> Names:
@@ -73,7 +73,7 @@ def set_names(self: Stored, value: NamesLike) -> None:
     """Set the property `names`.
 
     Raises:
-        TypeError: a name is no string.
+        TypeError: a name is not a string.
         ValueError: there is not one for each batch dimension, or one stands twice.
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.
@@ -137,6 +137,7 @@ def renamed(self: T, names: Names | None) -> T:
 
 
 def _new_names(self: Stored, names: tuple[str | None, ...], changes: dict[str, str]) -> Names:
+    """The names that `rename` asks for: all of them in order, or `changes` from old to new."""
     old = get_names(self)
     if changes:
         if names:

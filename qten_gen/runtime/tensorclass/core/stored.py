@@ -16,7 +16,7 @@ from torch import Size, Tensor
 if TYPE_CHECKING:
     from typing import Self
 
-    from ....model import Declaration
+    from ....model import TensorClassDecl
     from ...declaring.fields import Default
 
 A = TypeVar("A")
@@ -77,7 +77,7 @@ class Stored:
         _lock_changes: LockChanges
         """Unset until `lock_` or `unlock_` is called."""
 
-        _declaration: ClassVar[Declaration]
+        _declaration: ClassVar[TensorClassDecl]
         """What the class statement declares."""
         _defaults: ClassVar[dict[str, Default]]
         """The defaults of fields, inherited ones included."""

@@ -6,15 +6,15 @@ Constructors test the common case themselves, in one comparison a field, and com
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import torch
 from torch import Size, Tensor
 
-from ..core import checks
-from ..core.checks import label, named
 from ..core.contents import contents, tensor_and_nested
+from ..core.errors import describe, label
 from ..core.stored import Stored
+from .unbatched import unbatched
 
 if TYPE_CHECKING:
     from ....model import TensorClassDecl
@@ -54,8 +54,8 @@ Sizes = dict[str, tuple[int | Size, str]]
 
 def shapes_of(declaration: TensorClassDecl) -> dict[str, tuple[str, str]]:
     """Dtype and shape that annotations say, by field: `{"tokens": ("Int", "*batch seq")}`; none without checks."""
-    fields = declaration.fields if declaration.checks == "on" else ()
-    return {f.name: (f.dtype or "Shaped", f.dims) for f in fields if f.dims is not None}
+    checked = declaration.fields if declaration.checks == "on" else ()
+    return {f.name: (f.dtype or "Shaped", f.dims) for f in checked if f.dims is not None}
 
 
 def refuse_shapes(self: Stored, batch_size: Size, /, **values: object) -> None:
@@ -76,10 +76,10 @@ def shaped(self: Stored, name: str, value: object, batch_size: Size, device: tor
     """The tensor to store in a field whose annotation says a shape; the sizes of other fields are not compared.
 
     Raises:
-        TypeError: `value` is no tensor (and the class does not cast), or of another dtype.
+        TypeError: `value` is not a tensor (and the class does not cast), or of another dtype.
         ValueError: its shape is another.
     """
-    found = checks.unbatched(self, name, value, device)
+    found = unbatched(self, name, value, device)
     _refuse(self, name, found, batch_size, {})
     return found
 
@@ -88,14 +88,14 @@ def fitting(self: Stored, name: str, value: object, old: Tensor | None) -> Tenso
     """The tensor to store in a field of an object that has the other fields already, in place of `old`.
 
     Raises:
-        TypeError: `value` is no tensor (and the class does not cast), or of another dtype.
+        TypeError: `value` is not a tensor (and the class does not cast), or of another dtype.
         ValueError: its shape is another, or a size is not that of another field.
     """
-    found = checks.unbatched(self, name, value, self._device)
+    found = unbatched(self, name, value, self._device)
     if old is not None and found.dtype is old.dtype and found.shape == old.shape:
         return found
-    held = contents(self)
-    others = {other: held[other] for other in self._shapes if other != name}
+    fields = contents(self)
+    others = {other: fields[other] for other in self._shapes if other != name}
     refuse_shapes(self, self._batch_size, **others, **{name: found})
     return found
 
@@ -109,18 +109,18 @@ def set_together(self: Stored, values: Mapping[str, object]) -> None:
     """Set several fields whose annotations say shapes: they have to fit together afterwards, not one by one.
 
     Raises:
-        TypeError: a value is no tensor (and the class does not cast), or of another dtype.
+        TypeError: a value is not a tensor (and the class does not cast), or of another dtype.
         ValueError: a shape is another; nothing is written then.
     """
-    optional = {f.name for f in cast("TensorClassDecl", type(self)._declaration).fields if f.optional}
-    held = contents(self)
+    optional = {f.name for f in type(self)._declaration.fields if f.optional}
+    fields = contents(self)
     for name, value in values.items():
         is_none = value is None and name in optional
-        held[name] = None if is_none else checks.unbatched(self, name, value, self._device)
-    refuse_contents(self, self._batch_size, held)
+        fields[name] = None if is_none else unbatched(self, name, value, self._device)
+    refuse_contents(self, self._batch_size, fields)
     dimension_names = self._names
     static = self._field_values()[1]
-    self._assign([held[name] for name in tensor_and_nested(self)], static, self._batch_size, self._device)
+    self._assign([fields[name] for name in tensor_and_nested(self)], static, self._batch_size, self._device)
     self._names = dimension_names
 
 
@@ -129,13 +129,13 @@ def _refuse(self: Stored, name: str, value: Tensor, batch_size: Size, sizes: Siz
     dtype, dims = self._shapes[name]
     found = None if name in self._unbatched else batch_size
     if not _has_dtype(value, dtype):
-        raise TypeError(f"{_expected(self, name, found, sizes)}, got {named(value)}")
+        raise TypeError(f"{_expected(self, name, found, sizes)}, got {describe(value)}")
     words = dims.split()
     if found is not None and value.shape[: len(found)] != found:
-        raise ValueError(f"{_expected(self, name, found, sizes)}, got {named(value)}")
+        raise ValueError(f"{_expected(self, name, found, sizes)}, got {describe(value)}")
     new = _match(words, value.shape, batch_size, {word: size for word, (size, _) in sizes.items()})
     if new is None:
-        raise ValueError(f"{_expected(self, name, found, sizes)}, got {named(value)}")
+        raise ValueError(f"{_expected(self, name, found, sizes)}, got {describe(value)}")
     for word, size in new.items():
         sizes.setdefault(word, (size, name))
 

@@ -11,11 +11,11 @@ from typing import TypeVar, cast
 import torch
 from torch import Size, Tensor
 
-from ..core import checks
-from ..core.checks import label, named
+from ..core.errors import describe, label
 from ..core.stored import Stored
-from ..methods.joining import Join, all_or_none
-from .static import same_tensor
+from .optional import Join, all_or_none
+from .tensor import tensor
+from .unbatched import same_tensor, unbatched
 
 A = TypeVar("A")
 C = TypeVar("C", bound="dict[str, Tensor] | list[Tensor]")
@@ -30,14 +30,14 @@ def tensor_dict(
         batch_size: What the shape of each tensor starts with; None for tensors that the batch does not carry.
 
     Raises:
-        TypeError: `value` is no mapping from names to tensors.
+        TypeError: `value` is not a mapping from names to tensors.
         ValueError: the shape of a tensor does not start with the batch size.
     """
     if not isinstance(value, Mapping):
-        raise TypeError(f"{label(self, name)}: expected a dict of Tensors, got {named(value)}")
+        raise TypeError(f"{label(self, name)}: expected a dict of Tensors, got {describe(value)}")
     for key in value:
         if not isinstance(key, str):
-            raise TypeError(f"{label(self, name)}: expected names as keys, got {named(key)}")
+            raise TypeError(f"{label(self, name)}: expected names as keys, got {describe(key)}")
     return {key: _tensor(self, f"{name}[{key!r}]", item, batch_size, device) for key, item in value.items()}
 
 
@@ -46,30 +46,30 @@ def tensor_list(
 ) -> list[Tensor]:
     """The list to store in a field, a new one, with its tensors moved to the object's device; see `tensor_dict`."""
     if not isinstance(value, (list, tuple)):
-        raise TypeError(f"{label(self, name)}: expected a list of Tensors, got {named(value)}")
+        raise TypeError(f"{label(self, name)}: expected a list of Tensors, got {describe(value)}")
     return [_tensor(self, f"{name}[{i}]", item, batch_size, device) for i, item in enumerate(value)]
 
 
 def _tensor(self: Stored, name: str, value: object, batch_size: Size | None, device: torch.device | None) -> Tensor:
     if batch_size is None:
-        return checks.unbatched(self, name, value, device)
-    return checks.tensor(self, name, value, batch_size, device)
+        return unbatched(self, name, value, device)
+    return tensor(self, name, value, batch_size, device)
 
 
 def zip_tensors(
     self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: C | None, right: C | None
 ) -> C | None:
     """Apply `fn` to the tensors of two objects, key by key; None in both or in neither."""
-    given = _alike(self, name, [left, right])
-    return None if given is None else _made(given[0], (fn(a, b) for a, b in _columns(given)))
+    present = _alike(self, name, [left, right])
+    return None if present is None else _made(present[0], (fn(a, b) for a, b in _columns(present)))
 
 
 def join_tensors(self: Stored, name: str, fn: Join, values: list[C | None]) -> C | None:
     """Join the tensors of several objects, key by key; None in all objects or in none."""
-    given = _alike(self, name, values)
-    if given is None:
+    present = _alike(self, name, values)
+    if present is None:
         return None
-    return _made(given[0], (fn([*column]) for column in _columns(given)))
+    return _made(present[0], (fn([*column]) for column in _columns(present)))
 
 
 def part_tensors(
@@ -84,9 +84,9 @@ def part_tensors(
 
 def put_tensors(self: Stored, name: str, target: C | None, index: object, value: C | None) -> None:
     """Write items of every tensor; None in both objects or in neither."""
-    given = _alike(self, name, [target, value])
-    for mine, theirs in _columns(given or []):
-        mine[index] = theirs  # type: ignore[index] # `index` was made by the runtime
+    present = _alike(self, name, [target, value])
+    for written, items in _columns(present or []):
+        written[index] = items  # type: ignore[index] # `index` was made by the runtime
 
 
 def match_tensors(self: Stored, name: str, left: C | None, right: C | None) -> None:
@@ -108,8 +108,8 @@ def same_tensors(self: Stored, name: str, values: list[C | None]) -> C | None:
     first = values[0]
     if all(value is first for value in values):
         return first
-    given = _alike(self, name, values)
-    for key, column in zip(_keys(given[0]), _columns(given), strict=True) if given else ():
+    present = _alike(self, name, values)
+    for key, column in zip(_keys(present[0]), _columns(present), strict=True) if present else ():
         same_tensor(self, f"{name}[{key!r}]", column)
     return first
 
@@ -121,18 +121,18 @@ def _alike(self: Stored, name: str, values: Sequence[C | None]) -> list[C] | Non
         TypeError: some of them are None.
         ValueError: keys or lengths differ.
     """
-    given = all_or_none(self, name, [*values])
-    if given is None:
+    present = all_or_none(self, name, [*values])
+    if present is None:
         return None
-    keys = _keys(given[0])
-    for value in given:
+    keys = _keys(present[0])
+    for value in present:
         if {*_keys(value)} != {*keys}:
             what = "keys" if isinstance(value, dict) else "number of tensors"
             raise ValueError(
-                f"{label(self, name)}: expected the same {what} in every object, got {_shown(given[0])} and {_shown(value)}"
+                f"{label(self, name)}: expected the same {what} in every object, got {_shown(present[0])} and {_shown(value)}"
             )
     return [
-        cast(C, {key: value[cast(str, key)] for key in keys}) if isinstance(value, dict) else value for value in given
+        cast(C, {key: value[cast(str, key)] for key in keys}) if isinstance(value, dict) else value for value in present
     ]
 
 

@@ -15,17 +15,18 @@ from torch import Size, Tensor
 from torch._C._functorch import is_batchedtensor
 from torch.compiler import is_compiling
 
-from ..core.checks import BatchSize, label, named
-from ..core.checks import batch_size as as_batch_size
+from ..core.errors import describe, label
 from ..core.real_tensors import with_real_tensors
+from ..core.sizes import BatchSize
+from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
-from ..methods.joining import Join, all_or_none
-from ..methods.reshaping import reshape_tensor, view_tensor
+from ..core.tensor_shapes import reshape_tensor, view_tensor
+from .optional import Join, all_or_none
 
 if TYPE_CHECKING:
     from qten_gen_typing import PerItemField
 
-    from ..methods.indexing import Index
+    from ..core.indices import Index
 else:
     PerItemField = Generic
 
@@ -242,12 +243,13 @@ def per_item(self: Stored, name: str, value: object, batch_size: Size) -> PerIte
 
 
 def _flat(self: Stored, name: str, value: object, batch_size: Size) -> list[object]:
+    """The values of lists in a row: one list in the other for each batch dimension, each as long as its dimension."""
     if not batch_size:
         return [value]
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise TypeError(
             f"{label(self, name)}: expected a list of {batch_size[0]} values for batch size {list(batch_size)}, "
-            f"got {named(value)}"
+            f"got {describe(value)}"
         )
     if len(value) != batch_size[0]:
         raise ValueError(f"{label(self, name)}: expected {batch_size[0]} values in a list, got {len(value)}")
@@ -287,15 +289,15 @@ def _on_cpu(argument: A) -> A:
 @with_real_tensors
 def join_items(self: Stored, name: str, fn: Join, values: list[PerItem[T] | None]) -> PerItem[T] | None:
     """The values of several objects joined; None in all objects or in none."""
-    given = all_or_none(self, name, values)
-    if given is None:
+    present = all_or_none(self, name, values)
+    if present is None:
         return None
-    first = given[0]
-    if all(value._pool is first._pool for value in given):
-        return of_pool(first._pool, fn([value._positions for value in given]))
+    first = present[0]
+    if all(value._pool is first._pool for value in present):
+        return of_pool(first._pool, fn([value._positions for value in present]))
     pool: list[T] = []
     positions: list[Tensor] = []
-    for value in given:
+    for value in present:
         one = _compact(value)
         positions.append(one._positions + len(pool))
         pool += one._pool
@@ -329,13 +331,13 @@ def put_items(
     self: Stored, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
 ) -> PerItem[T] | None:
     """The values with some of them written over; None in both objects or in neither."""
-    given = all_or_none(self, name, [target, value])
-    if given is None:
+    present = all_or_none(self, name, [target, value])
+    if present is None:
         return None
-    mine, theirs = (_compact(one) for one in given)
-    positions = mine._positions.clone()
-    positions[_on_cpu(index)] = theirs._positions + len(mine._pool)  # type: ignore[index] # `index` was made by the runtime
-    return of_pool(mine._pool + theirs._pool, positions)
+    old, new = (_compact(one) for one in present)
+    positions = old._positions.clone()
+    positions[_on_cpu(index)] = new._positions + len(old._pool)  # type: ignore[index] # `index` was made by the runtime
+    return of_pool(old._pool + new._pool, positions)
 
 
 @with_real_tensors
@@ -347,7 +349,7 @@ def with_items(self: Stored, name: str, target: object, index: object, value: ob
         ValueError: the field is None, or there are more or fewer values than items.
     """
     if not isinstance(target, PerItem):
-        raise ValueError(f"{label(self, name)}: there are no values to write over, the field is {named(target)}")
+        raise ValueError(f"{label(self, name)}: there are no values to write over, the field is {describe(target)}")
     size = target._positions[_on_cpu(index)].shape  # type: ignore[index] # `index` was made by the runtime
     made = put_items(self, name, target, index, per_item(self, name, value, size))
     return cast("PerItem[Any]", made)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ..core.checks import BatchSize, DeviceLike, label
-from ..core.checks import batch_size as as_batch_size
-from ..core.contents import contents, nested_class
+from ..core.construction import from_dict, nested_class
+from ..core.contents import contents
+from ..core.devices import DeviceLike
+from ..core.errors import label
+from ..core.sizes import BatchSize
+from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..fields.per_item import PerItem
-from ..methods.conversion import from_dict
 from ..methods.joining import unbind
 
 if TYPE_CHECKING:
@@ -43,13 +45,14 @@ def numpy(self: Stored, *, force: bool = False) -> dict[str, object]:
 
 
 def _array(self: Stored, name: str, value: object, force: bool) -> object:
+    """A field as `numpy` returns it: arrays for tensors, dicts for nested objects, other values as they are."""
     if isinstance(value, Tensor):
         try:
             return value.numpy(force=force)
         except (RuntimeError, TypeError) as error:
             raise TypeError(f"{label(self, name)}: {error}") from error
-    if name in self._nested and value is not None:
-        return numpy(cast("Stored", value), force=force)
+    if isinstance(value, Stored) and name in self._nested:
+        return numpy(value, force=force)
     if name in self._containers and isinstance(value, dict):
         return {key: _array(self, f"{name}.{key}", tensor, force) for key, tensor in value.items()}
     if name in self._containers and isinstance(value, list):
@@ -70,7 +73,7 @@ def from_numpy(
         batch_size: Nothing is inferred from a mapping: without it the object has no batch dimensions.
 
     Raises:
-        TypeError: a key is no field, a field without default is missing, or torch has no such dtype.
+        TypeError: a key is not a field, a field without default is missing, or torch has no such dtype.
         ValueError: a shape does not start with the batch size.
     """
     if isinstance(values, Mapping):
@@ -98,6 +101,7 @@ def _tensors(cls: type[Stored], values: Mapping[str, object]) -> dict[str, objec
 
 
 def _tensor(cls: type[Stored], name: str, value: object) -> object:
+    """What the constructor takes for a value of `from_numpy`: tensors for arrays, objects for mappings and structured arrays."""
     if name in cls._containers and isinstance(value, Mapping):
         return {key: _tensor(cls, "", array) for key, array in value.items()}
     if name in cls._containers and isinstance(value, list):
@@ -135,10 +139,12 @@ def tolist(self: Stored) -> Rows:
 
 
 def _plain(value: object) -> object:
+    """A field of one row as Python values: numbers or lists for tensors, a dict for a nested object."""
     if isinstance(value, PerItem):
         return value.tolist()
     if isinstance(value, Tensor):
-        return cast("object", value.tolist())
+        found: object = value.tolist()
+        return found
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list):

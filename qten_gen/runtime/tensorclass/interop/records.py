@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from torch import Size, Tensor
 
-from ..core.checks import BatchSize, DeviceLike, named
-from ..core.contents import contents, nested_class, tensors_of
+from ..core.construction import from_dict, nested_class
+from ..core.contents import contents, tensors_of
+from ..core.devices import DeviceLike
+from ..core.errors import describe
+from ..core.sizes import BatchSize
 from ..core.stored import Stored
-from ..methods.conversion import from_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,7 +39,7 @@ def from_dataclass(
         batch_size: The batch size, where it is not found; nothing is inferred otherwise.
 
     Raises:
-        TypeError: `source` is no dataclass instance, a name is no field, or a field without default is missing.
+        TypeError: `source` is not a dataclass instance, a name is not a field, or a field without default is missing.
         ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
     """
     where = f"{cls.__name__}.from_dataclass"
@@ -56,7 +58,7 @@ def from_namedtuple(
     """Construct from a named tuple, as `from_dataclass` does from a dataclass instance; such as `torch.max(x, dim=0)` gives.
 
     Raises:
-        TypeError: `source` is no named tuple, a name is no field, or a field without default is missing.
+        TypeError: `source` is not a named tuple, a name is not a field, or a field without default is missing.
         ValueError: both `batch_size` and `auto_batch_size` are given, or a shape does not start with the batch size.
     """
     where = f"{cls.__name__}.from_namedtuple"
@@ -76,7 +78,7 @@ def _from_record(
 
 
 def _kind(source: object) -> str:
-    return f"the class {source.__name__}" if isinstance(source, type) else named(source)
+    return f"the class {source.__name__}" if isinstance(source, type) else describe(source)
 
 
 def _names(source: object) -> tuple[str, ...] | None:
@@ -109,6 +111,7 @@ def _shared_dimensions(cls: type[Stored], values: Mapping[str, object]) -> Size:
 
 
 def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
+    """The shapes of all tensors that the batch is to carry, those of nested mappings included."""
     for name, value in values.items():
         if name in cls._static or name in cls._unbatched:
             continue

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from torch import Size, Tensor
 
-from ..core.checks import named, suggestion
-from ..core.contents import construct, contents, nested_class, tensors_of
+from ..core.construction import construct, nested_class
+from ..core.contents import contents, tensors_of
+from ..core.errors import describe, suggestion
 from ..core.stored import Stored
+from ..fields.nested import register_conversion
 from ..fields.per_item import PerItem
 from ..fields.static import equal
 
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
 
-    from ....model import FieldDecl, TensorClassDecl
+    from ....model import FieldDecl
 
 T = TypeVar("T", bound=Stored)
 
@@ -55,14 +57,14 @@ def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_n
         return _stacked(library, value)
     if value is None or name in self._static:
         return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
-    if name in self._nested:
-        return to_tensordict(cast("Stored", value), retain_none=retain_none)
+    if isinstance(value, Stored):
+        return to_tensordict(value, retain_none=retain_none)
     hold = library.UnbatchedTensor if name in self._unbatched else _itself
     if name not in self._containers:
         return cast("object", hold(value))
     keys = value if isinstance(value, dict) else map(str, range(len(tensors_of(value))))
-    held = {key: hold(tensor) for key, tensor in zip(keys, tensors_of(value), strict=True)}
-    return library.TensorDict(held, batch_size=self._batch_size, device=self._device)
+    entries = {key: hold(tensor) for key, tensor in zip(keys, tensors_of(value), strict=True)}
+    return library.TensorDict(entries, batch_size=self._batch_size, device=self._device)
 
 
 def _stacked(library: ModuleType, value: PerItem[Any]) -> object:
@@ -87,29 +89,31 @@ def from_tensordict(
     Args:
         tensordict: A TensorDict of any kind, or an object of a class that tensordict made.
         non_tensordict: Values of fields that are not in `tensordict`: static ones, or nested objects.
-        safe: Whether an entry that is no field is an error; otherwise it is left out.
+        safe: Whether an entry that is not a field is an error; otherwise it is left out.
 
     Raises:
-        TypeError: `tensordict` is none; an entry is no field; a field without default is missing, or its value is of another
+        TypeError: `tensordict` is none; an entry is not a field; a field without default is missing, or its value is of another
             type.
         ValueError: a shape does not start with the batch size, a field is given twice, or a static value is not the same
             for all items.
     """
     where = f"{cls.__name__}.from_tensordict"
     if not is_tensordict(tensordict):
-        raise TypeError(f"{where}: expected a TensorDict, got {named(tensordict)}; for other mappings use .from_dict")
-    given: dict[str, object] = {key: tensordict.get(key) for key in tensordict.keys()}
+        raise TypeError(
+            f"{where}: expected a TensorDict, got {describe(tensordict)}; for other mappings use .from_dict"
+        )
+    entries: dict[str, object] = {key: tensordict.get(key) for key in tensordict.keys()}
     for name, value in (non_tensordict or {}).items():
-        if name in given:
+        if name in entries:
             raise ValueError(f"{where}: {name!r} is given twice, in the TensorDict and in non_tensordict")
-        given[name] = value
-    unknown = next((name for name in given if name not in cls._fields), None)
+        entries[name] = value
+    unknown = next((name for name in entries if name not in cls._fields), None)
     if safe and unknown is not None:
         raise TypeError(
             f"{where}: no field {unknown!r}{suggestion(unknown, cls._fields)}; safe=False leaves out what is no field"
         )
     size = tensordict.batch_size
-    values = {name: _value(cls, name, given[name], safe, size) for name in cls._fields if name in given}
+    values = {name: _value(cls, name, entries[name], safe, size) for name in cls._fields if name in entries}
     declared = _declared(cls)
     for name in cls._fields:
         if name not in values and name not in cls._defaults:
@@ -133,14 +137,14 @@ def _value(cls: type[Stored], name: str, entry: Any, safe: bool, batch_size: Siz
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
     if name in cls._containers and is_tensordict(entry):
-        held = {key: _value(cls, "", entry.get(key), safe, batch_size) for key in entry.keys()}
-        return list(held.values()) if _declared(cls)[name].container == "list" else held
+        tensors = {key: _value(cls, "", entry.get(key), safe, batch_size) for key in entry.keys()}
+        return list(tensors.values()) if _declared(cls)[name].container == "list" else tensors
     return entry
 
 
 def _declared(cls: type[Stored]) -> dict[str, FieldDecl]:
     """What the class declares about each field."""
-    return {field.name: field for field in cast("TensorClassDecl", cls._declaration).fields}
+    return {field.name: field for field in cls._declaration.fields}
 
 
 def _common(cls: type[Stored], name: str, values: object) -> object:
@@ -175,3 +179,6 @@ def _library(action: str) -> ModuleType:
             f"{action} needs the package tensordict, which is not installed: pip install tensordict", name="tensordict"
         ) from error
     return tensordict
+
+
+register_conversion(is_tensordict, from_tensordict)

@@ -9,15 +9,19 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from ..core import checks
-from ..core.checks import device as as_device
 from ..core.contents import allocate_like, tensor_and_nested
+from ..core.devices import Device
+from ..core.devices import device as as_device
+from ..core.errors import describe
 from ..core.locks import nested_objects
 from ..core.lookup import Key
+from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..fields import containers, per_item
-from .listing import items
-from .moving import Device
+from ..fields.tensor import tensor as tensor_field
+from ..fields.unbatched import unbatched as unbatched_field
+from .keys import items
+from .operands import several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +73,8 @@ def apply(
         batch.apply(torch.maximum, other)
 
     Args:
-        fn: Has to return tensors whose shape starts with the batch size.
+        fn: Gets a tensor of shape `[*batch, *event]`, of a field of its own each time, and returns one whose shape starts with
+            the batch size. Dtype and device are free.
         others: Objects of the class, whose tensors `fn` gets beside those of this one.
         batch_size: Batch size of the result, where `fn` changes it.
         device: Device of the result, where `fn` changes it.
@@ -84,7 +89,7 @@ def apply(
 
 def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: Device | None) -> T:
     """What `apply` made, with the batch size and the device of the result."""
-    size = self._batch_size if batch_size is None else checks.batch_size(batch_size)
+    size = self._batch_size if batch_size is None else as_batch_size(batch_size)
     wanted = self._device if device is None else as_device(device)
     if size == self._batch_size and _fits(out, wanted) and _none_lost(self, out):
         out._device = wanted
@@ -132,14 +137,14 @@ def named_apply(
     batch_size: int | Sequence[int] | None = None,
     device: Device | None = None,
 ) -> T:
-    """`apply` of a function that is told the name of the field first.
+    """`apply` of a function whose first argument is the name of the field.
 
         batch.named_apply(lambda name, tensor: tensor.double() if name == "weight" else tensor)
 
     Args:
-        fn: Has to return tensors whose shape starts with the batch size.
+        fn: Gets a key and a tensor of shape `[*batch, *event]`, and returns one whose shape starts with the batch size.
         others: Objects of the class, whose tensors `fn` gets behind those of this one.
-        nested_keys: Tell the way to fields of nested objects, `("point", "weight")`, instead of the last name.
+        nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
         batch_size: Batch size of the result, where `fn` changes it.
         device: Device of the result, where `fn` changes it.
 
@@ -153,34 +158,32 @@ def named_apply(
         names += [name for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
     left = iter(names)
 
-    def named(*tensors: Tensor) -> Tensor:
+    def with_key(*tensors: Tensor) -> Tensor:
         return fn(next(left), *tensors)
 
-    out = _among(self, named, others) if others else self._map(named)
+    out = _among(self, with_key, others) if others else self._map(with_key)
     return _finished(self, out, batch_size, device)
 
 
 def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:
     """`fn` applied to every tensor and those of other objects."""
-    from ..operations.operands import several
-
     for other in others:
         if type(other) is not type(self):
             cls = type(self).__name__
-            raise TypeError(f"{cls}.apply: expected {cls}, got {checks.named(other)}")
+            raise TypeError(f"{cls}.apply: expected {cls}, got {describe(other)}")
     return several(self, fn, others, "apply")
 
 
 def _fits(out: Stored, device: torch.device | None) -> bool:
     """Whether all leaves are tensors whose shapes start with the batch size, and on the device."""
     size = out._batch_size
-    n = len(size)
+    batch_ndim = len(size)
     fitting = size
     for leaf in out._leaves():
         if not isinstance(leaf, Tensor) or (device is not None and leaf.device != device):
             return False
         shape = leaf.shape
-        if shape != fitting and shape[:n] != size:
+        if shape != fitting and shape[:batch_ndim] != size:
             return False
         fitting = shape
     # The leaves of one of the same batch size have just been looked at.
@@ -204,12 +207,12 @@ def _checked(self: T, out: T, batch_size: torch.Size, device: torch.device | Non
             check = containers.tensor_dict if isinstance(value, dict) else containers.tensor_list
             fitted.append(check(self, name, value, size, device))
         elif name in self._unbatched and value is not None:
-            fitted.append(checks.unbatched(self, name, value, device))
+            fitted.append(unbatched_field(self, name, value, device))
         elif name in self._nested and value is not None:
             tail = before._batch_size[len(self._batch_size) :]
             fitted.append(_checked(before, value, batch_size + tail, device))
         else:
-            fitted.append(before if before is None else checks.tensor(self, name, value, batch_size, device))
+            fitted.append(before if before is None else tensor_field(self, name, value, batch_size, device))
     if self._per_item:
         per_item.refuse_unfit(self, batch_size, static)
     made = allocate_like(self)._assign(fitted, static, batch_size, device)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from copy import deepcopy
 from typing import TypeVar
 
 from torch import Size, Tensor
 
-from ..core.checks import BatchSize, DeviceLike, suggestion
-from ..core.checks import batch_size as as_batch_size
-from ..core.contents import allocate_like, construct, contents, nested_class, shallow_copy
+from ..core.contents import allocate_like, contents, shallow_copy
 from ..core.stored import Stored
 
 T = TypeVar("T", bound=Stored)
@@ -19,32 +16,6 @@ T = TypeVar("T", bound=Stored)
 def to_dict(self: Stored) -> dict[str, object]:
     """The fields as a dict, nested objects as dicts. Tensors are not copied."""
     return self._to_dict()
-
-
-def from_dict(
-    cls: type[T], values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None
-) -> T:
-    """Construct from a mapping, as `to_dict` returns it; mappings in place of nested objects become those objects.
-
-    Nested objects get the same batch size. Nothing is inferred: `batch_size` means what it means in the constructor.
-
-    Raises:
-        TypeError: a key is no field, or a field without default is missing.
-    """
-    for name in values:
-        if name not in cls._fields:
-            raise TypeError(f"{cls.__name__}.from_dict: no field {name!r}{suggestion(name, cls._fields)}")
-    missing = [name for name in cls._fields if name not in values and name not in cls._defaults]
-    if missing:
-        raise TypeError(f"{cls.__name__}.from_dict: missing {', '.join(map(repr, missing))}")
-    size = as_batch_size(batch_size)
-    given = {
-        name: from_dict(nested_class(cls, name), value, batch_size=size, device=device)
-        if name in cls._nested and isinstance(value, Mapping)
-        else value
-        for name, value in values.items()
-    }
-    return construct(cls, {**given, "batch_size": size, "device": device})
 
 
 def show(self: Stored) -> str:

@@ -27,7 +27,10 @@ class Gradients(Stored):
 
     @property
     def grad(self) -> Self | None:
-        """The gradients of the tensors; None where no tensor has one. A tensor without one has zeros in its place."""
+        """The gradients of the tensors, each of its tensor's shape and dtype; None where no tensor has one.
+
+        A tensor without a gradient has zeros in its place.
+        """
         if all(leaf.grad is None for leaf in self._leaves()):
             return None
         return self._map(_grad)
@@ -49,7 +52,8 @@ class Gradients(Stored):
             (batch * weight).apply(torch.sum, batch_size=()).backward()
 
         Args:
-            gradient: Where tensors hold more than one element, the gradients with respect to them, field by field.
+            gradient: Where tensors hold more than one element, the gradients with respect to them: an object of this class whose
+                tensors have the same shapes.
             retain_graph: Keep the graph for another call.
             create_graph: Record the computation of the gradients, for higher derivatives.
 
@@ -58,10 +62,10 @@ class Gradients(Stored):
             TypeError: a field is None in `gradient` only, or in this object only.
         """
         leaves = self._leaves()
-        given: list[Tensor] | list[None] = [None] * len(leaves) if gradient is None else gradient._leaves()
-        if len(given) != len(leaves):
-            raise TypeError(f"backward: expected a gradient for each of {len(leaves)} tensors, got {len(given)}")
-        wanted = [(leaf, grad) for leaf, grad in zip(leaves, given, strict=True) if leaf.requires_grad]
+        gradients: list[Tensor] | list[None] = [None] * len(leaves) if gradient is None else gradient._leaves()
+        if len(gradients) != len(leaves):
+            raise TypeError(f"backward: expected a gradient for each of {len(leaves)} tensors, got {len(gradients)}")
+        wanted = [(leaf, grad) for leaf, grad in zip(leaves, gradients, strict=True) if leaf.requires_grad]
         if not wanted:
             raise RuntimeError(f"backward: no tensor of the {type(self).__name__} requires a gradient")
         torch.autograd.backward(

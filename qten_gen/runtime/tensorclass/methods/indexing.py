@@ -17,33 +17,31 @@ from torch import Size, Tensor
 from torch.compiler import is_compiling
 
 from ..core import names
-from ..core.checks import named, plain_int, refuse_if_frozen
 from ..core.contents import batched_leaves
 from ..core.error_context import explain
+from ..core.errors import describe
+from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
+from ..core.locks import refuse_if_frozen
+from ..core.sizes import plain_int
 from ..core.stored import Stored
+from ..core.tensor_shapes import over_batch, with_length
 from . import joining
-from .reshaping import with_length
 
 T = TypeVar("T", bound=Stored)
-
-IndexItem = int | slice | EllipsisType | Tensor | Sequence[int] | Sequence[bool] | range | None
-"""One part of an index."""
-
-Index = IndexItem | tuple[IndexItem, ...]
-"""What an object is indexed with: along its batch dimensions only, never by a field's name."""
-
-_Plain = int | slice | Tensor | None
-
-PlainIndex = _Plain | tuple[_Plain, ...]
-"""An index that can be applied to every tensor."""
 
 
 def getitem(self: T, index: Index) -> T:
     """The items that `index` selects along the batch dimensions.
 
-    The result is what indexing every tensor gives. A mask covers as many batch dimensions as it has.
+    The result is what indexing every tensor gives: with tensors of shape `[*batch, *event]`, `[*indexed, *event]`. Integers and
+    slices give views, masks and positions copies.
 
         batch[0], batch[1:3], batch[mask], batch[[2, 0]], batch[..., None]
+
+    Args:
+        index: Integers, slices, None, an ellipsis, lists or tensors, one for each batch dimension from the first on. A tensor
+            of dtype long or int holds positions; one of dtype bool is a mask, whose shape is that of the batch dimensions it
+            covers.
 
     Raises:
         IndexError: the index is out of range or reaches beyond the batch dimensions.
@@ -67,8 +65,12 @@ def getitem(self: T, index: Index) -> T:
 def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
     """Write into the items that `index` selects, in place.
 
-    `value` is an object of the same class with the batch size and the static fields of those items, a number, or a tensor that
-    broadcasts over their batch size. Where torch refuses one field, the fields before it are written already.
+    Where torch refuses one field, the fields before it are written already.
+
+    Args:
+        index: As in `getitem`.
+        value: An object of the same class with the batch size and the static fields of those items; a number; or a tensor whose
+            shape broadcasts over their batch size. Numbers and tensors are converted to the dtype of each field.
 
     Raises:
         ValueError: the batch sizes do not fit, or a static field differs.
@@ -100,10 +102,10 @@ def _put(self: T, index: Index, plain: PlainIndex, value: T, size: Size) -> None
 def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Size) -> None:
     """Write a number, or a tensor that broadcasts over the batch size `size` of the items, into the items of an index."""
     if isinstance(value, Tensor):
-        n = len(self._batch_size)
+        batch_ndim = len(self._batch_size)
         for leaf in batched_leaves(self):
             # Torch converts what it writes into a slice, but not what a mask or indices select.
-            leaf[plain] = over_batch(value, size, leaf.dim() - n).to(leaf.dtype)
+            leaf[plain] = over_batch(value, size, leaf.dim() - batch_ndim).to(leaf.dtype)
     elif isinstance(value, (int, float, complex)):
         for leaf in batched_leaves(self):
             leaf[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
@@ -120,23 +122,6 @@ def plain_index(self: Stored, index: Index) -> PlainIndex:
         TypeError: it is none of the types of `Index`.
     """
     return _resolved(self, index)[0]
-
-
-def over_batch(value: Tensor, batch_size: Size, events: int) -> Tensor:
-    """`value`, which broadcasts over the batch size, shaped to broadcast over a tensor with `events` dimensions more.
-
-    Raises:
-        ValueError: it does not broadcast over the batch size.
-    """
-    if value.dim() == 0:
-        return value
-    pairs = zip(reversed(value.shape), reversed(batch_size), strict=False)
-    if value.dim() > len(batch_size) or any(size not in (1, whole) for size, whole in pairs):
-        raise ValueError(
-            f"a Tensor broadcasts over the batch size {list(batch_size)} only, got shape {list(value.shape)}; "
-            "for other shapes use .apply"
-        )
-    return value.reshape(*value.shape, *(1,) * events)
 
 
 def length(self: Stored) -> int:
@@ -167,7 +152,7 @@ _MANY = 256
 
 
 def _rows_of(self: Stored, index: Index) -> Tensor | None:
-    """The positions that a mask or a tensor of indices selects, where `index_select` may take them; None for the plain way."""
+    """The positions that a mask or a tensor of indices selects, where `index_select` may take them; None elsewhere."""
     if type(index) is not Tensor or index.dim() != 1 or not self._batch_size:
         return None
     if index.dtype is torch.bool:
@@ -234,7 +219,7 @@ def _basic(batch_size: Size, index: Index) -> tuple[PlainIndex, Size] | None:
         elif type(item) is not int or not -size <= item < size:
             return None
     sizes += rest
-    return cast("tuple[_Plain, ...]", index), Size(sizes)
+    return cast("tuple[PlainIndexItem, ...]", index), Size(sizes)
 
 
 def _with_tensors(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
@@ -252,30 +237,30 @@ def _plain(self: Stored, index: Index) -> PlainIndex:
     items = index if isinstance(index, tuple) else (index,)
     tensors = [_item(self, item) for item in items]
     used = sum(_dimensions(item) for item in tensors)
-    n = len(self._batch_size)
-    if used > n:
+    batch_ndim = len(self._batch_size)
+    if used > batch_ndim:
         raise IndexError(
-            f"{type(self).__name__} has {n} batch dimension{'' if n == 1 else 's'}, "
+            f"{type(self).__name__} has {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}, "
             f"[{_shown(index)}] indexes {used}; a field's own dimensions are indexed on the field"
         )
     if sum(item is Ellipsis for item in tensors) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
-    plain: list[_Plain] = []
+    plain: list[PlainIndexItem] = []
     position = 0
     for item in tensors:
         if item is Ellipsis:
-            plain += [slice(None)] * (n - used)
-            position += n - used
+            plain += [slice(None)] * (batch_ndim - used)
+            position += batch_ndim - used
         elif isinstance(item, Tensor) and item.dtype is torch.bool:
             plain += _mask_indices(self, item, position)
             position += item.dim()
         else:
-            plain.append(cast(_Plain, item))  # type: ignore[redundant-cast] # pyright does not see that `...` is gone
+            plain.append(cast(PlainIndexItem, item))  # type: ignore[redundant-cast] # pyright does not see that `...` is gone
             position += _dimensions(item)
     return plain[0] if len(plain) == 1 else tuple(plain)
 
 
-def _item(self: Stored, item: IndexItem) -> _Plain | EllipsisType:
+def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
     """One part of an index, with a sequence or an array made a tensor."""
     if item is None or isinstance(item, (slice, EllipsisType)):
         return item
@@ -285,7 +270,7 @@ def _item(self: Stored, item: IndexItem) -> _Plain | EllipsisType:
     if isinstance(item, Tensor):
         if item.dtype in _INDEX_DTYPES or (item.dtype is torch.bool and item.dim() > 0):
             return item
-        raise TypeError(f"{type(self).__name__} is indexed with long, int or bool tensors, got {named(item)}")
+        raise TypeError(f"{type(self).__name__} is indexed with long, int or bool tensors, got {describe(item)}")
     if isinstance(item, str):
         raise TypeError(
             f"{type(self).__name__} is indexed along its batch dimensions; "
@@ -294,7 +279,7 @@ def _item(self: Stored, item: IndexItem) -> _Plain | EllipsisType:
     if isinstance(item, bool) or not isinstance(item, SupportsIndex):
         raise TypeError(
             f"{type(self).__name__} is indexed with int, slice, None, ..., a Tensor, a list or range of int or bool, "
-            f"or a tuple of those, got {named(item)}"
+            f"or a tuple of those, got {describe(item)}"
         )
     return integer(item)
 
@@ -312,7 +297,7 @@ def _index_tensor(self: Stored, item: object) -> Tensor:
     return made if made.numel() else made.long()
 
 
-def _dimensions(item: _Plain | EllipsisType) -> int:
+def _dimensions(item: PlainIndexItem | EllipsisType) -> int:
     """How many batch dimensions a part of an index takes."""
     if item is None or item is Ellipsis:
         return 0

@@ -8,14 +8,16 @@ from typing import TypeVar, cast, overload
 from torch import Tensor
 
 from ....common.naming import storage
-from ..core.checks import label, named
 from ..core.contents import contents, tensor_and_nested
+from ..core.errors import describe, label
+from ..core.indices import Index, PlainIndex
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, owner_of, pairs
 from ..core.stored import Stored
+from ..fields.optional import match_optional
 from ..fields.per_item import with_items
-from ..fields.static import match_optional, same
-from .indexing import Index, PlainIndex, plain_index, setitem
+from ..fields.static import same
+from .indexing import plain_index, setitem
 
 T = TypeVar("T", bound=Stored)
 
@@ -28,12 +30,12 @@ def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
 
         batch.set_("tokens", tokens), batch.set_(("point", "weight"), 1.0)
 
-    The tensor keeps its dtype and device, as with `Tensor.copy_`. Of a nested object the tensors are written, as in `update_`, of
-    a dict or list of tensors each one.
+    The shapes are equal and not broadcast. The tensor keeps its dtype and device, as with `Tensor.copy_`. Of a nested object
+    the tensors are written, as in `update_`, of a dict or list of tensors each one.
 
     Raises:
         KeyError: there is no such field.
-        TypeError: the field is static, or the value is no tensor.
+        TypeError: the field is static, or the value is not a tensor.
         ValueError: the field is None, or the shapes differ.
         FrozenInstanceError: the object is frozen.
     """
@@ -44,13 +46,14 @@ def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
 def set_at_(self: T, key: Key, value: object, index: Index) -> T:
     """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
 
-    A PerItem field takes one Python value for each of the items.
+    A tensor to write broadcasts over `[*indexed, *event]`: the batch size that the index leaves, and the field's own
+    dimensions. A PerItem field takes one Python value for each of the items.
 
         batch.set_at_("tokens", tokens, 0), batch.set_at_(("point", "weight"), 0.0, mask)
 
     Raises:
         KeyError: there is no such field.
-        TypeError: the field is static, or the value is no tensor.
+        TypeError: the field is static, or the value is not a tensor.
         ValueError: the field is None or Unbatched, or the shapes do not fit.
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         FrozenInstanceError: the object is frozen.
@@ -85,7 +88,7 @@ def update_(self: T, values: Values | T, *, non_blocking: bool = False) -> T:
 
     Raises:
         KeyError: there is no such field; nothing is written then.
-        TypeError: a field is static, or a value is no tensor.
+        TypeError: a field is static, or a value is not a tensor.
         ValueError: a field is None, or shapes differ.
         FrozenInstanceError: the object is frozen.
     """
@@ -106,7 +109,7 @@ def update_at_(self: T, values: Values | T, index: Index) -> T:
 
     Raises:
         KeyError: there is no such field; nothing is written then.
-        TypeError: a field is static, or a value is no tensor.
+        TypeError: a field is static, or a value is not a tensor.
         ValueError: a field is None or Unbatched, or the shapes do not fit.
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         FrozenInstanceError: the object is frozen.
@@ -133,17 +136,17 @@ def copy_(self: T, source: T, non_blocking: bool = False) -> T:
         FrozenInstanceError: the object is frozen.
     """
     if type(source) is not type(self):
-        raise TypeError(f"copy_: expected a {type(self).__name__}, got {named(source)}")
-    mine, theirs = contents(self), contents(source)
+        raise TypeError(f"copy_: expected a {type(self).__name__}, got {describe(source)}")
+    targets, sources = contents(self), contents(source)
     for name in self._static:
         if name not in self._per_item:
-            same(self, name, [mine[name], theirs[name]])
+            same(self, name, [targets[name], sources[name]])
     for name in self._per_item:
-        match_optional(self, name, mine[name], theirs[name])
-        _exchange_items(self, name, theirs[name])
+        match_optional(self, name, targets[name], sources[name])
+        _exchange_items(self, name, sources[name])
     for name in tensor_and_nested(self):
-        if mine[name] is not None or theirs[name] is not None:
-            write(self, name, theirs[name], non_blocking)
+        if targets[name] is not None or sources[name] is not None:
+            write(self, name, sources[name], non_blocking)
     return self
 
 
@@ -175,7 +178,7 @@ def write(owner: Stored, name: str, value: object, non_blocking: bool) -> None:
     elif isinstance(value, Mapping) or type(value) is type(target):
         update_(target, value, non_blocking=non_blocking)
     else:
-        raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {named(value)}")
+        raise TypeError(f"{label(owner, name)}: expected a mapping or a {type(target).__name__}, got {describe(value)}")
 
 
 def _write_tensor(target: Tensor, value: object, non_blocking: bool, owner: Stored, name: str, part: str = "") -> None:
@@ -190,12 +193,12 @@ def _write_tensor(target: Tensor, value: object, non_blocking: bool, owner: Stor
     elif isinstance(value, (int, float, complex)):
         target.fill_(value)
     else:
-        raise TypeError(f"{label(owner, name)}{part}: expected a Tensor or a number, got {named(value)}")
+        raise TypeError(f"{label(owner, name)}{part}: expected a Tensor or a number, got {describe(value)}")
 
 
 def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object) -> None:
     if not isinstance(value, (Tensor, int, float, complex)):
-        raise TypeError(f"{where}: expected a Tensor or a number, got {named(value)}")
+        raise TypeError(f"{where}: expected a Tensor or a number, got {describe(value)}")
     try:
         target[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
     except RuntimeError as error:
@@ -213,7 +216,7 @@ def _matched(where: str, target: Several, value: object) -> Iterator[tuple[str, 
     keys = list(target) if isinstance(target, dict) else list(range(len(target)))
     if not is_number:
         if not isinstance(value, Mapping if isinstance(target, dict) else (list, tuple)):
-            raise TypeError(f"{where}: expected a {type(target).__name__} of Tensor or a number, got {named(value)}")
+            raise TypeError(f"{where}: expected a {type(target).__name__} of Tensor or a number, got {describe(value)}")
         given = list(value) if isinstance(value, Mapping) else list(range(len(value)))
         if {*given} != {*keys}:
             raise ValueError(f"{where}: expected tensors for {keys}, got {given}")

@@ -1,24 +1,105 @@
-"""Fields by key: setting them, and several at once."""
+"""Fields by key: which there are, their items, setting them, and several at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeVar, cast, overload
+from collections.abc import Iterator, Mapping
+from typing import Literal, TypeVar, cast, overload
 
 from torch import Tensor
 
-from ..core.checks import refuse_if_locked, suggestion
-from ..core.contents import construct, contents, shallow_copy
+from ..core.construction import construct
+from ..core.contents import contents, shallow_copy
+from ..core.errors import suggestion
+from ..core.indices import Index
+from ..core.locks import refuse_if_locked
 from ..core.lookup import NO_DEFAULT, Key, Values, get, owner_of, pairs
 from ..core.stored import Stored
 from ..fields import annotated_shapes
-from .indexing import Index, getitem, plain_index
+from .indexing import getitem, plain_index
 from .inplace import write
 
-if TYPE_CHECKING:
-    from ....model import TensorClassDecl
-
 T = TypeVar("T", bound=Stored)
+
+
+@overload
+def keys(self: Stored) -> tuple[str, ...]: ...
+@overload
+def keys(
+    self: Stored, include_nested: Literal[False] = False, leaves_only: bool = False, *, sort: bool = False
+) -> tuple[str, ...]: ...
+@overload
+def keys(self: Stored, include_nested: bool, leaves_only: bool = False, *, sort: bool = False) -> tuple[Key, ...]: ...
+def keys(
+    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
+) -> tuple[Key, ...]:
+    """The names of the fields, in the order of the constructor. Every field is there, also one that is None.
+
+        batch.keys(), batch.keys(include_nested=True, leaves_only=True)  # ("tokens", ("point", "weight"))
+
+    Args:
+        include_nested: Also the fields of nested objects, as tuples of names.
+        leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object.
+        sort: In alphabetical order.
+    """
+    if not include_nested and not leaves_only and not sort:
+        return self._fields
+    return tuple(key for key, _ in items(self, include_nested, leaves_only, sort=sort))
+
+
+def values(
+    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
+) -> tuple[object, ...]:
+    """The values of the fields, None and static ones included; the arguments are those of `keys`."""
+    return tuple(value for _, value in items(self, include_nested, leaves_only, sort=sort))
+
+
+@overload
+def items(self: Stored) -> tuple[tuple[str, object], ...]: ...
+@overload
+def items(
+    self: Stored, include_nested: Literal[False] = False, leaves_only: bool = False, *, sort: bool = False
+) -> tuple[tuple[str, object], ...]: ...
+@overload
+def items(
+    self: Stored, include_nested: bool, leaves_only: bool = False, *, sort: bool = False
+) -> tuple[tuple[Key, object], ...]: ...
+def items(
+    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
+) -> tuple[tuple[Key, object], ...]:
+    """Names and values of the fields; the arguments are those of `keys`."""
+    found = [(key, value) for key, value, is_leaf in _walk(self, (), include_nested) if is_leaf or not leaves_only]
+    if sort:
+        found.sort(key=lambda item: ".".join(item[0]) if isinstance(item[0], tuple) else item[0])
+    return tuple(found)
+
+
+def _walk(self: Stored, path: tuple[str, ...], include_nested: bool) -> Iterator[tuple[Key, object, bool]]:
+    """Keys and values, and whether there are tensors in them and no object; the fields of a nested object behind itself."""
+    for name, value in contents(self).items():
+        steps = (*path, name)
+        is_object = name in self._nested and value is not None
+        yield (steps if path else name), value, not is_object and value is not None and name not in self._static
+        if include_nested and is_object and isinstance(value, Stored):
+            yield from _walk(value, steps, include_nested)
+
+
+def sorted_keys(self: Stored) -> tuple[str, ...]:
+    """The names of the fields in alphabetical order."""
+    return tuple(sorted(self._fields))
+
+
+def is_empty(self: Stored) -> bool:
+    """Whether the object holds no tensor at all."""
+    return not self._leaves()
+
+
+def contains(self: Stored, item: object) -> bool:
+    """Refuse `in`, which would compare the items.
+
+    Raises:
+        TypeError: always.
+    """
+    raise TypeError(f"`in` is not defined for {type(self).__name__}: it has items and fields; ask `in batch.keys()`")
 
 
 def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -> object:
@@ -82,7 +163,8 @@ def setdefault(self: Stored, key: Key, default: object) -> object:
     owner, name = owner_of(self, key)
     if getattr(owner, name) is None:
         setattr(owner, name, default)
-    return cast(object, getattr(owner, name))
+    found: object = getattr(owner, name)
+    return found
 
 
 def pop(self: Stored, key: Key) -> object:
@@ -94,10 +176,10 @@ def pop(self: Stored, key: Key) -> object:
         RuntimeError: the object is locked.
     """
     owner, name = owner_of(self, key)
-    fields = cast("TensorClassDecl", type(owner)._declaration).fields
+    fields = type(owner)._declaration.fields
     if name in owner._static or not any(field.optional for field in fields if field.name == name):
         raise TypeError(f"{type(owner).__name__}.{name} cannot be taken out: it is no optional tensor or object")
-    value = cast(object, getattr(owner, name))
+    value: object = getattr(owner, name)
     setattr(owner, name, None)
     return value
 
@@ -126,8 +208,8 @@ def update(self: T, values: Values | T, *, inplace: bool = False, non_blocking: 
     for key, value in pairs(self, values):
         owner, name = owner_of(self, key)
         together.setdefault(id(owner), (owner, {}))[1][name] = value
-    for owner, given in together.values():
-        _update_fields(owner, given, inplace, non_blocking)
+    for owner, changes in together.values():
+        _update_fields(owner, changes, inplace, non_blocking)
     return self
 
 
@@ -151,7 +233,7 @@ def select(self: Stored, *keys: Key) -> dict[str, object]:
 
         batch.select("tokens", ("point", "weight"))  # {"tokens": ..., "point": {"weight": ...}}
 
-    The result is no object, because that has every field. `update` takes it.
+    The result is not an object, because that has every field. `update` takes it.
 
     Raises:
         KeyError: there is no such field.
@@ -178,7 +260,9 @@ def exclude(self: Stored, *keys: Key) -> dict[str, object]:
     left = {name: value for name, value in contents(self).items() if name not in keys and (name,) not in keys}
     for name in {key[0] for key in keys if isinstance(key, tuple) and len(key) > 1} & left.keys():
         inner = [key[1:] for key in keys if isinstance(key, tuple) and len(key) > 1 and key[0] == name]
-        left[name] = exclude(cast("Stored", left[name]), *inner)
+        nested = left[name]
+        if isinstance(nested, Stored):
+            left[name] = exclude(nested, *inner)
     return left
 
 

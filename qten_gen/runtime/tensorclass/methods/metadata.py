@@ -9,11 +9,11 @@ from typing import Self, overload
 import torch
 from torch import Size
 
-from ..core.checks import set_batch_size
 from ..core.contents import tensor_and_nested, tensors_of
 from ..core.locks import nested_objects, refuse_if_locked
 from ..core.stored import Stored
-from .reshaping import Dim, common_leading, dimension
+from ..core.tensor_shapes import Dim, common_leading, dimension
+from .batch_size import set_batch_size
 
 
 class Metadata(Stored):

@@ -9,11 +9,13 @@ import torch
 from torch import Tensor
 from torch import dtype as Dtype
 
-from ..core import checks
-from ..core.checks import device as as_device
-from ..core.checks import refuse_if_frozen, refuse_if_locked
 from ..core.contents import shallow_copy
+from ..core.devices import Device
+from ..core.devices import device as as_device
+from ..core.locks import refuse_if_frozen, refuse_if_locked
+from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import FROZEN, Stored
+from ..fields.batch_sizes import with_batch_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
     Target: TypeAlias = "torch.device | str | int | torch.dtype | Tensor | Stored"
 
 T = TypeVar("T", bound=Stored)
-
-Device = torch.device | str | int
-
 
 CastFilter = Callable[[Tensor], bool]
 """Tells `to` which tensors it casts."""
@@ -60,7 +59,7 @@ def to(
     cast_filter: CastFilter | None = None,
     inplace: bool = False,
 ) -> T: ...
-def to(self: T, *args: Target | bool | None, **named: Any) -> T:
+def to(self: T, *args: Target | bool | None, **options: Any) -> T:
     """The object on a device, or with another dtype, or with both of another tensor; itself where there is nothing to do.
 
     A dtype is that of the floating point tensors, as in `nn.Module.to`; other tensors keep theirs. Of another TensorClass the
@@ -84,21 +83,21 @@ def to(self: T, *args: Target | bool | None, **named: Any) -> T:
         RuntimeError: with `inplace`, the object is locked.
         FrozenInstanceError: with `inplace`, it is frozen.
     """
-    if len(args) == 1 and not named:
+    if len(args) == 1 and not options:
         target = args[0]
         if isinstance(target, Dtype):
             return _cast(self, target)
         if isinstance(target, (str, torch.device)):
             return _moved(self, target, False)
-    batch_size, cast_filter, inplace = (named.pop(name, None) for name in ("batch_size", "cast_filter", "inplace"))
+    batch_size, cast_filter, inplace = (options.pop(name, None) for name in ("batch_size", "cast_filter", "inplace"))
     if inplace:
         refuse_if_locked(self, "move or cast")
-    device, dtype, non_blocking = _target(args, named)
+    device, dtype, non_blocking = _target(args, options)
     out = self if device is None else _moved(self, device, non_blocking)
     if dtype is not None:
         out = _cast(out, dtype) if cast_filter is None else out._map_with(_cast_some, (dtype, cast_filter), out._device)
     if batch_size is not None:
-        out = checks.with_batch_size(shallow_copy(out) if out is self else out, checks.batch_size(batch_size))
+        out = with_batch_size(shallow_copy(out) if out is self else out, as_batch_size(batch_size))
     return _exchanged(self, out) if inplace else out
 
 
@@ -116,17 +115,17 @@ def _cast_some(tensor: Tensor, argument: tuple[torch.dtype, CastFilter]) -> Tens
 
 
 def _target(
-    args: Sequence[Target | bool | None], named: Mapping[str, Target | bool | None]
+    args: Sequence[Target | bool | None], options: Mapping[str, Target | bool | None]
 ) -> tuple[Device | None, torch.dtype | None, bool]:
     """Device, dtype and `non_blocking` from the arguments of `to`, whose meaning depends on their types."""
     device: Device | None = None
     dtype: torch.dtype | None = None
     non_blocking = False
-    if named:
-        unknown = named.keys() - {"device", "dtype", "other", "non_blocking"}
+    if options:
+        unknown = options.keys() - {"device", "dtype", "other", "non_blocking"}
         if unknown:
             raise TypeError(f"to() got an unexpected keyword argument {min(unknown)!r}")
-        args = (*args, *named.values())
+        args = (*args, *options.values())
     for value in args:
         if isinstance(value, bool):
             non_blocking = value

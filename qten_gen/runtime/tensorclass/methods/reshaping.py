@@ -9,16 +9,22 @@ from typing import TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
-from torch.compiler import is_compiling
 
 from ..core import names
-from ..core.checks import plain_int
 from ..core.stored import Stored
+from ..core.tensor_shapes import (
+    BatchShape,
+    Dim,
+    dimension,
+    integers,
+    reshape_tensor,
+    view_tensor,
+    with_free_event,
+    with_inserted,
+    without,
+)
 
 T = TypeVar("T", bound=Stored)
-
-Dim = int | str
-"""A batch dimension: its place, from the end where negative, or its name."""
 
 
 @overload
@@ -27,6 +33,9 @@ def reshape(self: T, *shape: int) -> T: ...
 def reshape(self: T, shape: Sequence[int], /) -> T: ...
 def reshape(self: T, *shape: int | Sequence[int]) -> T:
     """The same items in another batch shape; one size may be -1.
+
+    A tensor of shape `[*batch, *event]` becomes one of shape `[*shape, *event]`: a view where its layout allows that, else a
+    copy.
 
         batch.reshape(2, -1)
 
@@ -88,13 +97,13 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
     """
     given = dims[0] if len(dims) == 1 and not isinstance(dims[0], (int, str)) else cast("tuple[Dim, ...]", dims)
     size = self._batch_size
-    n = len(size)
-    order = [dim if type(dim) is int and 0 <= dim < n else dimension(self, dim) for dim in given]
-    if len(order) != n or len({*order}) != n:
+    batch_ndim = len(size)
+    order = [dim if type(dim) is int and 0 <= dim < batch_ndim else dimension(self, dim) for dim in given]
+    if len(order) != batch_ndim or len({*order}) != batch_ndim:
         raise ValueError(
-            f"permute: expected each of the {n} batch dimensions of {type(self).__name__} once, got {list(given)}"
+            f"permute: expected each of the {batch_ndim} batch dimensions of {type(self).__name__} once, got {list(given)}"
         )
-    out = self._rearrange(_permute, (*order, n), Size([size[dim] for dim in order]))
+    out = self._rearrange(_permute, (*order, batch_ndim), Size([size[dim] for dim in order]))
     if self._names is not None:
         out._names = names.permuted(self._names, order)
     return out
@@ -110,10 +119,10 @@ def transpose(self: T, dim0: Dim, dim1: Dim) -> T:
 
 def unsqueeze(self: T, dim: int) -> T:
     """Insert a batch dimension of size 1; -1 is behind the last one."""
-    n = len(self._batch_size)
-    if not -n - 1 <= dim <= n:
-        raise IndexError(f"unsqueeze: dimension {dim} is out of range for {n} batch dimensions")
-    at = dim if dim >= 0 else dim + n + 1
+    batch_ndim = len(self._batch_size)
+    if not -batch_ndim - 1 <= dim <= batch_ndim:
+        raise IndexError(f"unsqueeze: dimension {dim} is out of range for {batch_ndim} batch dimensions")
+    at = dim if dim >= 0 else dim + batch_ndim + 1
     size = with_inserted(self._batch_size, at, 1)
     out = self._rearrange(_with_first, None, size) if at == 0 else self._rearrange(torch.unsqueeze, at, size)
     if self._names is not None:
@@ -152,6 +161,8 @@ def expand(self: T, shape: Sequence[int], /) -> T: ...
 def expand(self: T, *shape: int | Sequence[int]) -> T:
     """Repeat batch dimensions of size 1, and add some in front, without copying; -1 keeps a size.
 
+    A tensor of shape `[*batch, *event]` becomes a view of shape `[*shape, *event]`.
+
     Raises:
         ValueError: the batch size does not broadcast to `shape`.
     """
@@ -168,60 +179,6 @@ def expand(self: T, *shape: int | Sequence[int]) -> T:
     return out
 
 
-def dimension(self: Stored, dim: Dim) -> int:
-    """A batch dimension counted from the front.
-
-    Raises:
-        IndexError: there is no such batch dimension.
-        ValueError: no batch dimension has that name.
-    """
-    if isinstance(dim, str):
-        return names.position(self, dim)
-    n = len(self._batch_size)
-    if not -n <= dim < n:
-        raise IndexError(
-            f"dimension {dim} is out of range: {type(self).__name__} has {n} batch dimension{'' if n == 1 else 's'}"
-        )
-    return dim % n
-
-
-def with_inserted(size: Size, at: int, length: int) -> Size:
-    """A batch size with one more dimension."""
-    return Size((length, *size)) if at == 0 else Size((*size[:at], length, *size[at:]))
-
-
-def with_length(size: Size, at: int, length: int) -> Size:
-    """A batch size with another length in one dimension."""
-    if len(size) == 1:
-        return Size((length,))
-    return Size((*size[:at], length, *size[at + 1 :]))
-
-
-def without(size: Size, at: int) -> Size:
-    """A batch size without one of its dimensions."""
-    if len(size) == 1:
-        return Size()
-    return size[1:] if at == 0 else Size((*size[:at], *size[at + 1 :]))
-
-
-def integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
-    """Integers that came one by one or as one sequence."""
-    first = given[0] if len(given) == 1 else 0
-    found = given if isinstance(first, int) or not hasattr(first, "__iter__") else first
-    return tuple([size if type(size) is int else plain_int(size) for size in cast("Sequence[int]", found)])
-
-
-def common_leading(sizes: Sequence[Size]) -> Size:
-    """The leading dimensions that all sizes share.
-
-    >>> common_leading([Size((4, 3, 2)), Size((4, 3)), Size((4, 3, 5))])
-    torch.Size([4, 3])
-    """
-    first, shortest = sizes[0], min(len(size) for size in sizes)
-    shared = next((at for at in range(shortest) if any(size[at] != first[at] for size in sizes)), shortest)
-    return first[:shared]
-
-
 def _resolved(self: Stored, shape: tuple[int, ...], old: Size) -> Size:
     """The shape with a size in place of -1, which has to hold the same number of items as `old`."""
     items = prod(old)
@@ -236,40 +193,12 @@ def _resolved(self: Stored, shape: tuple[int, ...], old: Size) -> Size:
 
 def _reshaped(self: T, fn: _WithShape, shape: tuple[int | Sequence[int], ...]) -> T:
     size = _resolved(self, integers(shape), self._batch_size)
-    return self._rearrange(fn, (size, len(self._batch_size), _line(size)), size)
-
-
-def _line(size: Size) -> tuple[int, ...] | None:
-    """`size` and a -1 in place of a field's own dimension: most fields have one, and then their shapes need not be read.
-
-    None where torch cannot find the size in its place: without items, or with sizes that are symbols.
-    """
-    return None if 0 in size or is_compiling() else (*size, -1)
-
-
-_Shape = tuple[Size, int, tuple[int, ...] | None]
-"""The batch size to come, how many batch dimensions there are now, and `_line`."""
-
-
-def reshape_tensor(tensor: Tensor, argument: _Shape) -> Tensor:
-    """`reshape` of one tensor."""
-    size, n, line = argument
-    if line is not None and tensor.dim() == n + 1:
-        return torch.reshape(tensor, line)
-    return torch.reshape(tensor, (*size, *tensor.shape[n:]))
-
-
-def view_tensor(tensor: Tensor, argument: _Shape) -> Tensor:
-    """`view` of one tensor."""
-    size, n, line = argument
-    if line is not None and tensor.dim() == n + 1:
-        return tensor.view(*line)
-    return tensor.view((*size, *tensor.shape[n:]))
+    return self._rearrange(fn, (size, len(self._batch_size), with_free_event(size)), size)
 
 
 def _expand(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:
-    size, n = argument
-    return tensor.expand((*size, *tensor.shape[n:]))
+    size, batch_ndim = argument
+    return tensor.expand((*size, *tensor.shape[batch_ndim:]))
 
 
 def _permute(tensor: Tensor, order: tuple[int, ...]) -> Tensor:
@@ -280,4 +209,4 @@ def _permute(tensor: Tensor, order: tuple[int, ...]) -> Tensor:
     return torch.permute(tensor, (*order[:-1], *range(known - 1, dims)))
 
 
-_WithShape = Callable[[Tensor, _Shape], Tensor]
+_WithShape = Callable[[Tensor, BatchShape], Tensor]

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
+from ..methods.operands import Function, Operand, one, several, two
 from . import methods
-from .entries import Function, Group, Operation, first_line, named
-from .operands import Operand, one, several, two
+from .entries import Group, Operation, documented, first_line
 
 T = TypeVar("T", bound=Stored)
 
@@ -31,14 +31,14 @@ def _binary(
 ) -> Operation:
     """An entry for a function of two operands. `torch_functions` mean the same, and the function itself where torch has it."""
     maker, maker_in_place = makers
-    made = named(maker(function, name), name, doc)
+    made = documented(maker(function, name), name, doc)
     return Operation(
         name,
         doc,
         made,
         torch_functions=torch_functions or (function,),
         handler=methods.either_side(made, function, name),
-        in_place=twin and named(maker_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place."),
+        in_place=twin and documented(maker_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place."),
         form=form,
         is_method=is_method,
     )
@@ -46,8 +46,8 @@ def _binary(
 
 def _product(name: str, doc: str, function: Function, twin: Function) -> Operation:
     """An entry for `addcmul` and its like."""
-    made = named(methods.multiplied(function, name), name, doc)
-    in_place = named(methods.multiplied_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place.")
+    made = documented(methods.multiplied(function, name), name, doc)
+    in_place = documented(methods.multiplied_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place.")
     return Operation(name, doc, made, torch_functions=(function,), in_place=in_place, form="product")
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..core.stored import Stored
 from ..methods import moving
-from .entries import Group, Operation, named
+from .entries import Group, Operation, documented
 
 T = TypeVar("T", bound=Stored)
 
@@ -25,7 +25,7 @@ def _every(name: str, dtype: torch.dtype) -> Operation:
         return self._map_with(_cast, dtype, self._device)
 
     doc = f"Every tensor as `{dtype}`."
-    return Operation(name, doc, named(method, name, doc), form="unary")
+    return Operation(name, doc, documented(method, name, doc), form="unary")
 
 
 def _floating(name: str, dtype: torch.dtype) -> Operation:
@@ -35,7 +35,7 @@ def _floating(name: str, dtype: torch.dtype) -> Operation:
         return moving.to(self, dtype)
 
     doc = f"Floating point tensors as `{dtype}`, the others as they are."
-    return Operation(name, doc, named(method, name, doc), form="unary")
+    return Operation(name, doc, documented(method, name, doc), form="unary")
 
 
 CASTING = (

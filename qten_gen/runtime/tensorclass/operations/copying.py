@@ -1,4 +1,4 @@
-"""Entries of copies and histories; the methods stand in `movement`."""
+"""Entries of copies and histories; the methods stand in `methods/moving.py`."""
 
 from __future__ import annotations
 

@@ -8,11 +8,14 @@ from typing import Any, TypeVar
 import torch
 from torch import Size, Tensor
 
-from ..core import checks
+from ..core.devices import DeviceLike
+from ..core.devices import device as as_device
+from ..core.errors import of_another_class
 from ..core.stored import Stored
+from ..core.tensor_shapes import integers
 from ..fields.per_item import items_become
-from ..methods.reshaping import integers
-from .entries import Effect, Function, Operation, named
+from ..methods.operands import Function
+from .entries import Effect, Operation, documented
 
 T = TypeVar("T", bound=Stored)
 
@@ -28,8 +31,8 @@ def _created(self: T, function: Function, size: tuple[int, ...], fill: tuple[obj
 
 @items_become("created")
 def _create(tensor: Tensor, argument: tuple[Function, tuple[int, ...], int, tuple[object, ...], Options]) -> Tensor:
-    function, size, n, fill, options = argument
-    result: Tensor = function(tensor, (*size, *tensor.shape[n:]), *fill, **options)
+    function, size, batch_ndim, fill, options = argument
+    result: Tensor = function(tensor, (*size, *tensor.shape[batch_ndim:]), *fill, **options)
     return result
 
 
@@ -42,7 +45,7 @@ def _options(self: Stored, options: Options) -> tuple[Options, torch.device | No
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     if "device" not in given:
         return given, self._device
-    given["device"] = checks.device(given["device"])
+    given["device"] = as_device(given["device"])
     return given, given["device"]
 
 
@@ -53,13 +56,13 @@ def _new(name: str, doc: str, function: Function) -> Operation:
         self: T,
         *size: int | Sequence[int],
         dtype: torch.dtype | None = None,
-        device: checks.DeviceLike = None,
+        device: DeviceLike = None,
         requires_grad: bool = False,
     ) -> T:
         options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
         return _created(self, function, integers(size), (), options)
 
-    return Operation(name, doc, named(method, name, doc), batch=Effect.REPLACES, form="new")
+    return Operation(name, doc, documented(method, name, doc), batch=Effect.REPLACES, form="new")
 
 
 def new_full(
@@ -68,7 +71,7 @@ def new_full(
     fill_value: complex,
     *,
     dtype: torch.dtype | None = None,
-    device: checks.DeviceLike = None,
+    device: DeviceLike = None,
     requires_grad: bool = False,
 ) -> T:
     """New tensors full of a number, with the batch size `size`."""
@@ -91,7 +94,7 @@ def _like(name: str, doc: str, function: Function) -> Operation:
         input: T,
         *,
         dtype: torch.dtype | None = None,
-        device: checks.DeviceLike = None,
+        device: DeviceLike = None,
         requires_grad: bool = False,
     ) -> T:
         return handler(of_class(cls, input), dtype=dtype, device=device, requires_grad=requires_grad)
@@ -102,13 +105,13 @@ def _like(name: str, doc: str, function: Function) -> Operation:
         fill_value: complex,
         *,
         dtype: torch.dtype | None = None,
-        device: checks.DeviceLike = None,
+        device: DeviceLike = None,
         requires_grad: bool = False,
     ) -> T:
         return handler(of_class(cls, input), fill_value, dtype=dtype, device=device, requires_grad=requires_grad)
 
     full = name == "full_like"
-    made = named(method_with_value if full else method, name, doc)
+    made = documented(method_with_value if full else method, name, doc)
     form = "full like" if full else "like"
     return Operation(name, doc, made, (function,), _named_value(handler) if full else handler, form=form, on_class=True)
 
@@ -133,7 +136,7 @@ def of_class(cls: type[T], value: T) -> T:
         TypeError: it is of another class.
     """
     if not isinstance(value, cls):
-        raise checks.of_another_class(cls, value)
+        raise of_another_class(cls, value)
     return value
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, TypeVar, cast
+from typing import Literal, TypeAlias, TypeVar
 
 from torch import Size, Tensor
 
 from ..core.contents import contents
 from ..core.names import Names
 from ..core.stored import Stored
-from ..methods.reshaping import Dim, dimension
+from ..core.tensor_shapes import Dim, dimension
 
 T = TypeVar("T", bound=Stored)
 
@@ -32,7 +32,7 @@ def batch_dimensions(self: Stored, dims: Dim | Sequence[Dim], name: str) -> tupl
     return found
 
 
-def named(out: T, names: Names | None) -> T:
+def with_names(out: T, names: Names | None) -> T:
     """A new object with names for its batch dimensions."""
     out._names = names
     return out
@@ -50,11 +50,11 @@ def all_dimensions(tensor: Tensor) -> tuple[Tensor, tuple[int, ...]]:
     return (tensor, tuple(range(tensor.dim()))) if tensor.dim() else (tensor.unsqueeze(0), (0,))
 
 
-def event_dimensions(tensor: Tensor, n: int) -> tuple[Tensor, tuple[int, ...]]:
-    """A tensor and its dimensions beyond `n` batch dimensions; where it has none, one is added."""
-    if tensor.dim() == n:
-        return tensor.unsqueeze(-1), (n,)
-    return tensor, tuple(range(n, tensor.dim()))
+def event_dimensions(tensor: Tensor, batch_ndim: int) -> tuple[Tensor, tuple[int, ...]]:
+    """A tensor and its dimensions beyond `batch_ndim` batch dimensions; where it has none, one is added."""
+    if tensor.dim() == batch_ndim:
+        return tensor.unsqueeze(-1), (batch_ndim,)
+    return tensor, tuple(range(batch_ndim, tensor.dim()))
 
 
 def level(self: Stored) -> None:
@@ -62,7 +62,7 @@ def level(self: Stored) -> None:
     if self._nested:
         values = contents(self)
         for name in self._nested:
-            inner = cast("Stored | None", values[name])
-            if inner is not None:
+            inner = values[name]
+            if isinstance(inner, Stored):
                 inner._batch_size = self._batch_size
                 level(inner)

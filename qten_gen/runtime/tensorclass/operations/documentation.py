@@ -10,7 +10,8 @@ from textwrap import fill
 
 import torch
 
-from .entries import Effect, Function, Group, Operation
+from ..methods.operands import Function
+from .entries import Effect, Group, Operation
 from .examples import EXAMPLES
 from .table import GROUPS
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
-Function = Callable[..., Any]  # tensors, numbers and objects in any mixture
-"""A function of torch, or a method made of one."""
+from ..methods.operands import Function
 
 
 class Effect(Enum):
@@ -81,7 +79,7 @@ class Group(NamedTuple):
     operations: tuple[Operation, ...]
 
 
-def named(method: Function, name: str, doc: str) -> Function:
+def documented(method: Function, name: str, doc: str) -> Function:
     """A method made of an entry, with what `help` and error messages show of it."""
     method.__name__ = name
     method.__qualname__ = f"TensorClass.{name}"

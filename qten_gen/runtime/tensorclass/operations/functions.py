@@ -5,21 +5,22 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ..methods.operands import Function
 from . import methods
-from .entries import Function, Group, Operation, named
+from .entries import Group, Operation, documented
 
 
 def _unary(name: str, doc: str, *, torch_functions: tuple[Function, ...] = (), is_method: bool = True) -> Operation:
     """An entry for a function of one tensor that torch has under the same name, and its twin where torch has one."""
     function: Function = getattr(torch, name)
     twin: Function | None = getattr(Tensor, f"{name}_", None)
-    made = named(methods.unary(function, name), name, doc)
+    made = documented(methods.unary(function, name), name, doc)
     return Operation(
         name,
         doc,
         made,
         torch_functions=(function, *torch_functions),
-        in_place=twin and named(methods.unary_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place."),
+        in_place=twin and documented(methods.unary_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place."),
         form="unary",
         is_method=is_method,
     )

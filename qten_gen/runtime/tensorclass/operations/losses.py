@@ -9,8 +9,8 @@ import torch
 from torch.nn import functional
 
 from ..core.stored import Stored
-from .entries import Effect, Function, Group, Operation, named
-from .operands import reflected, two
+from ..methods.operands import Function, reflected, two
+from .entries import Effect, Group, Operation, documented
 from .reduction_ops import reduced
 
 T = TypeVar("T", bound=Stored)
@@ -30,7 +30,7 @@ def _loss(name: str, doc: str, function: Function) -> Operation:
         return out if reduction == "none" else reduced(out, name, _REDUCTIONS[reduction], None, False, {})
 
     return Operation(
-        name, doc, named(method, name, doc), (function,), batch=Effect.DROPS, beyond=Effect.DROPS, is_method=False
+        name, doc, documented(method, name, doc), (function,), batch=Effect.DROPS, beyond=Effect.DROPS, is_method=False
     )
 
 

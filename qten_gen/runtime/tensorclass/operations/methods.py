@@ -14,8 +14,7 @@ from torch import Tensor
 from ..core.error_context import explain
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
-from .entries import Function
-from .operands import is_plain, one, reflected, several, two, unequal
+from ..methods.operands import Function, is_plain, one, reflected, several, two, unequal
 
 T = TypeVar("T", bound=Stored)
 

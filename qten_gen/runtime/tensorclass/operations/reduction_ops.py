@@ -11,10 +11,10 @@ from torch import Size, Tensor
 from ..core import names
 from ..core.error_context import blame
 from ..core.stored import Stored
+from ..core.tensor_shapes import dimension, with_length, without
 from ..fields.per_item import items_become
-from ..methods.reshaping import dimension, with_length, without
+from ..methods.operands import Function
 from .dimensions import Dims, all_dimensions, batch_dimensions, event_dimensions, level, reduced_size
-from .entries import Function
 
 T = TypeVar("T", bound=Stored)
 
@@ -98,14 +98,14 @@ def together(self: Stored, name: str, function: Function, dim: Dims, keepdim: bo
         IndexError: there is no such batch dimension.
         ValueError: the object has no tensors.
     """
-    n = len(self._batch_size)
+    batch_ndim = len(self._batch_size)
     if dim is None:
         kept: tuple[int, ...] = ()
     elif _is_feature(dim, self):
-        kept = tuple(range(n))
+        kept = tuple(range(batch_ndim))
     else:
         dims = batch_dimensions(self, dim, name)
-        kept = tuple([at for at in range(n) if at not in dims])
+        kept = tuple([at for at in range(batch_ndim) if at not in dims])
     rows: list[Tensor] = []
     self._rearrange(_row, (kept, rows), self._batch_size)
     if not rows:

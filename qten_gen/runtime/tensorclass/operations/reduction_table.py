@@ -10,11 +10,11 @@ from torch import Size, Tensor
 from ..core import names
 from ..core.error_context import blame
 from ..core.stored import Stored
+from ..core.tensor_shapes import Dim, dimension
 from ..fields.per_item import items_become
-from ..methods.reshaping import Dim, dimension
+from ..methods.operands import Function, is_plain
 from .dimensions import Dims, reduced_size
-from .entries import Effect, Function, Group, Operation, first_line, named
-from .operands import is_plain
+from .entries import Effect, Group, Operation, documented, first_line
 from .reduction_ops import Options, over_one, reduced, together
 
 T = TypeVar("T", bound=Stored)
@@ -57,7 +57,7 @@ def _reduction(name: str, doc: str, function: Function, *torch_functions: Functi
     return Operation(
         name,
         doc,
-        named(_method(name, function, takes), name, doc),
+        documented(_method(name, function, takes), name, doc),
         torch_functions=torch_functions,
         batch=Effect.DROPS,
         beyond=Effect.DROPS,
@@ -122,7 +122,7 @@ def _truth(name: str, doc: str, function: Function, decides: bool) -> Operation:
                 return decides
         return not decides
 
-    made = named(method, name, doc)
+    made = documented(method, name, doc)
     return Operation(name, doc, made, (function,), batch=Effect.DROPS, beyond=Effect.DROPS, form="truth")
 
 
@@ -144,7 +144,7 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
         kept = self._names if keepdim else names.without(self._names, (at,))
         return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
 
-    made = named(method, name, doc)
+    made = documented(method, name, doc)
 
     def handler(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         """torch has three functions under this name."""
@@ -183,7 +183,7 @@ def _running_pair(name: str, doc: str, function: Function) -> Operation:
     def method(self: T, dim: Dim) -> ValuesAndIndices[T]:
         return _both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
 
-    return Operation(name, doc, named(method, name, doc), (function,), form="running pair")
+    return Operation(name, doc, documented(method, name, doc), (function,), form="running pair")
 
 
 def _running(name: str, doc: str, function: Function, *others: Function) -> Operation:
@@ -204,7 +204,7 @@ def _running(name: str, doc: str, function: Function, *others: Function) -> Oper
         out._names = self._names
         return out
 
-    made = named(method, name, doc)
+    made = documented(method, name, doc)
 
     def handler(input: Any, dim: int, _stacklevel: int = 3, dtype: torch.dtype | None = None) -> Any:
         return made(input, dim, dtype=dtype)
@@ -213,6 +213,7 @@ def _running(name: str, doc: str, function: Function, *others: Function) -> Oper
 
 
 def _written(method: Function, *torch_functions: Function, handler: Function | None = None) -> Operation:
+    """An entry for a reduction whose method is written out by hand."""
     return Operation(
         method.__name__,
         first_line(method),

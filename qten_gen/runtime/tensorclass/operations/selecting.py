@@ -10,10 +10,11 @@ from torch import Size, Tensor
 
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
+from ..core.tensor_shapes import Dim, dimension
 from ..methods.indexing import getitem
-from ..methods.reshaping import Dim, dimension, reshape
-from .dimensions import named
-from .operands import Operand, several
+from ..methods.operands import Operand, several
+from ..methods.reshaping import reshape
+from .dimensions import with_names
 
 T = TypeVar("T", bound=Stored)
 
@@ -32,7 +33,7 @@ def narrow(self: T, dim: Dim, start: int, length: int) -> T:
             f"narrow: {length} items from {start} on are out of range for a batch dimension of size {whole}"
         )
     size = Size((*self._batch_size[:at], length, *self._batch_size[at + 1 :]))
-    return named(self._rearrange(_narrow, (at, first, length), size), self._names)
+    return with_names(self._rearrange(_narrow, (at, first, length), size), self._names)
 
 
 def _narrow(tensor: Tensor, argument: tuple[int, int, int]) -> Tensor:
@@ -59,7 +60,7 @@ def tensor_split(self: T, indices_or_sections: int | Sequence[int] | Tensor, dim
     ends = zip((0, *cuts), (*cuts, length), strict=True)
     before, after = self._batch_size[:at], self._batch_size[at + 1 :]
     sizes = [Size((*before, len(range(length)[start:end]), *after)) for start, end in ends]
-    return tuple([named(part, self._names) for part in self._split(_tensor_split, (cuts, at), sizes)])
+    return tuple([with_names(part, self._names) for part in self._split(_tensor_split, (cuts, at), sizes)])
 
 
 def _tensor_split(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Sequence[Tensor]:
@@ -76,11 +77,11 @@ def gather(self: T, dim: Dim, index: Tensor) -> T:
         ValueError: `index` has another number of dimensions than the batch.
         RuntimeError: a position is out of range.
     """
-    n = len(self._batch_size)
+    batch_ndim = len(self._batch_size)
     at = dimension(self, dim)
-    if index.dim() != n:
-        raise ValueError(f"gather: expected an index of {n} dimensions, got shape {list(index.shape)}")
-    return named(self._rearrange(_gather, (at, index, []), index.shape), self._names)
+    if index.dim() != batch_ndim:
+        raise ValueError(f"gather: expected an index of {batch_ndim} dimensions, got shape {list(index.shape)}")
+    return with_names(self._rearrange(_gather, (at, index, []), index.shape), self._names)
 
 
 def _gather(tensor: Tensor, argument: tuple[int, Tensor, list[tuple[Size, Tensor]]]) -> Tensor:
@@ -102,7 +103,7 @@ def masked_select(self: T, mask: Tensor) -> T:
     """The items where a mask over the batch dimensions is true, in one row: `batch[mask]`.
 
     Raises:
-        TypeError: `mask` is no bool tensor.
+        TypeError: `mask` is not a bool tensor.
         IndexError: it does not fit the batch size.
     """
     if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:

@@ -10,9 +10,10 @@ from torch import Size, Tensor
 
 from ..core import names
 from ..core.stored import Stored
+from ..core.tensor_shapes import Dim, dimension, integers
 from ..fields.per_item import items_become
-from ..methods.reshaping import Dim, dimension, expand, flatten, integers, permute, reshape
-from .dimensions import batch_dimensions, named
+from ..methods.reshaping import expand, flatten, permute, reshape
+from .dimensions import batch_dimensions, with_names
 
 T = TypeVar("T", bound=Stored)
 
@@ -46,7 +47,7 @@ def flip(self: T, *dims: Dim | Sequence[Dim]) -> T:
         ValueError: no dimension is given, or one twice.
     """
     given = dims[0] if len(dims) == 1 else cast("tuple[Dim, ...]", dims)
-    return named(self._rearrange(torch.flip, batch_dimensions(self, given, "flip"), self._batch_size), self._names)
+    return with_names(self._rearrange(torch.flip, batch_dimensions(self, given, "flip"), self._batch_size), self._names)
 
 
 def fliplr(self: T) -> T:
@@ -69,12 +70,12 @@ def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None 
     """
     if dims is None:
         row = roll(flatten(self), shifts, 0)
-        return named(reshape(row, self._batch_size), self._names)
+        return with_names(reshape(row, self._batch_size), self._names)
     steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
     at = tuple([dimension(self, dim) for dim in ((dims,) if isinstance(dims, (int, str)) else dims)])
     if len(steps) != len(at):
         raise ValueError(f"roll: expected as many shifts as dimensions, got {shifts} and {dims}")
-    return named(self._rearrange(_roll, (steps, at), self._batch_size), self._names)
+    return with_names(self._rearrange(_roll, (steps, at), self._batch_size), self._names)
 
 
 def _roll(tensor: Tensor, argument: tuple[tuple[int, ...], tuple[int, ...]]) -> Tensor:
@@ -94,7 +95,7 @@ def rot90(self: T, k: int = 1, dims: Sequence[Dim] = (0, 1)) -> T:
     if k % 2:
         order[at[0]], order[at[1]] = at[1], at[0]
     out = self._rearrange(_rot90, (k, at), Size([self._batch_size[dim] for dim in order]))
-    return named(out, names.permuted(self._names, order))
+    return with_names(out, names.permuted(self._names, order))
 
 
 def _rot90(tensor: Tensor, argument: tuple[int, tuple[int, ...]]) -> Tensor:
@@ -120,12 +121,12 @@ def repeat(self: T, *repeats: int | Sequence[int]) -> T:
     old = (1,) * added + tuple(self._batch_size)
     size = Size([length * times for length, times in zip(old, given, strict=True)])
     out = self._rearrange(_repeat, (given, len(self._batch_size)), size)
-    return named(out, names.inserted(self._names, 0, added))
+    return with_names(out, names.inserted(self._names, 0, added))
 
 
 def _repeat(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Tensor:
-    repeats, n = argument
-    return tensor.repeat((*repeats, *(1,) * (tensor.dim() - n)))
+    repeats, batch_ndim = argument
+    return tensor.repeat((*repeats, *(1,) * (tensor.dim() - batch_ndim)))
 
 
 @overload
@@ -160,12 +161,12 @@ def repeat_interleave(self: T, repeats: int | Tensor, dim: Dim | None = None, *,
     before, length, after = self._batch_size[:at], self._batch_size[at], self._batch_size[at + 1 :]
     if isinstance(repeats, int):
         size = Size((*before, length * repeats, *after))
-        return named(self._rearrange(_repeat_interleave, (repeats, at), size), self._names)
+        return with_names(self._rearrange(_repeat_interleave, (repeats, at), size), self._names)
     if repeats.dim() > 1 or repeats.numel() not in (1, length):
         raise ValueError(f"repeat_interleave: expected {length} numbers or one, got shape {list(repeats.shape)}")
     # The positions are worked out once, not for every field.
     rows = torch.repeat_interleave(repeats.expand(length), output_size=output_size)
-    return named(self._rearrange(index_select, (at, rows), Size((*before, len(rows), *after))), self._names)
+    return with_names(self._rearrange(index_select, (at, rows), Size((*before, len(rows), *after))), self._names)
 
 
 def _repeat_interleave(tensor: Tensor, argument: tuple[int, int]) -> Tensor:
@@ -187,24 +188,24 @@ def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
     Raises:
         ValueError: `pad_size` is not made of pairs, or of more than there are batch dimensions, or takes away too much.
     """
-    n = len(self._batch_size)
+    batch_ndim = len(self._batch_size)
     pairs = [(pad_size[at], pad_size[at + 1]) for at in range(0, len(pad_size) - 1, 2)]
-    if len(pad_size) % 2 or len(pairs) > n:
+    if len(pad_size) % 2 or len(pairs) > batch_ndim:
         raise ValueError(
-            f"pad: expected a pair of numbers for each of at most {n} batch dimensions, got {list(pad_size)}"
+            f"pad: expected a pair of numbers for each of at most {batch_ndim} batch dimensions, got {list(pad_size)}"
         )
-    pairs += [(0, 0)] * (n - len(pairs))
+    pairs += [(0, 0)] * (batch_ndim - len(pairs))
     size = [before + length + after for (before, after), length in zip(pairs, self._batch_size, strict=True)]
     if min(size, default=0) < 0:
         raise ValueError(f"pad: {list(pad_size)} takes more away than the batch size {list(self._batch_size)} has")
     flat = [number for pair in reversed(pairs) for number in pair]
-    return named(self._rearrange(_pad, (flat, n, value), Size(size)), self._names)
+    return with_names(self._rearrange(_pad, (flat, batch_ndim, value), Size(size)), self._names)
 
 
 @items_become("padded")
 def _pad(tensor: Tensor, argument: tuple[list[int], int, float]) -> Tensor:
-    pairs, n, value = argument
-    return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - n) + pairs, value=value)
+    pairs, batch_ndim, value = argument
+    return torch.nn.functional.pad(tensor, [0, 0] * (tensor.dim() - batch_ndim) + pairs, value=value)
 
 
 def expand_as(self: T, other: Stored | Tensor) -> T:
@@ -224,11 +225,11 @@ def atleast_1d(self: T) -> T:
 
 def atleast_2d(self: T) -> T:
     """The object with at least two batch dimensions: new ones in front."""
-    n = len(self._batch_size)
-    return self if n >= 2 else reshape(self, (1,) * (2 - n) + tuple(self._batch_size))
+    batch_ndim = len(self._batch_size)
+    return self if batch_ndim >= 2 else reshape(self, (1,) * (2 - batch_ndim) + tuple(self._batch_size))
 
 
 def atleast_3d(self: T) -> T:
     """The object with at least three batch dimensions: one new one behind the others, more in front."""
-    n = len(self._batch_size)
-    return self if n >= 3 else reshape(self, (*(1,) * (2 - n), *self._batch_size, 1))
+    batch_ndim = len(self._batch_size)
+    return self if batch_ndim >= 3 else reshape(self, (*(1,) * (2 - batch_ndim), *self._batch_size, 1))

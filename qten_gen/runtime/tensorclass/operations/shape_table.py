@@ -9,9 +9,10 @@ import torch
 
 from ..core.stored import Stored
 from ..methods import joining, reshaping
+from ..methods.operands import Function
 from . import selecting, shape_ops
 from .creating import CREATING
-from .entries import Effect, Function, Group, Operation, first_line
+from .entries import Effect, Group, Operation, first_line
 
 T = TypeVar("T", bound=Stored)
 

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..methods.operands import Function, reflected
 from . import methods
-from .entries import Function, Group, Operation, named
-from .operands import reflected
+from .entries import Group, Operation, documented
 
 
 def _binary(
@@ -26,16 +26,18 @@ def _binary(
         Operation(
             left,
             f"`batch {symbol} other`.",
-            named(methods.operator(function), left, f"`self {symbol} other`."),
+            documented(methods.operator(function), left, f"`self {symbol} other`."),
             torch_functions=(torch_function, *others),
             handler=_of_either(left, right),
-            in_place=named(methods.operator_in_place(in_place), f"__i{name}__", f"`self {symbol}= other`."),
+            in_place=documented(methods.operator_in_place(in_place), f"__i{name}__", f"`self {symbol}= other`."),
             form="operator",
         ),
         Operation(
             right,
             f"`other {symbol} batch`.",
-            named(methods.operator(_named(reflected(function), function.__name__)), right, f"`other {symbol} self`."),
+            documented(
+                methods.operator(_called(reflected(function), function.__name__)), right, f"`other {symbol} self`."
+            ),
             # While a graph is traced, `batch - tensor` comes as `Tensor.__rsub__(tensor, batch)`, which a run does not call.
             torch_functions=(getattr(Tensor, right),) if hasattr(Tensor, right) else (),
             handler=_of_either(right, left),
@@ -44,7 +46,7 @@ def _binary(
     )
 
 
-def _named(function: Function, name: str) -> Function:
+def _called(function: Function, name: str) -> Function:
     function.__name__ = name
     return function
 
@@ -56,7 +58,7 @@ def _comparison(name: str, symbol: str, *torch_functions: Function) -> Operation
     return Operation(
         special,
         f"`batch {symbol} other`.",
-        named(methods.operator(getattr(operator, special)), special, f"`self {symbol} other`, number by number."),
+        documented(methods.operator(getattr(operator, special)), special, f"`self {symbol} other`, number by number."),
         torch_functions=torch_functions,
         handler=_of_either(special, swapped),
         form="comparison" if name in ("eq", "ne") else "operator",
@@ -67,7 +69,7 @@ _SWAPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "l
 
 
 def _unary(name: str, text: str, function: Function) -> Operation:
-    made = named(
+    made = documented(
         methods.unary(getattr(operator, f"__{name}__"), name), f"__{name}__", f"`{text.replace('batch', 'self')}`."
     )
     return Operation(f"__{name}__", f"`{text}`.", made, torch_functions=(function,), form="unary")

@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator
 from typing import get_overloads
 
-from .entries import Function, Group, Operation
+from ..methods.operands import Function
+from .entries import Group, Operation
 from .signatures import FORMS
 from .table import GROUPS
 
@@ -33,8 +34,8 @@ from typing import ClassVar, Literal, Self, overload
 import torch
 from torch import Tensor
 
-from qten_gen.runtime.tensorclass.core.checks import DeviceLike
-from qten_gen.runtime.tensorclass.methods.reshaping import Dim
+from qten_gen.runtime.tensorclass.core.devices import DeviceLike
+from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
 from qten_gen.runtime.tensorclass.operations.dimensions import Dims
 from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass
@@ -121,6 +122,7 @@ def _read(method: Function, on_class: bool) -> tuple[tuple[tuple[str, ...], str]
 
 
 def _one(method: Function, on_class: bool) -> tuple[tuple[str, ...], str]:
+    """The parameters and the result of one signature, as the stub writes them."""
     signature = inspect.signature(method)
     found = ["cls" if on_class else "self"]
     before = None

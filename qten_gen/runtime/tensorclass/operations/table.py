@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..methods.operands import Function
 from . import arithmetic, casting, copying, functions, losses, reduction_table, shape_table, special
-from .entries import Function, Group, Operation
+from .entries import Group, Operation
 
 GROUPS: tuple[Group, ...] = (
     special.GROUP,

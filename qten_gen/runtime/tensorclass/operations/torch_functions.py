@@ -19,8 +19,8 @@ def _name(function: Callable[..., object]) -> str:
 
 _HANDLERS = torch_functions() | differentiation.torch_functions()
 
-# Methods of tensors that torch writes in Python, such as `Tensor.__rsub__`. They are told by name: while a graph is traced, a
-# dictionary does not find them.
+# Methods of tensors that torch writes in Python, such as `Tensor.__rsub__`. They are recognised by name: while a graph is traced,
+# a dictionary does not find them.
 _METHODS = {
     _name(function): _HANDLERS.pop(function)
     for function in [*_HANDLERS]

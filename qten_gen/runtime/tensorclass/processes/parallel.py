@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ..core.checks import named
+from ..core.errors import describe
 from ..core.stored import Stored
+from ..core.tensor_shapes import Dim, dimension
 from ..methods.joining import cat, chunk, split, stack, unbind
-from ..methods.reshaping import Dim, dimension
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -224,6 +224,6 @@ def _together(results: Sequence[object], dim: int, stacked: bool) -> object:
         return torch.stack(list(tensors), dim) if stacked else torch.cat(list(tensors), dim)
     other = next((result for result in results if type(result) is not type(first)), first)
     raise TypeError(
-        f"map: expected objects, tensors or None alone from all chunks, got {named(first)}"
-        + ("" if other is first else f" and {named(other)}")
+        f"map: expected objects, tensors or None alone from all chunks, got {describe(first)}"
+        + ("" if other is first else f" and {describe(other)}")
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, TypeVar
 
 import torch
 from torch import Size, Tensor, nn
 
-from ..core.checks import label
 from ..core.contents import allocate_like, contents, tensor_and_nested
+from ..core.errors import label
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from .dtypes import PLAIN
@@ -19,6 +19,8 @@ from .files import is_current, mapped_file
 from .json_values import encode, enum_of, has_plain_form, plain
 from .options import Options
 from .schema import Entry, Level, StaticEntry, TensorEntry
+
+T = TypeVar("T", bound=Stored)
 
 
 class Placed(NamedTuple):
@@ -30,7 +32,7 @@ class Placed(NamedTuple):
     stays: bool
 
 
-def describe(self: Stored, folder: str, options: Options) -> tuple[Level, list[Placed]]:
+def describe_object(self: Stored, folder: str, options: Options) -> tuple[Level, list[Placed]]:
     """What is saved of an object in a folder, and where its tensors go. Everything that cannot be saved is refused here.
 
     Raises:
@@ -42,6 +44,7 @@ def describe(self: Stored, folder: str, options: Options) -> tuple[Level, list[P
 
 
 def _object(self: Stored, folder: str, name: str, options: Options, placed: list[Placed]) -> Level:
+    """The level of an object. Its tensors are added to `placed`, those of nested objects included."""
     files = FileNames()
     entries: dict[str, Entry] = {}
     if self._shapes:
@@ -67,6 +70,7 @@ def _entry(
     options: Options,
     placed: list[Placed],
 ) -> Entry:
+    """The entry of a field that is not static; `key` is what the names of its files begin with."""
     if value is None:
         return None
     if isinstance(value, Tensor):
@@ -79,7 +83,9 @@ def _entry(
     inside = f"{folder}{os.sep}{name}"
     if isinstance(value, (dict, list)):
         return _container(value, where, batch_size, inside, name, options, placed)
-    return _object(cast("Stored", value), inside, name, options, placed)
+    if isinstance(value, Stored):
+        return _object(value, inside, name, options, placed)
+    raise TypeError(f"{where}: cannot save a {type(value).__name__}")
 
 
 def _container(
@@ -137,7 +143,7 @@ def _stays(tensor: Tensor, path: str, where: str, options: Options) -> bool:
     return False
 
 
-def rebuilt(self: Any, level: Level, folder: str, tensors: dict[str, Tensor]) -> Any:
+def rebuilt(self: T, level: Level, folder: str, tensors: dict[str, Tensor]) -> T:
     """An object like the described one, with the tensors that are at the paths of its files. On the CPU."""
     values = [
         _rebuilt(value, level.entries[name], folder, tensors)
@@ -149,6 +155,7 @@ def rebuilt(self: Any, level: Level, folder: str, tensors: dict[str, Tensor]) ->
 
 
 def _rebuilt(value: object, entry: Entry, folder: str, tensors: dict[str, Tensor]) -> object:
+    """The value of a field that is not static, with the tensors at the paths that its entry says."""
     if isinstance(entry, TensorEntry):
         return tensors[f"{folder}{os.sep}{entry.file}"]
     if not isinstance(entry, Level):
@@ -158,4 +165,4 @@ def _rebuilt(value: object, entry: Entry, folder: str, tensors: dict[str, Tensor
         return {key: _rebuilt(item, entry.entries[key], inside, tensors) for key, item in value.items()}
     if isinstance(value, list):
         return [_rebuilt(item, entry.entries[str(at)], inside, tensors) for at, item in enumerate(value)]
-    return rebuilt(value, entry, inside, tensors)
+    return rebuilt(value, entry, inside, tensors) if isinstance(value, Stored) else value

@@ -134,7 +134,7 @@ def _map_moving(path: str, dtype: torch.dtype, size: Size, where: str) -> Tensor
 def _refuse_unfit(
     found: os.stat_result, path: str, dtype: torch.dtype, size: Size, where: str, *, longer: bool = False
 ) -> None:
-    """Refuse what is no file, or one of another size."""
+    """Refuse what is not a file, or one of another size."""
     if not stat.S_ISREG(found.st_mode):
         raise StorageError(f"{where}: expected an ordinary file at {path}, got a link, folder or device")
     expected = size.numel() * dtype.itemsize
@@ -252,7 +252,7 @@ def make_folder(path: str) -> bool:
 
 
 def check_folder(path: str, where: str) -> None:
-    """Refuse what is no folder, or a link to one.
+    """Refuse what is not a folder, or a link to one.
 
     Raises:
         StorageError: that is what is there, or nothing is.

@@ -95,6 +95,7 @@ def enum_of(cls: type[Stored], name: str) -> type[Enum] | None:
 
 
 def _encode(value: object, enum: FindEnum, depth: int) -> Json:
+    """A value as JSON. What JSON has no form for is an object whose key `_TAG` says the type."""
     kind = type(value)
     if value is None or kind in (bool, int, str):
         if kind is int and cast(int, value).bit_length() > 10_000:
@@ -126,6 +127,7 @@ def _encode(value: object, enum: FindEnum, depth: int) -> Json:
 
 
 def _encode_leaf(value: object, kind: type, enum: FindEnum) -> Json:
+    """`_encode` of a value that holds no others."""
     if isinstance(value, Enum) and enum() is kind and kind.__members__.get(value.name) is value:
         return {_TAG: "enum", "name": value.name}
     if isinstance(value, complex) and kind is complex:
@@ -142,6 +144,7 @@ def _encode_leaf(value: object, kind: type, enum: FindEnum) -> Json:
 
 
 def _decode(value: Json, enum: FindEnum, allow_pickle: bool) -> object:
+    """The value that `_encode` wrote."""
     if isinstance(value, list):
         return [_decode(item, enum, allow_pickle) for item in value]
     if not isinstance(value, dict):
@@ -175,6 +178,7 @@ def _decode(value: Json, enum: FindEnum, allow_pickle: bool) -> object:
 
 
 def _decode_leaf(tag: str, value: dict[str, Json]) -> object:
+    """The value of a tagged object that holds no other values."""
     match tag:
         case "float":
             return float(str(value["value"]))

@@ -10,20 +10,19 @@ from typing import Any
 from torch import Size, Tensor
 
 from ..core import names as dimension_names
-from ..core.checks import label
 from ..core.contents import contents
+from ..core.errors import label
 from ..core.locks import refuse_if_locked
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.per_item import per_item
 from ..fields.static import equal
 from .json_values import decode, enum_of
-from .load_state import copy_all
-from .state_dict import Level, dotless
+from .state_dict import Level, copy_all, dotless
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Incoming:
     """A state dict taken apart: values by names with dots, metadata by the names of the objects."""
 
     values: dict[str, object] = field(default_factory=dict)
@@ -62,11 +61,11 @@ class Plan:
 
 def load_planned(self: Stored, state_dict: Mapping[str, Any], *, strict: bool, assign: bool) -> None:
     """Plan what the object and those that it holds get, and carry it out; see `load_state_dict`, also for what it raises."""
-    given = Given(assign=assign)
-    _take_apart(state_dict, "", given)
+    incoming = Incoming(assign=assign)
+    _take_apart(state_dict, "", incoming)
     plan = Plan()
-    _plan(self, "", given, plan, Size())
-    _refuse(self, plan, [name for name in given.values if name not in plan.used], strict)
+    _plan(self, "", incoming, plan, Size())
+    _refuse(self, plan, [name for name in incoming.values if name not in plan.used], strict)
     for change in plan.changes:
         refuse_if_locked(change.owner, "change the fields of")
         if change.owner._shapes:
@@ -76,22 +75,23 @@ def load_planned(self: Stored, state_dict: Mapping[str, Any], *, strict: bool, a
         _carry_out(change)
 
 
-def _take_apart(state: Mapping[str, Any], prefix: str, given: Given) -> None:
+def _take_apart(state: Mapping[str, Any], prefix: str, incoming: Incoming) -> None:
+    """Gather the values and the metadata of a state dict in `incoming`; nested dicts are flattened, names joined by dots."""
     for name, level in (getattr(state, "_metadata", None) or {}).items():
         if isinstance(level, dict):
-            given.levels.setdefault((prefix + name).removesuffix("."), level)
+            incoming.levels.setdefault((prefix + name).removesuffix("."), level)
     for name, value in state.items():
         # A dot in the name of a flat dict separates; below, it is a part of the key of a dict of tensors.
         key = prefix + dotless(name) if prefix else name
         if isinstance(value, Mapping):
-            _take_apart(value, f"{key}.", given)
+            _take_apart(value, f"{key}.", incoming)
         else:
-            given.values[key] = value
+            incoming.values[key] = value
 
 
-def _plan(self: Stored, prefix: str, given: Given, plan: Plan, outer: Size) -> None:
+def _plan(self: Stored, prefix: str, incoming: Incoming, plan: Plan, outer: Size) -> None:
     """Plan what one object gets, and those that it holds."""
-    level = given.levels.get(prefix.removesuffix("."), {})
+    level = incoming.levels.get(prefix.removesuffix("."), {})
     size = _batch_size(self, level, plan)
     if size[: len(outer)] != outer:
         name = prefix.removesuffix(".")
@@ -100,18 +100,18 @@ def _plan(self: Stored, prefix: str, given: Given, plan: Plan, outer: Size) -> N
     for name, value in contents(self).items():
         key = prefix + name
         if name in self._static:
-            found = _static(self, name, value, level, given.levels.get(key, {}))
+            found = _static(self, name, value, level, incoming.levels.get(key, {}))
             if name in self._per_item and found is not None:
                 try:
                     found = per_item(self, name, found, size)
                 except (TypeError, ValueError) as error:
                     plan.wrong.append(str(error))
         elif isinstance(value, Stored):
-            _plan(value, f"{key}.", given, plan, size)
+            _plan(value, f"{key}.", incoming, plan, size)
             continue
         else:
             wanted = None if name in self._unbatched else size
-            found = _value(value, key, label(self, name), given, plan, wanted, size != self._batch_size)
+            found = _value(value, key, label(self, name), incoming, plan, wanted, size != self._batch_size)
         if found is not value:
             changed[name] = found
     names = _names(self, level, size, plan)
@@ -139,41 +139,48 @@ def _names(self: Stored, level: Level, batch_size: Size, plan: Plan) -> tuple[st
         return None
 
 
-def _value(value: object, key: str, where: str, given: Given, plan: Plan, size: Size | None, resized: bool) -> object:
+def _value(
+    value: object, key: str, where: str, incoming: Incoming, plan: Plan, size: Size | None, resized: bool
+) -> object:
     """What a field has afterwards: its own value, into which something is copied, or another."""
     if isinstance(value, Tensor):
-        return _tensor(value, key, where, given, plan, size, resized)
+        return _tensor(value, key, where, incoming, plan, size, resized)
     if isinstance(value, dict):
-        items = {k: _value(v, f"{key}.{dotless(str(k))}", where, given, plan, size, resized) for k, v in value.items()}
+        items = {
+            k: _value(v, f"{key}.{dotless(str(k))}", where, incoming, plan, size, resized) for k, v in value.items()
+        }
         return items if any(items[k] is not v for k, v in value.items()) else value
     if isinstance(value, list):
-        found = [_value(v, f"{key}.{at}", where, given, plan, size, resized) for at, v in enumerate(value)]
+        found = [_value(v, f"{key}.{at}", where, incoming, plan, size, resized) for at, v in enumerate(value)]
         return found if any(new is not v for new, v in zip(found, value, strict=True)) else value
     return value
 
 
-def _tensor(mine: Tensor, key: str, where: str, given: Given, plan: Plan, size: Size | None, resized: bool) -> Tensor:
-    if key not in given.values:
+def _tensor(
+    own: Tensor, key: str, where: str, incoming: Incoming, plan: Plan, size: Size | None, resized: bool
+) -> Tensor:
+    """The tensor that a field has afterwards: its own, into which something is copied, or a new one."""
+    if key not in incoming.values:
         plan.missing.append(key)
-        return mine
+        return own
     plan.used.add(key)
-    theirs = given.values[key]
-    renews = given.assign or (resized and size is not None)
-    if not isinstance(theirs, Tensor):
-        plan.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(theirs).__name__}")
-    elif not renews and theirs.shape != mine.shape:
-        plan.wrong.append(f"{where}: expected shape {list(mine.shape)} for {key!r}, got {list(theirs.shape)}")
-    elif size is not None and theirs.shape[: len(size)] != size:
+    loaded = incoming.values[key]
+    renews = incoming.assign or (resized and size is not None)
+    if not isinstance(loaded, Tensor):
+        plan.wrong.append(f"{where}: expected a Tensor for {key!r}, got {type(loaded).__name__}")
+    elif not renews and loaded.shape != own.shape:
+        plan.wrong.append(f"{where}: expected shape {list(own.shape)} for {key!r}, got {list(loaded.shape)}")
+    elif size is not None and loaded.shape[: len(size)] != size:
         plan.wrong.append(
-            f"{where}: expected a shape that starts with {list(size)} for {key!r}, got {list(theirs.shape)}"
+            f"{where}: expected a shape that starts with {list(size)} for {key!r}, got {list(loaded.shape)}"
         )
-    elif given.assign:
-        return theirs
+    elif incoming.assign:
+        return loaded
     elif renews:
-        return theirs.detach().to(mine.device, mine.dtype, copy=True)
+        return loaded.detach().to(own.device, own.dtype, copy=True)
     else:
-        plan.copies.append((mine, theirs))
-    return mine
+        plan.copies.append((own, loaded))
+    return own
 
 
 def _static(self: Stored, name: str, value: object, level: Level, own: Level) -> object:

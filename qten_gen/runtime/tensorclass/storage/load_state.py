@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-import torch
 from torch import Tensor
 
 from ..core.contents import tensor_and_nested
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
+from .state_dict import copy_all
 
 T = TypeVar("T", bound=Stored)
 
@@ -48,13 +48,6 @@ def load_state_dict(
     return self
 
 
-def copy_all(copies: list[tuple[Tensor, Tensor]]) -> None:
-    """Copy the second tensor of each pair into the first."""
-    with torch.no_grad():
-        for mine, theirs in copies:
-            mine.copy_(theirs)
-
-
 def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Tensor]]) -> bool:
     """Whether a state dict is just what the object would give, numbers aside. `copies` gets what is to be copied then.
 
@@ -68,11 +61,11 @@ def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Ten
     if level.get("batch_size") != self._batch_size or level.get("_names") != self._names:
         return False
     for name, value in zip(tensor_and_nested(self), values, strict=True):
-        theirs = state.get(name)
-        if isinstance(value, Tensor) and isinstance(theirs, Tensor):
-            if theirs.shape != value.shape:
+        loaded = state.get(name)
+        if isinstance(value, Tensor) and isinstance(loaded, Tensor):
+            if loaded.shape != value.shape:
                 return False
-            copies.append((value, theirs))
-        elif not isinstance(value, Stored) or not isinstance(theirs, Mapping) or not _fits(value, theirs, copies):
+            copies.append((value, loaded))
+        elif not isinstance(value, Stored) or not isinstance(loaded, Mapping) or not _fits(value, loaded, copies):
             return False
     return True

@@ -10,19 +10,20 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Literal, TypeVar, overload
 
 import torch
 from torch import Tensor
 
-from ..core import checks
+from ..core.devices import device as as_device
+from ..core.errors import describe
 from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
 from .files import file_of, forget_path, mapped_file
 from .options import Options
 
 if TYPE_CHECKING:
-    from ..core.checks import DeviceLike
+    from ..core.devices import DeviceLike
 
 T = TypeVar("T", bound=Stored)
 
@@ -265,11 +266,11 @@ def load_memmap(
     from .reading import is_fake, load
 
     if out is not None and not isinstance(out, cls):
-        raise TypeError(f"{cls.__name__}.load_memmap: expected a {cls.__name__} as out, got {checks.named(out)}")
+        raise TypeError(f"{cls.__name__}.load_memmap: expected a {cls.__name__} as out, got {describe(out)}")
     if out is not None:
         _refuse_unless_mapped(out, "load into")
-    found = None if device is None else checks.device(device)
-    made = cast(T, load(cls, os.path.abspath(os.fspath(prefix)), found, allow_pickle=allow_pickle))
+    found = None if device is None else as_device(device)
+    made = load(cls, os.path.abspath(os.fspath(prefix)), found, allow_pickle=allow_pickle)
     if found is not None and found.type not in ("cpu", "meta") and not non_blocking and not is_fake():
         torch.accelerator.synchronize(found)
     if out is not None:
@@ -334,8 +335,10 @@ def _folder(value: object) -> str | None:
         return os.path.dirname(file.path) or None if file is not None else None
     if isinstance(value, (dict, list)):
         inside = {_folder(item) for item in (value.values() if isinstance(value, dict) else value)}
+    elif isinstance(value, Stored):
+        inside = {_folder(item) for item in value._field_values()[0] if item is not None}
     else:
-        inside = {_folder(item) for item in cast("Stored", value)._field_values()[0] if item is not None}
+        inside = set()
     below = inside.pop() if len(inside) == 1 else None
     return None if below is None else os.path.dirname(below) or None
 
@@ -349,9 +352,8 @@ def _refuse_unless_mapped(self: Stored, action: str) -> None:
 
 def _become(self: T, other: T) -> T:
     """Make an object, and those that it holds, equal to another in place. Locks stay as they are."""
-    mine: Any = self
     values = []
-    for before, after in zip(mine._field_values()[0], other._field_values()[0], strict=True):
+    for before, after in zip(self._field_values()[0], other._field_values()[0], strict=True):
         is_object = isinstance(after, Stored)
         if is_object and type(before) is type(after):
             after = _become(before, after)
@@ -359,13 +361,13 @@ def _become(self: T, other: T) -> T:
             _share_lock(after, self._lock)
         values.append(after)
     kept = self._lock
-    mine._assign(values, other._field_values()[1], other._batch_size, other._device)
+    self._assign(values, other._field_values()[1], other._batch_size, other._device)
     self._names = other._names
     self._lock = kept
     return self
 
 
-def _share_lock(self: Stored, held: Lock) -> None:
-    self._lock = held
+def _share_lock(self: Stored, lock: Lock) -> None:
+    self._lock = lock
     for inner in nested_objects(self):
-        _share_lock(inner, held)
+        _share_lock(inner, lock)

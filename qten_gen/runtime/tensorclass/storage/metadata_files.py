@@ -80,7 +80,7 @@ def read(folder: str) -> dict[str, Json]:
 
     Raises:
         FileNotFoundError: there is none.
-        StorageError: it is no JSON object, or too large to be one of ours.
+        StorageError: it is not a JSON object, or too large to be one of ours.
     """
     descriptor = open_current(folder)
     try:

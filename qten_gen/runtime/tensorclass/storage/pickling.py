@@ -30,7 +30,7 @@ import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
-from ..core.checks import default
+from ..core.construction import default
 from ..core.contents import contents
 from ..core.locks import lock
 from ..core.stored import FROZEN, Stored

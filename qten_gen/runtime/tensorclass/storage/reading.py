@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 from torch._guards import active_fake_mode
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from ..core import checks
-from ..core.checks import default, suggestion
-from ..core.contents import contents, nested_class
+from ..core.construction import default, nested_class
+from ..core.contents import contents
+from ..core.errors import describe, suggestion
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.per_item import PerItem, per_item, refuse_unfit
@@ -25,6 +25,8 @@ from .schema import Entry, Level, Metadata, StaticEntry, TensorEntry
 
 if TYPE_CHECKING:
     from ....model import FieldDecl
+
+T = TypeVar("T", bound=Stored)
 
 _ATTEMPTS = 100
 _CPU = torch.device("cpu")
@@ -77,7 +79,7 @@ class MappedFiles(NamedTuple):
         return metadata_files.metadata_in(folder)
 
     def check_folder(self, folder: str, where: str) -> None:
-        """Refuse what is no folder."""
+        """Refuse what is not a folder."""
         files.check_folder(folder, where)
 
     def tensor(self, folder: str, entry: TensorEntry, where: str) -> Tensor:
@@ -109,7 +111,7 @@ class Shapes(NamedTuple):
         return torch.empty(entry.shape, dtype=entry.dtype, device=self.device or "cpu")
 
 
-def load(cls: type[Stored], folder: str, device: torch.device | None = None, *, allow_pickle: bool = False) -> Stored:
+def load(cls: type[T], folder: str, device: torch.device | None = None, *, allow_pickle: bool = False) -> T:
     """The object in a folder. Read again where another process replaces it meanwhile, so that it is all old or all new.
 
     Raises:
@@ -141,12 +143,12 @@ def _opened(folder: str, cls: type[Stored]) -> int:
 
 
 def _attempt(
-    cls: type[Stored],
+    cls: type[T],
     folder: str,
     descriptor: int,
     device: torch.device | None,
     allow_pickle: bool,
-) -> Stored | None:
+) -> T | None:
     """The object that open metadata describes, or None where something was replaced while it was read."""
     found, version = metadata_files.read_open(descriptor, folder)
     try:
@@ -161,12 +163,13 @@ def _attempt(
 
 
 def _object(
-    cls: type[Stored],
+    cls: type[T],
     folder: str,
     found: dict[str, Json],
     device: torch.device | None,
     allow_pickle: bool,
-) -> Stored:
+) -> T:
+    """The object that metadata describes, in the format of this package or in that of tensordict."""
     foreign = schema.SECTION not in found
     if foreign:
         metadata = Metadata(tensordict_folders.read(folder, found, allow_pickle=allow_pickle), "", False)
@@ -182,11 +185,11 @@ def _object(
 
 
 def is_fake() -> bool:
-    """Whether new tensors are fake. That there is no mode of any kind is told in a small part of the time."""
+    """Whether new tensors are fake. The usual case, no mode of any kind, takes a small part of the time to see."""
     return _get_current_dispatch_mode() is not None and active_fake_mode() is not None
 
 
-def fill(cls: type[Stored], level: Level, folder: str, source: Source) -> Stored:
+def fill(cls: type[T], level: Level, folder: str, source: Source) -> T:
     """An object of a class from a level, every field checked against the declaration."""
     where = source.metadata(folder)
     if level.kind != "class":
@@ -194,11 +197,11 @@ def fill(cls: type[Stored], level: Level, folder: str, source: Source) -> Stored
     for key in level.entries:
         if key not in cls._fields:
             raise StorageError(f"{where}: {cls.__name__} has no field {key!r}{suggestion(key, cls._fields)}")
-    made: Any = object.__new__(cls)
+    made = object.__new__(cls)
     batch_size = Size(level.batch_size)
     carried: list[object] = []
     static: list[object] = []
-    for declared in cast("Any", cls)._declaration.fields:
+    for declared in cls._declaration.fields:
         name = declared.name
         at = f"{where}: {cls.__name__}.{name}"
         entry = level.entries.get(name)
@@ -217,7 +220,7 @@ def fill(cls: type[Stored], level: Level, folder: str, source: Source) -> Stored
     made._assign(carried, static, batch_size, source.device or _CPU)
     made._names = level.names
     _refuse_unfit(made, batch_size, where)
-    return cast("Stored", made)
+    return made
 
 
 def _is_one_tensor(cls: type[Stored], declared: FieldDecl) -> bool:
@@ -225,6 +228,7 @@ def _is_one_tensor(cls: type[Stored], declared: FieldDecl) -> bool:
 
 
 def _value(cls: type[Stored], declared: FieldDecl, entry: Entry, folder: str, where: str, source: Source) -> object:
+    """The value of an entry that is not simply one tensor: static, nested, None, or several tensors."""
     if declared.name in cls._static:
         if not isinstance(entry, StaticEntry):
             raise StorageError(f"{where}: expected a static value, got {_kind(entry)}")
@@ -291,7 +295,7 @@ def _items(made: Stored, declared: FieldDecl, value: object, batch_size: Size, w
     if isinstance(value, PerItem) or (value is None and declared.optional):
         return value
     if not source.foreign:
-        raise StorageError(f"{where}: expected a value for each item, got {checks.named(value)}")
+        raise StorageError(f"{where}: expected a value for each item, got {describe(value)}")
     if not isinstance(value, list):
         return PerItem([value] * batch_size.numel(), batch_size)
     try:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ..core import checks
+from ..core.devices import device as as_device
 from ..core.stored import Stored
 from . import files, schema
-from .describing import describe
+from .describing import describe_object
 from .errors import StorageError
 from .options import Options
 from .reading import fill
@@ -23,13 +23,13 @@ from .schema import Level, Metadata, TensorEntry
 from .state_dict import dotless
 
 if TYPE_CHECKING:
-    from ..core.checks import DeviceLike
+    from ..core.devices import DeviceLike
     from .memory_map import PathLike
 
 T = TypeVar("T", bound=Stored)
 
 _KEY: Final = "qten_gen"
-"""The entry of the header that says what is no tensor."""
+"""The entry of the header that says what is not a tensor."""
 
 
 def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False) -> None:
@@ -46,7 +46,7 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
         TypeError: a static value has no form in JSON, or a tensor is none of plain bytes.
     """
     library = _library(f"{type(self).__name__}.save_safetensors")
-    level, placed = describe(self, "", Options(copy_existing=True, allow_pickle=allow_pickle))
+    level, placed = describe_object(self, "", Options(copy_existing=True, allow_pickle=allow_pickle))
     token = os.urandom(4).hex()
     names = [name for name, _ in _tensors(level, "")]
     tensors = _apart({name: item.tensor for name, item in zip(names, placed, strict=True)})
@@ -128,23 +128,24 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *,
     """
     library = _library(f"{cls.__name__}.load_safetensors")
     file = os.path.abspath(os.fspath(path))
-    found = None if device is None else checks.device(device)
+    found = None if device is None else as_device(device)
     try:
         with library.safe_open(file, "pt", device=str(found or "cpu")) as opened:
             level = _header(opened, file)
-            named = dict(_tensors(level, ""))
-            if named.keys() != set(opened.keys()):
-                unlike = sorted(named.keys() ^ set(opened.keys()))
+            by_name = dict(_tensors(level, ""))
+            if by_name.keys() != set(opened.keys()):
+                unlike = sorted(by_name.keys() ^ set(opened.keys()))
                 raise StorageError(
                     f"{file}: expected the tensors that its header says, which differ in {', '.join(unlike)}"
                 )
-            source = _OpenFile(opened, file, {id(entry): name for name, entry in named.items()}, found, allow_pickle)
-            return cast(T, fill(cls, level, file, source))
+            source = _OpenFile(opened, file, {id(entry): name for name, entry in by_name.items()}, found, allow_pickle)
+            return fill(cls, level, file, source)
     except library.SafetensorError as error:
         raise StorageError(f"{file}: expected a file of safetensors: {error}") from None
 
 
 def _header(opened: Any, path: str) -> Level:
+    """The level that the header of an open file holds."""
     text = (opened.metadata() or {}).get(_KEY)
     if text is None:
         raise StorageError(

@@ -127,6 +127,7 @@ def from_json(section: Json, where: str) -> Metadata:
 
 
 def _level(value: Json | None, path: str, key: str, depth: int) -> Level:
+    """A level from JSON, every part checked."""
     found = _mapping(value, path, key)
     kind = found.get("kind")
     if kind not in ("class", "dict", "list") or depth > _DEEPEST:

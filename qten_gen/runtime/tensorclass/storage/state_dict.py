@@ -1,7 +1,7 @@
 """State dicts: the tensors of an object by name, for `torch.save` and a safe `torch.load`.
 
-What is no tensor is in the attribute `_metadata` of the dict, as in that of a module: batch size, device, and static values. All
-of it is of types that `torch.load` reads by default, and in tensordict's form, so that either reads the state dicts of the other.
+The attribute `_metadata` of the dict has the rest, as that of a module does: batch size, device, and static values. All of it is
+of types that `torch.load` reads by default, and in tensordict's form, so that either reads the state dicts of the other.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias, TypeVar, cast, overload
 import torch
 from torch import Tensor
 
-from ..core.checks import label
 from ..core.contents import tensor_and_nested
+from ..core.errors import label
 from ..core.stored import Stored
 from .json_values import encode, enum_of
 
@@ -119,6 +119,7 @@ def _add_value(
     keep_vars: bool,
     flatten: bool,
 ) -> None:
+    """Add what a field holds under `key`: a tensor, several in a dict or list, or a nested object."""
     if isinstance(value, Tensor):
         found[key] = value if keep_vars else value.detach()
     elif isinstance(value, (dict, list)):
@@ -128,10 +129,10 @@ def _add_value(
             _add_value(inside, metadata, inner, item, keep_vars, flatten)
         if not flatten:
             found[key] = inside
-    elif flatten:
-        _add(cast("Stored", value), found, metadata, f"{key}.", keep_vars, True)
-    else:
-        found[key] = state_dict(cast("Stored", value), None, "", keep_vars, flatten=False)
+    elif isinstance(value, Stored) and flatten:
+        _add(value, found, metadata, f"{key}.", keep_vars, True)
+    elif isinstance(value, Stored):
+        found[key] = state_dict(value, None, "", keep_vars, flatten=False)
 
 
 def dotless(key: str) -> str:
@@ -159,3 +160,10 @@ def is_safe(value: object) -> bool:
     return kind is dict and all(
         is_safe(key) and is_safe(item) for key, item in cast("dict[object, object]", value).items()
     )
+
+
+def copy_all(copies: list[tuple[Tensor, Tensor]]) -> None:
+    """Copy the second tensor of each pair into the first."""
+    with torch.no_grad():
+        for target, source in copies:
+            target.copy_(source)

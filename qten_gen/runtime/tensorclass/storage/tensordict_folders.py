@@ -1,7 +1,7 @@
 """Folders in tensordict's layout: what our metadata says for it, and the reading of folders that it wrote.
 
 A tensordict's folder has a `meta.json` with an entry for each tensor and the bytes of each in `<key>.memmap`; nested ones are
-folders below. A tensorclass has one level more, `_tensordict`. Values that are no tensors are folders with their data in
+folders below. A tensorclass has one level more, `_tensordict`. Values that are not tensors are folders with their data in
 `meta.json`.
 """
 
@@ -69,6 +69,7 @@ def read(folder: str, metadata: dict[str, Json], *, allow_pickle: bool) -> Level
 
 
 def _read(folder: str, below: str, metadata: dict[str, Json], name: str, depth: int, *, allow_pickle: bool) -> Level:
+    """The level of one folder that tensordict wrote, and of those below it."""
     where = os.path.join(folder, METADATA)
     version = metadata.get("_format_version", 0)
     if (isinstance(version, int) and version > _LATEST) or depth > _DEEPEST:
@@ -84,12 +85,12 @@ def _read(folder: str, below: str, metadata: dict[str, Json], name: str, depth: 
         elif isinstance(entry, dict) and "dtype" in entry:
             entries[key] = _tensor(entry, key, where)
     batch_size, names = schema.shape(metadata.get("shape"), where, "shape"), metadata.get("_names")
-    named = isinstance(names, list) and len(names) == len(batch_size)
+    has_names = isinstance(names, list) and len(names) == len(batch_size)
     return Level(
         kind="class",
         name=name,
         batch_size=batch_size,
-        names=tuple(cast("list[str | None]", names)) if named else None,
+        names=tuple(cast("list[str | None]", names)) if has_names else None,
         folder=below,
         entries=entries,
     )
@@ -98,7 +99,7 @@ def _read(folder: str, below: str, metadata: dict[str, Json], name: str, depth: 
 def _tensorclass(
     folder: str, below: str, metadata: dict[str, Json], name: str, depth: int, *, allow_pickle: bool
 ) -> Level:
-    """A tensorclass: its values that are no tensors may stand in its own metadata, and the rest is one folder further down."""
+    """A tensorclass: its values that are not tensors may stand in its own metadata, and the rest is one folder further down."""
     inner = os.path.join(folder, _INNER)
     found = metadata_files.read(inner)
     level = _read(inner, os.path.join(below, _INNER), found, name, depth + 1, allow_pickle=allow_pickle)
@@ -136,6 +137,7 @@ def _tensor(entry: dict[str, Json], key: str, where: str) -> TensorEntry:
 
 
 def _unpickled(folder: str, allow_pickle: bool) -> dict[str, object]:
+    """The values of a pickle beside the metadata, which is read where the caller trusts it only."""
     path = os.path.join(folder, _PICKLED)
     if not allow_pickle:
         raise StorageError(

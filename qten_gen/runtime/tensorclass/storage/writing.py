@@ -19,13 +19,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from torch import Tensor
 
 from ..core.stored import Stored
 from . import files, metadata_files, schema, tensordict_folders
-from .describing import Placed, describe, rebuilt
+from .describing import Placed, describe_object, rebuilt
 from .errors import StorageError
 from .file_names import ASIDE, METADATA, PENDING
 from .metadata_files import aside_in, metadata_in
@@ -69,11 +69,11 @@ def save(self: T, folder: str, options: Options) -> T:
     """Save an object in a folder, and return one like it whose tensors are the files.
 
     Raises:
-        TypeError, ValueError: something cannot be saved, see `describe`; nothing is written then.
+        TypeError, ValueError: something cannot be saved, see `describe_object`; nothing is written then.
         FileExistsError: the folder holds an object, and `existsok` is off.
         StorageError: the folder is one of a larger object.
     """
-    level, placed = describe(self, folder, options)
+    level, placed = describe_object(self, folder, options)
     _refuse_part_of_larger(folder)
     files.make_folders(folder)
     with files.only_writer(folder):
@@ -91,7 +91,7 @@ def save(self: T, folder: str, options: Options) -> T:
         if options.durable:
             files.sync_folder(os.path.dirname(folder))
         tensors = {item.path: item.tensor.detach() if item.stays else _mapped(item) for item in placed}
-    return cast("T", rebuilt(self, level, folder, tensors))
+    return rebuilt(self, level, folder, tensors)
 
 
 def _levels(level: Level, folder: str) -> Iterator[tuple[str, Level]]:
@@ -110,6 +110,7 @@ def _values(folder: str, level: Level) -> Iterator[tuple[str, StaticEntry]]:
 
 
 def _look(levels: list[tuple[str, Level]]) -> _Found:
+    """What stands in the folders that are written to."""
     pending = more = False
     left: list[str] = []
     for folder, level in levels:
@@ -159,6 +160,8 @@ def _write(work: _Work) -> None:
 
 
 def _write_tensors(fresh: list[Placed], suffix: str, options: Options) -> None:
+    """Write the files of new tensors, whose names end with `suffix` for now, on several threads where the options say so."""
+
     def write(item: Placed) -> None:
         if options.like:
             files.allocate(item.path + suffix, item.entry.size)
@@ -256,7 +259,7 @@ def _refuse_part_of_larger(folder: str) -> None:
     """The metadata of the larger object says what its parts are, so a part cannot be replaced behind its back."""
     owner, name = os.path.split(folder)
     if not os.access(metadata_in(owner), os.F_OK) and not os.access(aside_in(owner), os.F_OK):
-        return  # as nearly always, and told without an exception
+        return  # as nearly always, and seen without an exception
     try:
         found = metadata_files.read(owner)
         level = schema.from_json(found.get(schema.SECTION), owner).level

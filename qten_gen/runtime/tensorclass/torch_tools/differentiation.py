@@ -34,14 +34,14 @@ def grad(
         RuntimeError: no input requires a gradient; or one does not count, and `allow_unused` does not say that this is fine.
         ValueError: an object in `grad_outputs` is not like its output.
     """
-    given = _several(inputs)
-    wanted = [leaf for each in given for leaf in _differentiable(each)]
+    arguments = _several(inputs)
+    wanted = [leaf for each in arguments for leaf in _differentiable(each)]
     tensors, weights = _outputs("grad", outputs, grad_outputs)
     if not wanted:
         raise RuntimeError("grad: no tensor of the inputs requires a gradient; call requires_grad_() on them first")
     differentiate = cast("Callable[..., tuple[Tensor | None, ...]]", torch.autograd.grad)
     found = iter(differentiate(tensors, wanted, weights, **options))
-    return tuple(_gradient(each, found) for each in given)
+    return tuple(_gradient(each, found) for each in arguments)
 
 
 def backward(
@@ -75,19 +75,20 @@ def _outputs(
     action: str, outputs: _Given | Sequence[_Given], weights: _Given | Sequence[_Given | None] | None
 ) -> tuple[list[Tensor], list[Tensor | None] | None]:
     """The tensors to differentiate, and what each is weighted with."""
-    given = _several(outputs)
-    tensors = [leaf for each in given for leaf in _differentiable(each)]
+    arguments = _several(outputs)
+    tensors = [leaf for each in arguments for leaf in _differentiable(each)]
     if weights is None:
         return tensors, None
     beside = _several(cast("_Given | Sequence[_Given]", weights))
-    if len(beside) != len(given):
-        raise ValueError(f"{action}: expected one gradient for each of {len(given)} outputs, got {len(beside)}")
+    if len(beside) != len(arguments):
+        raise ValueError(f"{action}: expected one gradient for each of {len(arguments)} outputs, got {len(beside)}")
     return tensors, [
-        leaf for each, weight in zip(given, beside, strict=True) for leaf in _weights(action, each, weight)
+        leaf for each, weight in zip(arguments, beside, strict=True) for leaf in _weights(action, each, weight)
     ]
 
 
 def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor | None]:
+    """What the tensors of one output are weighted with: those of an object like it, or None for each."""
     if not isinstance(output, Stored) or weight is None:
         return [cast("Tensor | None", weight)] * len(_differentiable(output))
     leaves = output._leaves()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar
 
 import torch
 from torch import Size, Tensor
@@ -13,65 +13,26 @@ from torch.utils import _pytree
 
 from ..core.contents import allocate_like, batched_leaves, tensor_and_nested, tensors_of
 from ..core.stored import Stored
+from ..core.tensor_shapes import dimension
 from ..fields.per_item import fitted, original
-from ..methods.reshaping import dimension
-from . import tree_specs
-
-if TYPE_CHECKING:
-    from ..core.names import Names
+from .tree_specs import Layout, dumped, loaded
 
 T = TypeVar("T", bound=Stored)
 
 
-class Layout(NamedTuple):
-    """What a tree keeps of an object beside its children.
-
-    Batch size and device are found again from the children, so that objects of different batch sizes have one structure, and
-    `vmap` sees one batch dimension less inside. An object without tensors that carry the batch keeps its own in `alone`; where
-    another object holds it, that gives it what fits: see `_alone_in`.
-    """
-
-    names: tuple[str, ...]
-    """The children: tensor and nested fields that are not None."""
-    static: tuple[object, ...]
-    events: int
-    """How many dimensions the first child that carries the batch has beyond the batch dimensions."""
-    n: int
-    """How many batch dimensions there were."""
-    has_device: bool
-    alone: tuple[Size, torch.device | None] | None
-    unbatched: tuple[tuple[str, int], ...] = ()
-    """The Unbatched children, and how many dimensions each has at least."""
-    dimension_names: Names | None = None
-
-    def __eq__(self, other: object) -> bool:
-        # What the children themselves say is not compared: a tree of numbers has to fit one of tensors, for `in_dims`.
-        return self is other or (isinstance(other, Layout) and self._structure() == other._structure())
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash(self._structure())
-
-    def _structure(self) -> tuple[object, ...]:
-        return self.names, self.static
-
-
-def register(cls: type) -> None:
+def register(cls: type[Stored]) -> None:
     """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
-    declared = cast("type[Stored]", cls)
-    names = tensor_and_nested(declared)
-    usual = bool(names) and not _is_special(declared)
+    names = tensor_and_nested(cls)
+    usual = bool(names) and not _is_special(cls)
     flatten = _flattening(names) if usual else partial(_flatten_some, names)
     _pytree.register_pytree_node(
         cls,
         flatten,
-        _unflattening(declared, names) if usual else partial(_unflatten, cls, names),
+        _unflattening(cls, names) if usual else partial(_unflatten, cls, names),
         flatten_with_keys_fn=partial(_flatten_keyed, flatten),
         serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
-        to_dumpable_context=partial(tree_specs.dumped, declared),
-        from_dumpable_context=partial(tree_specs.loaded, Layout),
+        to_dumpable_context=partial(dumped, cls),
+        from_dumpable_context=loaded,
     )
 
 
@@ -92,10 +53,10 @@ def _flattening(names: tuple[str, ...]) -> Flatten:
         for value in values:
             if value is None:
                 return _flatten(names, self)
-        first, n = values[0], len(self._batch_size)
+        first, batch_ndim = values[0], len(self._batch_size)
         if not isinstance(first, Tensor) and _is_alone(first):
             return _flatten(names, self)
-        key = _dims(first) - n, n, self._device is not None
+        key = _dims(first) - batch_ndim, batch_ndim, self._device is not None
         if static or self._names is not None:
             return [*values], Layout(names, static, *key, None, (), self._names)
         layout = usual.get(key)
@@ -109,22 +70,22 @@ def _flattening(names: tuple[str, ...]) -> Flatten:
 def _flatten(names: tuple[str, ...], self: Stored) -> tuple[list[Any], Layout]:
     """The children and the layout of an object that has fields without a value."""
     values, static = self._field_values()
-    given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
-    children = [value for _, value in given]
-    names = tuple([name for name, _ in given])
+    present = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    children = [value for _, value in present]
+    names = tuple([name for name, _ in present])
     return children, _layout(self, names, static, children, ())
 
 
 def _flatten_some(names: tuple[str, ...], self: Stored) -> tuple[list[Any], Layout]:
     """`_flatten` of an object with Unbatched fields or containers: the tensors that the batch carries say its size."""
     values, static = self._field_values()
-    given = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
-    carried = _apart(value for name, value in given if name not in self._unbatched)
-    unbatched = tuple((name, _fewest(value)) for name, value in given if name in self._unbatched)
-    children = tuple(name for name, _ in given)
+    present = [(name, value) for name, value in zip(names, values, strict=True) if value is not None]
+    carried = _apart(value for name, value in present if name not in self._unbatched)
+    unbatched = tuple((name, _fewest(value)) for name, value in present if name in self._unbatched)
+    children = tuple(name for name, _ in present)
     static = tuple([original(value) for value in static])
     layout = _layout(self, children, static, carried, unbatched)
-    return [None if value is _NO_DIM else value for _, value in given], layout
+    return [None if value is _NO_DIM else value for _, value in present], layout
 
 
 def _layout(
@@ -135,11 +96,12 @@ def _layout(
     unbatched: tuple[tuple[str, int], ...],
 ) -> Layout:
     """The layout of any object. `carried` are its children, without those that the batch does not carry."""
-    n = len(self._batch_size)
+    batch_ndim = len(self._batch_size)
     for child in carried:
         if not _is_alone(child):
-            return Layout(names, static, _dims(child) - n, n, self._device is not None, None, unbatched, self._names)
-    return Layout(names, static, 0, n, False, (self._batch_size, self._device), unbatched, self._names)
+            own = _dims(child) - batch_ndim
+            return Layout(names, static, own, batch_ndim, self._device is not None, None, unbatched, self._names)
+    return Layout(names, static, 0, batch_ndim, False, (self._batch_size, self._device), unbatched, self._names)
 
 
 def _flatten_keyed(flatten: Flatten, self: Stored) -> tuple[list[tuple[Any, Any]], Layout]:
@@ -153,7 +115,7 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
 
     def unflatten(children: Iterable[Any], layout: Layout) -> T:
         found = children if type(children) is list else [*children]
-        _, static, events, before, has_device, _, _, dimension_names = layout
+        _, static, event_ndim, before, has_device, _, _, dimension_names = layout
         first = found[0] if len(found) == count and dimension_names is None else None
         if not isinstance(first, Tensor):
             if isinstance(first, int):  # of `in_dims` and `out_dims`, which `vmap` puts in place of the tensors
@@ -161,16 +123,16 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
                 return marked._assign(found, static, Size(), None)
             return _unflatten(cls, names, found, layout)
         shape = first.shape
-        n = len(shape) - events
-        size = shape[:n]
+        batch_ndim = len(shape) - event_ndim
+        size = shape[:batch_ndim]
         for child in found[1:]:
             if isinstance(child, Tensor):
                 other: Size | None = child.shape
             else:
-                other = None if n != before and _is_alone(child) else getattr(child, "_batch_size", None)
-            if other != shape and other != size and (other is None or other[:n] != size):
+                other = None if batch_ndim != before and _is_alone(child) else getattr(child, "_batch_size", None)
+            if other != shape and other != size and (other is None or other[:batch_ndim] != size):
                 return _unflatten(cls, names, found, layout)
-        if n < 0:
+        if batch_ndim < 0:
             return _unflatten(cls, names, found, layout)
         out: T = object.__new__(cls)
         return out._assign(found, static, size, first.device if has_device else None)
@@ -189,13 +151,13 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         some_alone = any(_is_alone(child) for child in found)
         if some_alone:
             carried = [child for child in carried if not _is_alone(child)]
-        batch_size = _common(carried, layout.events)
+        batch_size = _common(carried, layout.event_ndim)
         device = _device(carried[0]) if carried and layout.has_device else None
         if some_alone:
-            found = [_alone_in(batch_size, layout.n, child) if _is_alone(child) else child for child in found]
+            found = [_alone_in(batch_size, layout.batch_ndim, child) if _is_alone(child) else child for child in found]
     if len(found) < len(names):
-        given = dict(zip(layout.names, found, strict=True))
-        found = [given.get(name) for name in names]
+        present = dict(zip(layout.names, found, strict=True))
+        found = [present.get(name) for name in names]
     out._assign(found, _static(cls, layout, batch_size), batch_size, device)
     if layout.dimension_names is not None and len(layout.dimension_names) == len(batch_size):
         out._names = layout.dimension_names
@@ -234,15 +196,15 @@ def _is_alone(child: Any) -> TypeGuard[Stored]:
     return not batched_leaves(child)
 
 
-def _alone_in(batch_size: Size, n: int, child: Stored) -> Stored:
-    """Such an object, fitted to its holder, which had `n` batch dimensions before."""
-    size = batch_size + child._batch_size[n:]
+def _alone_in(batch_size: Size, batch_ndim: int, child: Stored) -> Stored:
+    """Such an object, fitted to its holder, which had `batch_ndim` batch dimensions before."""
+    size = batch_size + child._batch_size[batch_ndim:]
     if size == child._batch_size:
         return child
     values, static = child._field_values()
-    held = [_alone_in(batch_size, n, value) if isinstance(value, Stored) else value for value in values]
+    fitting = [_alone_in(batch_size, batch_ndim, value) if isinstance(value, Stored) else value for value in values]
     items = tuple([fitted(original(value), size) for value in static])
-    out = allocate_like(child)._assign(held, items, size, child._device)
+    out = allocate_like(child)._assign(fitting, items, size, child._device)
     out._names = child._names if len(size) == len(child._batch_size) else None
     return out
 
@@ -292,7 +254,7 @@ def _dim(value: object, unbatched: bool, dim: int) -> object:
         return [None if unbatched else dim] * len(value)
     if unbatched:
         return _NO_DIM
-    return dim if isinstance(value, Tensor) else vmap_dims(cast("Stored", value), dim)
+    return vmap_dims(value, dim) if isinstance(value, Stored) else dim
 
 
 def _dims(child: Any) -> int:
@@ -300,12 +262,12 @@ def _dims(child: Any) -> int:
     return child.dim() if isinstance(child, Tensor) else len(_shape(child))
 
 
-def _common(children: list[Any], events: int) -> Size:
-    """The first child's dimensions without its last `events`, as far as all children share them; none without children."""
+def _common(children: list[Any], event_ndim: int) -> Size:
+    """The first child's dimensions without its last `event_ndim`, as far as all children share them; none without children."""
     if not children:
         return Size()
     first = _shape(children[0])
-    size = first[: max(len(first) - events, 0)]
+    size = first[: max(len(first) - event_ndim, 0)]
     for child in children[1:]:
         shape = _shape(child)
         while shape[: len(size)] != size:

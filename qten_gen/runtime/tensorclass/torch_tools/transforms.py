@@ -18,11 +18,11 @@ from torch._functorch.vmap import _add_batch_dim, _remove_batch_dim, lazy_load_d
 from torch.utils import _pytree
 
 from ..core import names
-from ..core.checks import named
 from ..core.contents import unbatched_leaves
+from ..core.errors import describe
 from ..core.stored import Stored
+from ..core.tensor_shapes import Dim, dimension, with_inserted, without
 from ..methods.joining import split
-from ..methods.reshaping import Dim, dimension, with_inserted, without
 
 T = TypeVar("T", bound=Stored)
 R = TypeVar("R")
@@ -68,6 +68,7 @@ def vmap(
 
 
 def _mapped(self: T, function: Callable[[T], R], at: int, out_dim: int, randomness: str) -> R:
+    """`vmap` over dimension `at`, counted from the front, of all items at once."""
     size = self._batch_size
     length = size[at]
     lazy_load_decompositions()
@@ -98,7 +99,7 @@ def _shown(level: int, length: int, out_dim: int, result: object) -> object:
     if isinstance(result, Tensor):
         return _show(result, (level, length, out_dim))
     if not isinstance(result, Stored):
-        raise TypeError(f"vmap: expected the function to return tensors or objects, got {named(result)}")
+        raise TypeError(f"vmap: expected the function to return tensors or objects, got {describe(result)}")
     dims = len(result._batch_size) + 1
     if not -dims <= out_dim < dims:
         kind = type(result).__name__

@@ -5,15 +5,48 @@ Static values are part of it. So only those can be written that JSON gives back 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Size
 
+from ..core.names import Names
 from ..core.stored import Stored
 
-if TYPE_CHECKING:
-    from .pytree import Layout
+
+class Layout(NamedTuple):
+    """What a tree keeps of an object beside its children.
+
+    Batch size and device are found again from the children, so that objects of different batch sizes have one structure, and
+    `vmap` sees one batch dimension less inside. An object without tensors that carry the batch keeps its own in `alone`; where
+    another object holds it, that gives it what fits: see `_alone_in`.
+    """
+
+    names: tuple[str, ...]
+    """The children: tensor and nested fields that are not None."""
+    static: tuple[object, ...]
+    event_ndim: int
+    """How many dimensions the first child that carries the batch has beyond the batch dimensions."""
+    batch_ndim: int
+    """How many batch dimensions there were."""
+    has_device: bool
+    alone: tuple[Size, torch.device | None] | None
+    unbatched: tuple[tuple[str, int], ...] = ()
+    """The Unbatched children, and how many dimensions each has at least."""
+    dimension_names: Names | None = None
+
+    def __eq__(self, other: object) -> bool:
+        # What the children themselves say is not compared: a tree of numbers has to fit one of tensors, for `in_dims`.
+        return self is other or (isinstance(other, Layout) and self._structure() == other._structure())
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._structure())
+
+    def _structure(self) -> tuple[object, ...]:
+        return self.names, self.static
 
 
 def dumped(cls: type[Stored], layout: Layout) -> dict[str, object]:
@@ -30,8 +63,8 @@ def dumped(cls: type[Stored], layout: Layout) -> dict[str, object]:
     return {
         "names": list(layout.names),
         "static": static,
-        "events": layout.events,
-        "n": layout.n,
+        "events": layout.event_ndim,
+        "n": layout.batch_ndim,
         "has_device": layout.has_device,
         "alone": alone,
         "unbatched": [list(each) for each in layout.unbatched],
@@ -39,15 +72,15 @@ def dumped(cls: type[Stored], layout: Layout) -> dict[str, object]:
     }
 
 
-def loaded(made: type[Layout], text: dict[str, Any]) -> Layout:
+def loaded(text: dict[str, Any]) -> Layout:
     """The layout of what `dumped` made."""
     alone = text["alone"]
     names = text["dimension_names"]
-    return made(
+    return Layout(
         names=tuple(text["names"]),
         static=tuple(_loaded(value) for value in text["static"]),
-        events=text["events"],
-        n=text["n"],
+        event_ndim=text["events"],
+        batch_ndim=text["n"],
         has_device=text["has_device"],
         alone=None if alone is None else (Size(alone[0]), None if alone[1] is None else torch.device(alone[1])),
         unbatched=tuple((name, dims) for name, dims in text["unbatched"]),
@@ -56,6 +89,7 @@ def loaded(made: type[Layout], text: dict[str, Any]) -> Layout:
 
 
 def _dumped(cls: type[Stored], name: str, value: object) -> object:
+    """A static value as JSON; lists, tuples and dicts are tagged with their type."""
     if value is None or type(value) in (bool, int, float, str):
         return value
     if type(value) in (list, tuple):
@@ -72,8 +106,8 @@ def _dumped(cls: type[Stored], name: str, value: object) -> object:
 def _loaded(value: Any) -> object:
     if not isinstance(value, dict):
         return value
-    [(kind, held)] = value.items()
+    [(kind, content)] = value.items()
     if kind == "dict":
-        return {key: _loaded(part) for key, part in held.items()}
-    parts = [_loaded(part) for part in held]
+        return {key: _loaded(part) for key, part in content.items()}
+    parts = [_loaded(part) for part in content]
     return tuple(parts) if kind == "tuple" else parts

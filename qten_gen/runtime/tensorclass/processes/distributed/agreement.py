@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -45,8 +45,8 @@ def tensors_by_path(self: Stored, *, unbatched: bool = True) -> dict[str, Tensor
 
 def _paths(self: Stored, before: str, unbatched: bool) -> Iterator[tuple[str, Tensor]]:
     for name, value in contents(self).items():
-        if name in self._nested and value is not None:
-            yield from _paths(cast("Stored", value), f"{before}{name}.", unbatched)
+        if isinstance(value, Stored) and name in self._nested:
+            yield from _paths(value, f"{before}{name}.", unbatched)
         elif name not in self._static and (unbatched or name not in self._unbatched):
             keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else None
             paths = [before + name] if keys is None else [f"{before}{name}.{key}" for key in keys]
@@ -66,8 +66,8 @@ def refuse_items(action: str, self: Stored) -> None:
         )
     for name in self._nested:
         inner = contents(self)[name]
-        if inner is not None:
-            refuse_items(action, cast("Stored", inner))
+        if isinstance(inner, Stored):
+            refuse_items(action, inner)
 
 
 def schema(action: str, self: Stored) -> Schema:
@@ -89,15 +89,15 @@ def refuse_disagreement(
         ValueError: they differ; raised in every process, with the first difference.
     """
     distributed = library(action)
-    mine = {**schema(action, self), **(further or {})}
-    number = digest(mine)
+    own = {**schema(action, self), **(further or {})}
+    number = digest(own)
     extremes = torch.tensor([number, -number], device=probe_device(self))
     distributed.all_reduce(extremes, distributed.ReduceOp.MAX, group=group)
     highest, lowest = extremes.tolist()
     if highest == -lowest:
         return
     found: list[Schema] = [{}] * distributed.get_world_size(group)
-    distributed.all_gather_object(found, mine, group=group)
+    distributed.all_gather_object(found, own, group=group)
     raise ValueError(f"{action}: {difference(found, [f'rank {rank}' for rank in ranks(group)])}")
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ...core.checks import refuse_if_frozen
+from ...core.locks import refuse_if_frozen
 from ...core.stored import Stored
 from ...methods.joining import stack
 from .agreement import difference, library, refuse_disagreement, refuse_items, schema, tensors_by_path
@@ -157,14 +157,14 @@ def scatter(
     action = f"scatter from rank {src}"
     refuse_items(action, self)
     distributed = library(action)
-    given = items or () if distributed.get_rank() == src else None
-    problem = None if given is None else _unfit(action, self, given, distributed.get_world_size(group))
+    pieces = items or () if distributed.get_rank() == src else None
+    problem = None if pieces is None else _unfit(action, self, pieces, distributed.get_world_size(group))
     if check:
         # The processes that wait for an item have to learn of the problem too.
         refuse_disagreement(action, self, group, {"the items": problem or "fit"})
     elif problem is not None:
         raise ValueError(f"{action}: {problem}")
-    parts = {path: [part.contiguous() for part in found] for path, found in _rooms(given or ()).items()}
+    parts = {path: [part.contiguous() for part in found] for path, found in _rooms(pieces or ()).items()}
     dense = dense_tensors(self)
     _each(
         action,
@@ -231,11 +231,11 @@ def _unfit(action: str, self: Stored, items: Sequence[Stored], world: int) -> st
     """Why items cannot be scattered: they are not one for each process, or one is not like the object that receives it."""
     if len(items) != world:
         return f"expected one for each of the {world} processes, got {len(items)}"
-    mine = schema(action, self)
+    own = schema(action, self)
     for position, item in enumerate(items):
         other = schema(action, item)
-        if other != mine:
-            return difference([mine, other], ["the object", f"item {position}"])
+        if other != own:
+            return difference([own, other], ["the object", f"item {position}"])
     return None
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import torch
 from torch import Tensor
 
-from ...core.checks import refuse_if_frozen
+from ...core.locks import refuse_if_frozen
 from ...core.stored import Stored
 from .agreement import Schema, difference, digest, library, probe_device, refuse_items, schema
 from .collectives import dense_tensors, write_back
@@ -59,15 +59,15 @@ def send(self: Stored, dst: int, *, group: ProcessGroup | None = None, tag: int 
     refuse_items(action, self)
     distributed = library(action)
     if check:
-        mine = schema("a transfer", self)
+        own = schema("a transfer", self)
         answer = torch.zeros(1, dtype=torch.long, device=probe_device(self))
-        distributed.send(answer + digest(mine), dst, group=group, tag=tag)
+        distributed.send(answer + digest(own), dst, group=group, tag=tag)
         distributed.recv(answer, dst, group=group, tag=tag)
         if not answer.item():
-            distributed.send_object_list([mine], dst, group=group)
-            theirs: list[Schema] = [{}]
-            distributed.recv_object_list(theirs, dst, group=group)
-            raise ValueError(f"{action}: {difference([mine, *theirs], ['this object', 'the one of the receiver'])}")
+            distributed.send_object_list([own], dst, group=group)
+            received: list[Schema] = [{}]
+            distributed.recv_object_list(received, dst, group=group)
+            raise ValueError(f"{action}: {difference([own, *received], ['this object', 'the one of the receiver'])}")
     isend(self, dst, group=group, tag=tag).wait()
 
 
@@ -83,16 +83,16 @@ def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, 
     refuse_items(action, self)
     distributed = library(action)
     if check:
-        mine = schema("a transfer", self)
+        own = schema("a transfer", self)
         number = torch.zeros(1, dtype=torch.long, device=probe_device(self))
         distributed.recv(number, src, group=group, tag=tag)
-        agreed = number == digest(mine)
+        agreed = number == digest(own)
         distributed.send(agreed.long(), src, group=group, tag=tag)
         if not agreed.item():
-            theirs: list[Schema] = [{}]
-            distributed.recv_object_list(theirs, src, group=group)
-            distributed.send_object_list([mine], src, group=group)
-            raise ValueError(f"{action}: {difference([mine, *theirs], ['this object', 'the one of the sender'])}")
+            received: list[Schema] = [{}]
+            distributed.recv_object_list(received, src, group=group)
+            distributed.send_object_list([own], src, group=group)
+            raise ValueError(f"{action}: {difference([own, *received], ['this object', 'the one of the sender'])}")
     return irecv(self, src, group=group, tag=tag).wait()
 
 

@@ -1,0 +1,20 @@
+"""A fault of ours, as it is told to a user."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from typing import TextIO
+
+from .. import __version__
+
+
+def print_faults(tracebacks: Iterable[str], err: TextIO) -> None:
+    """Print faults of ours, and where to report them."""
+    for text in tracebacks:
+        err.write(f"{text.rstrip()}\n\n")
+    err.write(
+        "error: this is a bug in qten-gen, not in your code. Nothing was written for the file concerned.\n"
+        "Please report it to its maintainers, with the text above and the source file.\n"
+        f"qten-gen {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+    )

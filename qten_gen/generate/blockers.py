@@ -1,0 +1,32 @@
+"""Which files cannot be generated because others that they depend on have errors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from ..model import FileDecl
+from ..project.import_graph import closure
+
+
+def dependencies(
+    files: Iterable[FileDecl], imports: Mapping[str, Collection[str]], undecided: Collection[str]
+) -> dict[str, set[str]]:
+    """For each file, those that it depends on: where the bases of its classes are declared, and what it imports of `undecided`.
+
+    `undecided` are the files of which nobody can say what they declare.
+    """
+    listed = list(files)
+    homes = {item.qualified: file.source.path for file in listed for item in file.declarations}
+    return {
+        file.source.path: {
+            *(homes[base.name] for item in file.declarations for base in item.bases if base.name in homes),
+            *(path for path in imports[file.source.path] if path in undecided),
+        }
+        for file in listed
+    }
+
+
+def blockers(dependencies: Mapping[str, Collection[str]], broken: Collection[str]) -> dict[str, set[str]]:
+    """For each file that depends on broken files, over any number of steps, those files."""
+    found = {path: closure([path], lambda item: dependencies.get(item, ())) - {path} for path in dependencies}
+    return {path: behind & set(broken) for path, behind in found.items() if not behind.isdisjoint(broken)}

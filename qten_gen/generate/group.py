@@ -1,0 +1,165 @@
+"""The stages for one group of files: read, link, check, locate, render.
+
+A group is what has to be read together (see `project.import_graph`). What is wrong in one file does not stop the others, unless
+they depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from .. import rules
+from ..link import link
+from ..link.import_context import import_contexts
+from ..model import FileDecl, ImportContext, SourceFile
+from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, ordered
+from ..project.import_graph import SourceGraph, closure, importers_of
+from ..project.output_names import source_of
+from ..read.module import read
+from ..read.positions import locate
+from .blockers import blockers, dependencies
+from .crashes import Crash, attempt
+from .obstacles import obstacles, unknown_root
+from .outputs import render_outputs
+
+_UNREADABLE = (SYNTAX_ERROR, UNDECODABLE_FILE)
+"""After one of these nothing is known of what a file declares."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPlan:
+    """The plan of a group, as in `Plan`; `keeping` are the sources whose existing outputs are not orphans."""
+
+    outputs: Mapping[str, str]
+    diagnostics: tuple[Diagnostic, ...]
+    blocked: tuple[str, ...]
+    crashes: tuple[Crash, ...]
+    keeping: frozenset[str]
+
+
+def plan_group(
+    group: Sequence[str],
+    sources: Mapping[str, bytes],
+    graph: SourceGraph,
+    existing: Mapping[str, bytes],
+    targets: frozenset[str],
+) -> GroupPlan:
+    """Plan the outputs of those files of a group that are targets. Nothing is raised.
+
+    Diagnostics of the other files are in the plan only where these block a target.
+    """
+    texts = {path: sources[path] for path in group}
+    imports = {path: [target for target in graph.imports[path] if target in texts] for path in group}
+    crashes: list[Crash] = []
+    files, found = _read(texts, graph, crashes)
+    linked, inconsistent = _link(files, crashes)
+    checked = inconsistent + _check(linked, texts.keys() - graph.imported, crashes)
+
+    unread = {item.path for item in found if item.kind in _UNREADABLE} | {crash.path for crash in crashes}
+    # What is missing in a file because another could not be read is no fault of that file, and proves nothing.
+    undecided = closure(unread, importers_of(imports).__getitem__) - unread
+    declaring = {path: file for path, file in linked.items() if file.declarations}
+    found += [item for item in checked if item.path not in undecided]
+    found += [item for path in sorted(targets & declaring.keys()) for item in obstacles(path, existing)]
+
+    broken = {item.path for item in found if item.is_error} | {crash.path for crash in crashes}
+    blocking = blockers(dependencies(linked.values(), imports, unread | undecided), broken)
+    generating = declaring.keys() | {item.path for item in checked} | {source_of(path) for path in existing}
+    blocked = sorted(path for path in targets & blocking.keys() & generating if path not in broken)
+    sound = sorted(targets & declaring.keys() - broken - blocking.keys())
+    found += [_unknown_root(path, graph) for path in sound if path in graph.mismatches]
+
+    relevant = targets | {blocker for path in blocked for blocker in blocking[path]}
+    diagnostics = _locate([item for item in found if item.path in relevant], texts, crashes)
+    outputs = _render([declaring[path] for path in sound], crashes)
+    keeping = frozenset({*declaring, *broken, *blocking})
+    return GroupPlan(outputs, diagnostics, tuple(blocked), tuple(crashes), keeping)
+
+
+def _read(
+    texts: Mapping[str, bytes], graph: SourceGraph, crashes: list[Crash]
+) -> tuple[list[SourceFile], list[Diagnostic]]:
+    """Every file as it reads, and what is wrong where one cannot be read.
+
+    Those to whose names others give a meaning are read a second time, when all the others are known.
+    """
+    files: list[SourceFile] = []
+    found: list[Diagnostic] = []
+    for path, data in texts.items():
+        origin = graph.origins[path]
+        result = attempt(crashes, path, "reading", read, data, path, origin.module, origin.is_package)
+        if result is not None:
+            files.append(result[0])
+            found.extend(result[1])
+    contexts = attempt(crashes, min(texts), "reading", import_contexts, files, texts) or {}
+    for index, file in enumerate(files):
+        if file.path in contexts:
+            files[index] = attempt(crashes, file.path, "reading", _read_again, file, texts, contexts[file.path]) or file
+    return files, found
+
+
+def _read_again(file: SourceFile, texts: Mapping[str, bytes], context: ImportContext) -> SourceFile:
+    """The file as it reads when one knows what others bring to it."""
+    return read(texts[file.path], file.path, file.module, file.is_package, context)[0]
+
+
+def _link(files: list[SourceFile], crashes: list[Crash]) -> tuple[dict[str, FileDecl], list[Diagnostic]]:
+    """The linked files by path, and what is wrong with the bases of their classes.
+
+    After a fault each file of the batch has a crash, so that its outputs are not taken for orphans.
+    """
+    linked: dict[str, FileDecl] = {}
+    found: list[Diagnostic] = []
+    for batch, own in _batches(files):
+        result = attempt(crashes, own[0], "linking", link, batch)
+        if result is None:
+            crashes.extend(Crash(path, "linking", crashes[-1].traceback) for path in own[1:])
+        else:
+            linked.update({file.source.path: file for file in result[0] if file.source.path in own})
+            found.extend(item for item in result[1] if item.path in own)
+    return linked, found
+
+
+def _batches(files: list[SourceFile]) -> Iterator[tuple[list[SourceFile], list[str]]]:
+    """The files to link at once, and the paths whose results count.
+
+    Scripts in different folders may be modules of one name: each such file is linked with the rest without its namesakes.
+    """
+    by_module: dict[str, list[SourceFile]] = {}
+    for file in files:
+        by_module.setdefault(file.module, []).append(file)
+    single = [namesakes[0] for namesakes in by_module.values() if len(namesakes) == 1]
+    if single:
+        yield single, [file.path for file in single]
+    for namesakes in by_module.values():
+        if len(namesakes) > 1:
+            yield from (([*single, file], [file.path]) for file in namesakes)
+
+
+def _check(linked: Mapping[str, FileDecl], unimported: Collection[str], crashes: list[Crash]) -> list[Diagnostic]:
+    """What the rules find in all files; `unimported` are those that no other file imports."""
+    project = rules.Project.of(tuple(linked.values()), unimported)
+    found: list[Diagnostic] = []
+    for path, file in linked.items():
+        found.extend(attempt(crashes, path, "checking", rules.check, file, project) or ())
+    return found
+
+
+def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:
+    return unknown_root(path, graph.origins[path].module, graph.mismatches[path])
+
+
+def _locate(found: Sequence[Diagnostic], texts: Mapping[str, bytes], crashes: list[Crash]) -> tuple[Diagnostic, ...]:
+    """The diagnostics with their spans, or as they are where locating them fails."""
+    return ordered(attempt(crashes, min(texts), "locating", locate, found, texts) or found)
+
+
+def _render(files: Iterable[FileDecl], crashes: list[Crash]) -> dict[str, str]:
+    """The outputs of all files that had no crash, by path."""
+    crashed = {crash.path for crash in crashes}
+    outputs: dict[str, str] = {}
+    for file in files:
+        if file.source.path not in crashed:
+            outputs.update(attempt(crashes, file.source.path, "rendering", render_outputs, file) or {})
+    return outputs

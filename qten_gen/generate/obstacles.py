@@ -1,0 +1,44 @@
+"""What stands in the way of the outputs of a file, whatever it declares: their names, the file's own, how it is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from keyword import iskeyword
+from os.path import basename, dirname, join
+
+from ..model.diagnostics import FOREIGN_OUTPUT, UNIMPORTABLE_FILE, UNKNOWN_ROOT, Diagnostic
+from ..project.header import read_header
+from ..project.import_mismatch import ImportMismatch
+from ..project.output_names import outputs_of
+
+
+def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
+    """Errors for a file that declares: an output would overwrite a file that is not ours, or could not be imported."""
+    for output in outputs_of(path):
+        if output in existing and read_header(existing[output]) is None:
+            yield Diagnostic(
+                FOREIGN_OUTPUT,
+                f"{basename(output)} exists and was not written by qten-gen; it would be overwritten",
+                help=f"rename or delete {output}",
+                path=path,
+            )
+    stem = basename(path).removesuffix(".py")
+    if not stem.isidentifier() or iskeyword(stem):
+        yield Diagnostic(
+            UNIMPORTABLE_FILE,
+            f"{stem!r} is no module name, so nothing can import what is generated for this file",
+            help="rename the file: letters, digits and underscores, not starting with a digit",
+            path=path,
+        )
+
+
+def unknown_root(path: str, module: str, mismatch: ImportMismatch) -> Diagnostic:
+    """The warning that a file, taken for `module`, is part of a package which has no `__init__.py`."""
+    folder = dirname(path) or "."
+    root = f'"{mismatch.root}"' if mismatch.root else f"the folder above {folder}"
+    return Diagnostic(
+        UNKNOWN_ROOT,
+        f"{mismatch.evidence}; there is no {join(folder, '__init__.py')}, so it is taken for the module {module}",
+        help=f"create that file, or name where modules are imported from: source-roots = [{root}] in [tool.qten-gen]",
+        path=path,
+    )

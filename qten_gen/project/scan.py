@@ -1,0 +1,109 @@
+"""What a look at the bytes of a file tells: what it imports, and whether it may declare. No parsing, no disk.
+
+The text is looked through with regular expressions: what stands in a string may be taken for code, which only costs time.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ..common.module_names import absolute
+
+# Patterns are compiled by their first use: a run over an unchanged tree needs none of them.
+_COMMENT = r"#[^\n]*"
+_FROM = r"\bfrom\s+([.\w][.\w \t]*?)\s*(?:\\\r?\n\s*)?\bimport\b\s*(\([^)]*\)|(?:\\\r?\n|[^\n;])*)"
+_IMPORT = r"(?m)(?:^|[;:])[ \t]*import\s+((?:\\\r?\n|[^\n;])+)"
+_CLASS = r"(?m)^[ \t]*class\s+\w+\s*(?:\[[^\n]*\])?\s*\(([^)]*)"
+_REGISTER = r"\.\s*register\s*\("
+# At the top level a name of any spelling; indented, under `if TYPE_CHECKING:`, one that is spelt as types are.
+_ALIAS = (
+    r"(?m)^(?:[ \t]*type\s+\w+|(?:\w+|[ \t]+[A-Z]\w*)\s*(?::[^=\n]*)?="
+    r"\s*(?:[^\W\d][\w.]*\s*(?:$|[\[|])|(?:\w+\.)?(?:TypeVar|NewType|TypeAliasType)\b))"
+)
+_NAME = r"[.\w]+"
+_HEAD = r"[^\W\d]\w*"
+
+
+class Scan(NamedTuple):
+    """What a look at the bytes of a file tells. Imports are dotted names of everything that may be a module."""
+
+    mentions: bool
+    """It mentions `qten_gen`."""
+    derives: bool
+    """It has a class with bases."""
+    registers: bool
+    """It registers a handler."""
+    aliases: bool
+    """It may define a type alias or a type variable."""
+    imports: tuple[str, ...]
+    bases: tuple[str, ...]
+    """Those of the imports that bases of classes may come from, and all star imports."""
+    binds: tuple[str, ...] = ()
+    """The names that imports bind, which other files may import from here."""
+    relative: bool = False
+    """It imports relatively, as only files of packages can."""
+
+
+class Origin(NamedTuple):
+    """Where a file is imported from: its dotted name `module` below the folder `root`."""
+
+    root: str
+    module: str
+    is_package: bool = False
+
+
+class _Import(NamedTuple):
+    """A name that an import binds, `*` for all, and what may be modules of it."""
+
+    bound: str
+    modules: tuple[str, ...]
+
+
+def scan(data: bytes, origin: Origin) -> Scan:
+    """Look through the bytes of a file."""
+    code = re.sub(_COMMENT, "", data.decode(_encoding(data), "replace"))
+    found = [*_from_imports(code, origin), *_plain_imports(code)]
+    lists = re.findall(_CLASS, code)
+    heads = {name for bases in lists for name in re.findall(_HEAD, bases)}
+    return Scan(
+        mentions="qten_gen" in code or b"qten_gen" in data,
+        derives=bool(lists),
+        registers=re.search(_REGISTER, code) is not None,
+        aliases=re.search(_ALIAS, code) is not None,
+        imports=_modules(found),
+        bases=_modules(item for item in found if item.bound == "*" or (lists and item.bound in heads)),
+        binds=tuple(sorted({item.bound for item in found})),
+        relative=any(module.startswith(".") for module, _ in re.findall(_FROM, code)),
+    )
+
+
+def _encoding(data: bytes) -> str:
+    """What a file is looked through as. Python reads no UTF-16, and whoever saved a declaration so has to be told."""
+    return "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
+
+
+def _modules(imports: Iterable[_Import]) -> tuple[str, ...]:
+    return tuple(sorted({module for item in imports for module in item.modules if module}))
+
+
+def _from_imports(code: str, origin: Origin) -> Iterator[_Import]:
+    """`from a.b import c` imports `a.b`, and `a.b.c` where that is a module."""
+    for match in re.finditer(_FROM, code):
+        base = absolute("".join(match[1].split()), origin.module, origin.is_package)
+        for clause in match[2].strip("() \t").split(","):
+            names = re.findall(_NAME, clause)
+            if names:
+                yield _Import(names[-1], (base, f"{base}.{names[0]}".lstrip(".")))
+            elif "*" in clause:
+                yield _Import("*", (base,))
+
+
+def _plain_imports(code: str) -> Iterator[_Import]:
+    """`import a.b` imports `a` and `a.b`."""
+    for match in re.finditer(_IMPORT, code):
+        for clause in match[1].split(","):
+            names = re.findall(_NAME, clause)
+            if names:
+                parts = names[0].split(".")
+                bound = parts[0] if len(names) == 1 else names[-1]
+                yield _Import(bound, tuple(".".join(parts[:end]) for end in range(1, len(parts) + 1)))

@@ -1,0 +1,77 @@
+"""The door to the generator: the one file of the runtime that imports it.
+
+Every function imports what it calls when it is called. So `import qten_gen` loads no generator, and a program whose classes are
+all generated loads only the part that compares declarations with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...model import Declaration as Declaration
+    from ...model import ModuleDecl as ModuleDecl
+    from ...model import TensorClassDecl as TensorClassDecl
+    from ...reflection import ClassStatement as ClassStatement
+
+
+def statement_class() -> type[ClassStatement]:
+    """The record of a class statement that the readers take."""
+    from ...reflection import ClassStatement
+
+    return ClassStatement
+
+
+def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
+    """The declaration that a TensorClass statement makes.
+
+    Raises:
+        DeclarationError: an argument of a specifier is malformed.
+    """
+    from ...reflection import read_tensorclass
+
+    return read_tensorclass(statement)
+
+
+def read_module(statement: ClassStatement) -> ModuleDecl:
+    """The declaration that a Module statement makes.
+
+    Raises:
+        DeclarationError: an argument of a specifier is malformed.
+    """
+    from ...reflection import read_module
+
+    return read_module(statement)
+
+
+def fingerprint(declaration: Declaration) -> str:
+    """Twelve hex digits that differ when another class would be generated."""
+    from ...model import fingerprint
+
+    return fingerprint(declaration)
+
+
+def is_written_as(value: object, text: str) -> bool:
+    """Whether `text`, which generated code spells out, is this very value."""
+    from ...reflection import written_as
+
+    return written_as(value, text)
+
+
+def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
+    """The generated Python of one class; `parents` are its declared ancestors by qualified name.
+
+    Raises:
+        DeclarationError: the declaration breaks a rule; the message lists all findings.
+    """
+    from ...generate.in_memory import render
+
+    return render(declaration, parents)
+
+
+def is_tensorclass(name: str) -> bool:
+    """Whether a qualified name is a TensorClass, from the text of the module that defines it; nothing is imported."""
+    from ...generate.in_memory import is_tensorclass
+
+    return is_tensorclass(name)

@@ -1,0 +1,90 @@
+"""A class statement as the generator's readers take it: names, namespace, flags and declared ancestors."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, cast
+
+from ...common import language
+from . import generator
+from .class_scope import Scope, annotations_of
+from .declared_class import DeclaredClass, declared_bases
+
+if TYPE_CHECKING:
+    from .generator import ClassStatement, Declaration
+
+
+def describe(
+    name: str,
+    bases: tuple[type, ...],
+    namespace: dict[str, object],
+    keywords: Mapping[str, object],
+    scope: Scope,
+    is_declared_elsewhere: Callable[[str], bool],
+) -> ClassStatement:
+    """The record of a class statement that runs in `scope`.
+
+    Raises:
+        TypeError: a flag is neither True nor False.
+    """
+    options = {*language.STRING_OPTIONS, language.INIT}
+    return generator.statement_class()(
+        name=name,
+        module=str(namespace["__module__"]),
+        qualname=str(namespace["__qualname__"]),
+        namespace=namespace,
+        annotations=annotations_of(namespace),
+        bases=bases,
+        parents=_parents(bases),
+        flags=_flags(namespace, {name: on for name, on in keywords.items() if name not in options}),
+        words={name: keywords[name] for name in options if name in keywords},
+        resolve=scope.resolve,
+        is_declaration=_is_nestable,
+        classes={},
+        import_of=scope.import_of,
+        defines=scope.defines,
+        is_declared_elsewhere=is_declared_elsewhere,
+    )
+
+
+def _is_nestable(value: object) -> bool:
+    """Whether an annotation names a class whose objects can be nested in fields: a TensorClass, but not the root itself."""
+    return isinstance(value, DeclaredClass) and type(value)._nests and hasattr(value, "_declaration")
+
+
+def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> frozenset[str]:
+    """The class flags that are on, from `TensorClass["frozen"]` and `frozen=True`; unknown ones are kept for the rules.
+
+    Raises:
+        TypeError: a flag is neither True nor False.
+    """
+    for name, on in keywords.items():
+        if not isinstance(on, bool):
+            raise TypeError(f"the flag {name!r} is neither True nor False, but {on!r}")
+    given = dict(keywords)
+    for base in cast("tuple[object, ...]", namespace.get("__orig_bases__", ())):
+        given.update(dict.fromkeys(getattr(base, "flags", ()), True))
+    known = language.FLAGS
+    return frozenset(flag for flag, on in given.items() if on or flag not in known)
+
+
+def _parents(bases: tuple[type, ...]) -> tuple[tuple[str, Declaration], ...]:
+    """The declared ancestors of a class that is not made yet, in the order of its MRO."""
+    declared = declared_bases(bases)
+    ancestors = declared[0].__mro__ if len(declared) == 1 else _order(bases)
+    return tuple(
+        (f"{ancestor.__module__}.{ancestor.__qualname__}", cast("Declaration", vars(ancestor)["_declaration"]))
+        for ancestor in ancestors
+        if "_declaration" in vars(ancestor)
+    )
+
+
+def _order(bases: tuple[type, ...]) -> tuple[type, ...]:
+    """The MRO that a class with these bases will have, itself left out."""
+    try:
+        # Made by a call, the class declares nothing.
+        return types.new_class("order", bases).__mro__[1:]
+    except TypeError:
+        # The bases cannot be combined, which a rule says in better words.
+        return tuple(dict.fromkeys(ancestor for base in bases for ancestor in base.__mro__))

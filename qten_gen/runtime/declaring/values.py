@@ -1,0 +1,74 @@
+"""The objects that a class statement gives its fields, which a declaration has as text only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING
+from typing import TYPE_CHECKING, NamedTuple
+
+from .declared_class import declared_bases
+from .fields import Buffer, Const, Default, Field, Parameter, Submodule, Virtual
+
+if TYPE_CHECKING:
+    from .generator import ClassStatement, Declaration
+
+
+class Values(NamedTuple):
+    """Defaults by field name, and specifier records by field name."""
+
+    defaults: dict[str, Default]
+    specifiers: dict[str, object]
+    bare: tuple[str, ...] = ()
+    """Fields given by `field()` without a default."""
+
+    def get(self, key: str) -> object:
+        """What `split`, `scale.initializer`, `norm.cls`, `norm.args.0` or `norm.kwargs.bias` names; None for nothing."""
+        name, *path = key.split(".")
+        if not path:
+            default = self.defaults.get(name)
+            return None if default is None else default.value
+        found = self.specifiers.get(name)
+        for step in path:
+            found = _item(found, step)
+        return found.value if isinstance(found, Const) else found
+
+
+def values_of(statement: ClassStatement, declaration: Declaration) -> Values:
+    """The values of the fields that the statement itself declares."""
+    defaults: dict[str, Default] = {}
+    records: dict[str, object] = {}
+    bare: list[str] = []
+    for name in (f.name for f in declaration.fields if f.owner == statement.qualified):
+        match statement.namespace.get(name, MISSING):
+            case value if value is MISSING:
+                pass
+            case Parameter() | Buffer() | Submodule() | Virtual() as record:
+                records[name] = record
+            case Field(default_factory=None, default=value) if value is MISSING:
+                bare.append(name)
+            case Field(default_factory=None, default=value):
+                defaults[name] = Default(value)
+            case Field(default_factory=factory):
+                defaults[name] = Default(factory, is_factory=True)
+            case value:
+                defaults[name] = Default(value)
+    return Values(defaults, records, tuple(bare))
+
+
+def with_inherited(values: Values, bases: tuple[type, ...]) -> Values:
+    """The values of a statement over those of its declared bases."""
+    defaults: dict[str, Default] = {}
+    specifiers: dict[str, object] = {}
+    for base in reversed(declared_bases(bases)):
+        defaults |= getattr(base, "_defaults", {})
+        specifiers |= getattr(base, "_specifiers", {})
+    return Values(defaults | values.defaults, specifiers | values.specifiers)
+
+
+def _item(holder: object, name: str) -> object:
+    if isinstance(holder, Mapping):
+        return holder.get(name)
+    if isinstance(holder, tuple) and name.isdecimal():
+        return holder[int(name)]
+    found: object = getattr(holder, name, None)
+    return found

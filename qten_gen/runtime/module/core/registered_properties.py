@@ -1,0 +1,53 @@
+"""The properties by which a generated class reads its parameters, buffers and submodules.
+
+nn.Module finds them in its `__getattr__`, after the ordinary look-up has failed. A property of the class is found first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+
+class RegisteredProperty(property):
+    """The property of a parameter, buffer or submodule: the decorated function reads it from nn.Module's registry.
+
+    nn.Module's `__setattr__` handles registered names itself. It reaches the setter only where a plain value takes the place of
+    what was registered: a tensor that weight normalisation computes, a replica's copy.
+    """
+
+
+def registered(getter: Callable[[Any], object]) -> RegisteredProperty:
+    """Decorate the function that reads a registered name.
+
+    @registered
+    def weight(self) -> nn.Parameter:
+        try:
+            return self._parameters["weight"]
+        except KeyError:
+            return unregistered(self, "weight")
+    """
+    name = getter.__name__
+
+    def set_plain(module: nn.Module, value: object) -> None:
+        module.__dict__[name] = value
+
+    def delete_plain(module: nn.Module) -> None:
+        if name not in module.__dict__:
+            raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}")
+        del module.__dict__[name]
+
+    return RegisteredProperty(getter, set_plain, delete_plain, getter.__doc__)
+
+
+def unregistered(module: nn.Module, name: str) -> Any:  # a plain value can be anything
+    """The plain value that took the place of what was registered as `name`.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    if name in module.__dict__:
+        return module.__dict__[name]
+    raise AttributeError(name)  # nn.Module words it: Python asks its __getattr__ next

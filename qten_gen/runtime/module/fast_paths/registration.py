@@ -1,0 +1,181 @@
+"""What a generated `__init__` calls to set a module up: `nn.Module.__init__` and `register_*`, in fewer steps.
+
+Most of what nn.Module does to register a tensor is to check for unusual cases. Here the same checks take fewer steps. Any unusual
+case (a registration hook, a patched nn.Module, a class with its own `register_parameter`, a name that means something else in
+the class) is left to nn.Module.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import Parameter
+from torch.nn.modules import module as torch_module
+
+from ..core.registered_properties import RegisteredProperty
+from .nn_module_layout import KNOWN
+
+if TYPE_CHECKING:
+    from torch.types import Device
+
+_Module = nn.Module
+_init = nn.Module.__init__
+_setattr = nn.Module.__setattr__
+_getattr = nn.Module.__getattr__
+_register_parameter = nn.Module.register_parameter
+_register_buffer = nn.Module.register_buffer
+_register_module = nn.Module.register_module
+_add_module = nn.Module.add_module
+_new_parameter = Parameter.__new__
+_make_subclass = Tensor._make_subclass
+_parameter_hooks = torch_module._global_parameter_registration_hooks
+_buffer_hooks = torch_module._global_buffer_registration_hooks
+_module_hooks = torch_module._global_module_registration_hooks
+
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), tuple, list, dict, set, frozenset})
+"""Types of config values that are neither parameters nor modules nor buffers."""
+
+
+def init_module(module: nn.Module) -> None:
+    """`nn.Module.__init__(module)`: the empty registries of parameters, buffers, submodules and hooks."""
+    if not KNOWN or _Module.__init__ is not _init or module.call_super_init:
+        _Module.__init__(module)
+        return
+    state = module.__dict__
+    state["training"] = True
+    state["_parameters"] = {}
+    state["_buffers"] = {}
+    state["_non_persistent_buffers_set"] = set()
+    state["_backward_pre_hooks"] = OrderedDict()
+    state["_backward_hooks"] = OrderedDict()
+    state["_is_full_backward_hook"] = None
+    state["_forward_hooks"] = OrderedDict()
+    state["_forward_hooks_with_kwargs"] = OrderedDict()
+    state["_forward_hooks_always_called"] = OrderedDict()
+    state["_forward_pre_hooks"] = OrderedDict()
+    state["_forward_pre_hooks_with_kwargs"] = OrderedDict()
+    state["_state_dict_hooks"] = OrderedDict()
+    state["_state_dict_pre_hooks"] = OrderedDict()
+    state["_load_state_dict_pre_hooks"] = OrderedDict()
+    state["_load_state_dict_post_hooks"] = OrderedDict()
+    state["_modules"] = {}
+
+
+def set_attributes(module: nn.Module, /, **values: Any) -> None:
+    """`module.NAME = value` for each keyword: the constructor arguments."""
+    cls = type(module)
+    state = module.__dict__
+    is_plain = cls.__setattr__ is _setattr
+    for name, value in values.items():
+        if is_plain and type(value) in _PLAIN and not hasattr(cls, name):
+            state[name] = value
+        else:
+            setattr(module, name, value)
+
+
+def register_parameter(
+    module: nn.Module,
+    name: str,
+    shape: tuple[int, ...] | None,
+    device: Device,
+    dtype: torch.dtype | None,
+    requires_grad: bool = True,
+) -> None:
+    """`module.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))`.
+
+    With `shape=None` the name is registered as None. `reset_parameters` fills the memory.
+
+    Raises:
+        RuntimeError: a size is negative.
+        KeyError: nn.Module refuses the name.
+    """
+    data = None if shape is None else _empty(shape, device, dtype)
+    cls, state = type(module), module.__dict__
+    if (
+        KNOWN
+        and type(data) is Tensor
+        and type(getattr(cls, name, None)) is RegisteredProperty
+        and name not in state
+        and name not in state["_buffers"]
+        and name not in state["_modules"]
+        and not _parameter_hooks
+        and cls.__getattr__ is _getattr
+        and cls.register_parameter is _register_parameter
+        and Parameter.__new__ is _new_parameter
+    ):
+        state["_parameters"][name] = _make_subclass(Parameter, data, requires_grad)
+    else:
+        module.register_parameter(name, None if data is None else Parameter(data, requires_grad))
+
+
+def register_buffer(
+    module: nn.Module,
+    name: str,
+    shape: tuple[int, ...] | None,
+    device: Device,
+    dtype: torch.dtype | None,
+    persistent: bool = True,
+) -> None:
+    """`module.register_buffer(name, torch.empty(shape, device=device, dtype=dtype), persistent)`.
+
+    With `shape=None` the name is registered as None. `reset_parameters` fills the memory.
+
+    Raises:
+        RuntimeError: a size is negative.
+        KeyError: nn.Module refuses the name.
+    """
+    data = None if shape is None else _empty(shape, device, dtype)
+    cls, state = type(module), module.__dict__
+    if (
+        KNOWN
+        and type(data) is Tensor
+        and type(getattr(cls, name, None)) is RegisteredProperty
+        and name not in state
+        and name not in state["_parameters"]
+        and name not in state["_modules"]
+        and not _buffer_hooks
+        and cls.__getattr__ is _getattr
+        and cls.register_buffer is _register_buffer
+    ):
+        state["_buffers"][name] = data
+        if not persistent:
+            state["_non_persistent_buffers_set"].add(name)
+        elif state["_non_persistent_buffers_set"]:
+            state["_non_persistent_buffers_set"].discard(name)
+    else:
+        module.register_buffer(name, data, persistent)
+
+
+def _empty(shape: tuple[int, ...], device: Device, dtype: torch.dtype | None) -> Tensor:
+    """`torch.empty`, which is faster with sizes that are arguments of their own."""
+    if shape and device is None and dtype is None:
+        return torch.empty(*shape)
+    return torch.empty(shape, device=device, dtype=dtype)
+
+
+def register_module(module: nn.Module, name: str, value: nn.Module | None) -> None:
+    """`module.register_module(name, value)`.
+
+    Raises:
+        KeyError: nn.Module refuses the name.
+        TypeError: `value` is neither a module nor None.
+    """
+    cls, state = type(module), module.__dict__
+    if (
+        KNOWN
+        and isinstance(value, _Module)
+        and type(getattr(cls, name, None)) is RegisteredProperty
+        and name not in state
+        and name not in state["_parameters"]
+        and name not in state["_buffers"]
+        and not _module_hooks
+        and cls.__getattr__ is _getattr
+        and cls.register_module is _register_module
+        and cls.add_module is _add_module
+    ):
+        state["_modules"][name] = value
+    else:
+        module.register_module(name, value)

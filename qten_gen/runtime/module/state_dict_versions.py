@@ -1,0 +1,29 @@
+"""Versions of a Module's state dict, and the migration of older ones.
+
+nn.Module notes `_version` for each module in the metadata of a state dict, and hands it back when one is loaded. A Module sets it
+by `version`, and `migrate` brings what an older version saved under the names of today.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from typing import cast
+
+from torch import Tensor
+
+from .core.module_base import ModuleBase
+
+
+def migrate(
+    cls: type[ModuleBase], state_dict: MutableMapping[str, Tensor], prefix: str, metadata: Mapping[str, object]
+) -> None:
+    """Let `cls.migrate` bring the entries below `prefix` up to date, if an older version than the class's saved them."""
+    version = cast(int, metadata.get("version") or 0)
+    if version >= cls.version:
+        return
+    own = {key.removeprefix(prefix): value for key, value in state_dict.items() if key.startswith(prefix)}
+    old = list(own)
+    cls.migrate(own, version)
+    for key in old:
+        del state_dict[prefix + key]
+    state_dict.update({prefix + key: value for key, value in own.items()})

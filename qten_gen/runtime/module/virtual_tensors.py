@@ -1,0 +1,65 @@
+"""Virtual tensors: attributes of a Module that a method decorated with `virtual` computes when they are read.
+
+The method gets the dtype and device of one tensor of the module: its first parameter without a dtype of its own, else such a
+buffer, else an empty buffer registered for the purpose. So a virtual tensor follows `.to()` without being in the state dict.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from ..declaring.fields import Virtual
+from .core.module_base import ModuleBase
+
+
+def virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
+    """Compute the virtual tensor that `owner` declares as `name`.
+
+    Returns:
+        What the method returns, of any shape, cast to the dtype and device that `dtype_device_source` gives.
+
+    Raises:
+        RuntimeError: the method raised AttributeError, which Python would take for a missing attribute.
+        TypeError: the method returned something other than a tensor.
+    """
+    dtype, device = dtype_device_source(module)
+    return compute(module, owner, name, dtype, device)
+
+
+def dtype_device_source(module: ModuleBase) -> tuple[torch.dtype, torch.device]:
+    """The dtype and device that a module's virtual tensors follow.
+
+    A class with its own `__init__` declares no tensor to take them from. There the first floating tensor in the module or its
+    children gives them. The same holds where a parametrization computes the declared tensor: reading it would compute it once
+    more than the author's code does.
+    """
+    name = type(
+        module
+    )._dtype_device_source  # of the class: read from the module, compiled code would guard each instance
+    if name is not None:
+        for home in (module._parameters, module._buffers, module.__dict__):
+            tensor = home.get(name)
+            if tensor is not None:
+                return tensor.dtype, tensor.device
+    for tensor in chain(module.parameters(), module.buffers()):
+        if tensor.is_floating_point():
+            return tensor.dtype, tensor.device
+    return torch.get_default_dtype(), torch.get_default_device()
+
+
+def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """What the function of a virtual tensor gives, brought to a dtype and device; see `virtual` for the errors."""
+    specifier = owner._specifiers[name]
+    assert isinstance(specifier, Virtual)
+    try:
+        value = specifier.function(module, dtype, device)
+    except AttributeError as error:
+        raise RuntimeError(f"{type(module).__name__}.{name} could not be computed: {error}") from error
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{type(module).__name__}.{name}: expected a tensor, got {type(value).__name__}")
+    if value.dtype != dtype or value.device != device:
+        value = value.to(device=device, dtype=dtype)
+    return value

@@ -1,0 +1,65 @@
+"""How error messages name classes, fields and values.
+
+A message names the class and the field (`Batch.tokens`), what was expected, and what was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from torch import Tensor
+
+from .stored import Stored
+
+
+def label(self: Stored, name: str) -> str:
+    """What a message calls a field: `Batch.tokens`."""
+    return f"{type(self).__name__}.{name}"
+
+
+def describe(value: object) -> str:
+    """What a message calls a value: its type, with the value itself where that is short.
+
+    >>> describe("train"), describe([1, 2])
+    ("str 'train'", 'a list')
+    """
+    kind = type(value).__name__
+    if value is None:
+        return "None"
+    if isinstance(value, Tensor):
+        return f"a Tensor of dtype {value.dtype} and shape {list(value.shape)}"
+    if isinstance(value, (int, float, complex, str)) and len(repr(value)) < 30:
+        return f"{kind} {value!r}"
+    return f"a {kind}"
+
+
+def of_another_class(cls: type, value: object) -> TypeError:
+    """The error about an object that was passed to a method of another class, to be raised."""
+    return TypeError(f"expected {cls.__name__}, got {type(value).__name__}{disambiguation(cls, value)}")
+
+
+def disambiguation(cls: type, value: object) -> str:
+    """What a message about a value of another class adds where both classes have the same name."""
+    other = type(value)
+    if other.__name__ != cls.__name__:
+        return ""
+    if other.__module__ != cls.__module__:
+        return f" of {other.__module__}, which is not the one of {cls.__module__}"
+    return " of another class of that name; one of them was declared again"
+
+
+def class_names(first: object, other: object) -> str:
+    """The classes of two objects that should be of one class, for a message: `Batch and Point`."""
+    return f"{type(first).__name__} and {type(other).__name__}{disambiguation(type(first), other)}"
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the closest known name, or all of them.
+
+    >>> suggestion("tokns", ["tokens", "mask"])
+    "; did you mean 'tokens'?"
+    """
+    names = list(known)
+    close = get_close_matches(name, names, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; the fields are: {', '.join(names) or 'none'}"

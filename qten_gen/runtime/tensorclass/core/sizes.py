@@ -1,0 +1,39 @@
+"""Batch sizes, as callers write them and as objects store them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import SupportsIndex, cast
+
+import torch
+from torch import Size
+
+BatchSize = int | Sequence[int] | None
+"""What a constructor takes as `batch_size`: a number is one dimension, None is no dimension."""
+
+
+def batch_size(value: BatchSize) -> Size:
+    """The `torch.Size` for what a caller passes as a batch size.
+
+    >>> batch_size(3), batch_size(None)
+    (torch.Size([3]), torch.Size([]))
+
+    Raises:
+        TypeError: `value` is neither an integer, a sequence of integers nor None.
+    """
+    if value is None:
+        return Size()
+    if isinstance(value, int):
+        return Size((value,))
+    if isinstance(value, str):
+        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value!r}")
+    try:
+        return Size([plain_int(size) for size in value] if isinstance(value, Iterable) else (plain_int(value),))
+    except TypeError:
+        raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value!r}") from None
+
+
+def plain_int(value: SupportsIndex) -> int:
+    """A Python integer for one of NumPy, which a saved or pickled batch size could not hold. A symbolic size stays symbolic."""
+    return cast(int, value) if isinstance(value, (int, torch.SymInt)) else index(value)

@@ -1,0 +1,118 @@
+"""Arithmetic of batch sizes and tensor shapes: dimensions by place or name, other sizes, one tensor reshaped.
+
+A tensor of a field has the batch dimensions first and its own, the event dimensions, behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+import torch
+from torch import Size, Tensor
+from torch.compiler import is_compiling
+
+from . import names
+from .sizes import plain_int
+from .stored import Stored
+
+Dim = int | str
+"""A batch dimension: its place, from the end where negative, or its name."""
+
+BatchShape = tuple[Size, int, tuple[int, ...] | None]
+"""How tensors are reshaped: the new batch size, the present number of batch dimensions, and `with_free_event`."""
+
+
+def dimension(self: Stored, dim: Dim) -> int:
+    """A batch dimension counted from the front.
+
+    Raises:
+        IndexError: there is no such batch dimension.
+        ValueError: no batch dimension has that name.
+    """
+    if isinstance(dim, str):
+        return names.position(self, dim)
+    ndim = len(self._batch_size)
+    if not -ndim <= dim < ndim:
+        raise IndexError(
+            f"dimension {dim} is out of range: {type(self).__name__} has {ndim} batch dimension{'' if ndim == 1 else 's'}"
+        )
+    return dim % ndim
+
+
+def with_inserted(size: Size, at: int, length: int) -> Size:
+    """A batch size with one more dimension."""
+    return Size((length, *size)) if at == 0 else Size((*size[:at], length, *size[at:]))
+
+
+def with_length(size: Size, at: int, length: int) -> Size:
+    """A batch size with another length in one dimension."""
+    if len(size) == 1:
+        return Size((length,))
+    return Size((*size[:at], length, *size[at + 1 :]))
+
+
+def without(size: Size, at: int) -> Size:
+    """A batch size without one of its dimensions."""
+    if len(size) == 1:
+        return Size()
+    return size[1:] if at == 0 else Size((*size[:at], *size[at + 1 :]))
+
+
+def integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
+    """Integers that came one by one or as one sequence."""
+    first = given[0] if len(given) == 1 else 0
+    found = given if isinstance(first, int) or not isinstance(first, Iterable) else first
+    return tuple([size if type(size) is int else plain_int(size) for size in cast("Sequence[int]", found)])
+
+
+def common_leading(sizes: Sequence[Size]) -> Size:
+    """The leading dimensions that all sizes share.
+
+    >>> common_leading([Size((4, 3, 2)), Size((4, 3)), Size((4, 3, 5))])
+    torch.Size([4, 3])
+    """
+    first, shortest = sizes[0], min(len(size) for size in sizes)
+    shared = next((at for at in range(shortest) if any(size[at] != first[at] for size in sizes)), shortest)
+    return first[:shared]
+
+
+def over_batch(value: Tensor, batch_size: Size, event_ndim: int) -> Tensor:
+    """`value`, which broadcasts over the batch size, shaped to broadcast over a tensor with `event_ndim` dimensions more.
+
+    Raises:
+        ValueError: it does not broadcast over the batch size.
+    """
+    if value.dim() == 0:
+        return value
+    pairs = zip(reversed(value.shape), reversed(batch_size), strict=False)
+    if value.dim() > len(batch_size) or any(size not in (1, whole) for size, whole in pairs):
+        raise ValueError(
+            f"a Tensor broadcasts over the batch size {list(batch_size)} only, got shape {list(value.shape)}; "
+            "for other shapes use .apply"
+        )
+    return value.reshape(*value.shape, *(1,) * event_ndim)
+
+
+def with_free_event(size: Size) -> tuple[int, ...] | None:
+    """`size` and a -1 for an event dimension: most fields have one, and then their shapes need not be read.
+
+    None where torch cannot find the size in its place: without items, or with symbolic sizes.
+    """
+    return None if 0 in size or is_compiling() else (*size, -1)
+
+
+def reshape_tensor(tensor: Tensor, argument: BatchShape) -> Tensor:
+    """`reshape` of the batch dimensions of one tensor."""
+    size, batch_ndim, free_event = argument
+    if free_event is not None and tensor.dim() == batch_ndim + 1:
+        return torch.reshape(tensor, free_event)
+    return torch.reshape(tensor, (*size, *tensor.shape[batch_ndim:]))
+
+
+def view_tensor(tensor: Tensor, argument: BatchShape) -> Tensor:
+    """`view` of the batch dimensions of one tensor."""
+    size, batch_ndim, free_event = argument
+    if free_event is not None and tensor.dim() == batch_ndim + 1:
+        return tensor.view(*free_event)
+    return tensor.view((*size, *tensor.shape[batch_ndim:]))

@@ -1,0 +1,152 @@
+"""Fields that hold another TensorClass: what generated code calls for them.
+
+A nested object has a batch size that starts with its owner's. Other kinds of values that stand for one, such as a TensorDict,
+are converted by functions that the rooms above register with `register_conversion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import torch
+from torch import Size, Tensor
+
+from ..core.construction import from_dict
+from ..core.errors import class_names, describe, disambiguation, label
+from ..core.stored import Stored
+from .batch_sizes import raised
+from .optional import Join, all_or_none, match_optional
+
+T = TypeVar("T", bound=Stored)
+A = TypeVar("A")
+
+
+class FromValue(Protocol):
+    """Makes an object of a class from a value of another library."""
+
+    def __call__(self, cls: type[T], value: Any, /) -> T: ...
+
+
+class _Conversion(NamedTuple):
+    accepts: Callable[[object], bool]
+    convert: FromValue
+
+
+_CONVERSIONS: list[_Conversion] = []
+
+
+def register_conversion(accepts: Callable[[object], bool], convert: FromValue) -> None:
+    """Let nested fields take the values that `accepts` is true of, converted by `convert(cls, value)`.
+
+    `interop` stands above this module and registers what it knows to convert when it is imported.
+    """
+    _CONVERSIONS.append(_Conversion(accepts, convert))
+
+
+def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None) -> T:
+    """The object to store in a nested field, on the owner's device.
+
+    Its batch size has to start with the owner's. A shorter one is raised to it in a shallow copy.
+
+    Args:
+        value: An object of `cls`, or one of the values that a registered conversion accepts, such as a TensorDict. In an
+            `autocast` class also a mapping.
+        batch_size: The owner's.
+        device: The owner's, with its index; None leaves the tensors where they are.
+
+    Raises:
+        TypeError: `value` is of another class, or a TensorDict whose keys do not fit.
+        ValueError: the batch sizes do not fit.
+    """
+    if not isinstance(value, cls):
+        value = _converted(self, name, cls, value, batch_size, device)
+    if value._batch_size[: len(batch_size)] != batch_size:
+        value = raised(self, name, value, batch_size)
+    if device is not None and value._device != device:
+        return value._map_with(Tensor.to, device, device)
+    return value
+
+
+def _converted(
+    self: Stored, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None
+) -> T:
+    """The object of `cls` that a value of another type stands for.
+
+    Raises:
+        TypeError: it stands for none, or its keys do not fit.
+        ValueError: its sizes do not fit.
+    """
+    for accepts, convert in _CONVERSIONS:
+        if accepts(value):
+            try:
+                return convert(cls, value)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"{label(self, name)}: {error}") from error
+    if isinstance(value, Mapping) and "autocast" in self._flags:
+        return from_dict(cls, value, batch_size=batch_size, device=device)
+    raise TypeError(f"{label(self, name)}: expected {cls.__name__}, got {describe(value)}{disambiguation(cls, value)}")
+
+
+def match_nested(self: Stored, name: str, left: Stored | None, right: Stored | None) -> None:
+    """Refuse the nested objects of two objects where one is None, or where they are of one class and not alike.
+
+    Raises:
+        TypeError: one of them is None.
+    """
+    if left is None or right is None:
+        match_optional(self, name, left, right)
+    elif type(left) is type(right):
+        left._check_compatible(right)
+
+
+def zip_nested(
+    self: Stored, name: str, fn: Callable[[Tensor, Tensor], Tensor], left: T | None, right: T | None
+) -> T | None:
+    """Apply `fn` to the tensors of a nested field of two objects; None in both or in neither."""
+    if left is None or right is None:
+        all_or_none(self, name, [left, right])
+        return None
+    if type(left) is not type(right):
+        raise _different(self, name, left, right)
+    return left._zip(fn, right)
+
+
+def join_nested(self: Stored, name: str, fn: Join, values: list[T | None], batch_size: Size) -> T | None:
+    """Join a nested field, whose values are of one class; None in all objects or in none."""
+    present = all_or_none(self, name, values)
+    if present is None:
+        return None
+    first = present[0]
+    for value in present:
+        if type(value) is not type(first):
+            raise _different(self, name, first, value)
+    return first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :])
+
+
+def part_nested(
+    self: Stored,
+    fn: Callable[[Tensor, A], Sequence[Tensor]],
+    value: T | None,
+    argument: A,
+    batch_sizes: Sequence[Size],
+) -> Sequence[T | None]:
+    """The pieces of a nested field: None for each where it is None."""
+    if value is None:
+        return [None] * len(batch_sizes)
+    tail = value._batch_size[len(self._batch_size) :]
+    return value._split(fn, argument, [batch_size + tail for batch_size in batch_sizes] if tail else batch_sizes)
+
+
+def put_nested(self: Stored, name: str, target: T | None, index: object, value: T | None) -> None:
+    """Write items of a nested field; None in both objects or in neither."""
+    if target is None or value is None:
+        all_or_none(self, name, [target, value])
+        return
+    if type(target) is not type(value):
+        raise _different(self, name, target, value)
+    target._index_put(index, value)
+
+
+def _different(self: Stored, name: str, left: object, right: object) -> TypeError:
+    return TypeError(f"{label(self, name)}: expected values of one class, got {class_names(left, right)}")

@@ -1,0 +1,47 @@
+"""Unbatched fields: tensors that the batch does not carry, and that are therefore the same in all objects that are combined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
+
+from ..core.errors import describe, label
+from ..core.stored import Stored
+from .tensor import as_tensor, on_device
+
+
+def unbatched(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:
+    """The tensor to store in an Unbatched field, of any shape, moved to the object's device.
+
+    Raises:
+        TypeError: `value` is not a tensor (and the class does not cast).
+    """
+    return on_device(as_tensor(self, name, value, device), device)
+
+
+def same_tensor(self: Stored, name: str, values: Sequence[Tensor | None]) -> Tensor | None:
+    """The one tensor that an Unbatched field has in all of `values`: the same object, or an equal one.
+
+    Raises:
+        ValueError: two tensors differ; both are described.
+    """
+    first = values[0]
+    for value in values:
+        if value is not first and not (first is not None and value is not None and _equal_tensors(first, value)):
+            raise ValueError(
+                f"{label(self, name)} is not carried by the batch, but differs between the objects: "
+                f"{describe(first)} and {describe(value)}"
+            )
+    return first
+
+
+def _equal_tensors(left: Tensor, right: Tensor) -> bool:
+    """Whether two tensors are alike in all that can be seen, NaN included; of meta and fake tensors that is no value."""
+    if left.shape != right.shape or left.dtype != right.dtype or left.device != right.device:
+        return False
+    if left.is_meta or isinstance(left, FakeTensor):
+        return True
+    return torch.equal(left, right) or torch.allclose(left, right, rtol=0, atol=0, equal_nan=True)

@@ -1,0 +1,53 @@
+"""The page for those who come from tensordict: every public member of its TensorClass, and where it is here.
+
+python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
+"""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+from .operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
+from .tensorclass import TensorClass
+
+_INTRODUCTION = """\
+# From tensordict
+
+Every public member of `tensordict.TensorClass` 0.15 is here under the same name, or has a row below that says what to use
+instead.
+So does the error: `batch.pack` raises AttributeError with the text of its row. What has the same name and does something else is
+listed in [differences](differences.md).
+
+A class is declared alike: `class Batch(TensorClass)` with annotated fields, flags as keywords or in brackets. `tensorclass` as a
+decorator is not there. What is not annotated as a tensor or TensorClass is a static value, and stays what it is.
+"""
+
+
+def same_names() -> list[str]:
+    """The public members that both have."""
+    return sorted(name for name in dir(TensorClass) if not name.startswith("_") and name not in NOT_OF_TENSORDICT)
+
+
+def documentation() -> str:
+    """The text of the page, in Markdown."""
+    names = same_names()
+    return "\n".join(
+        [
+            _INTRODUCTION,
+            f"## Under the same name\n\n{fill(', '.join(f'`{name}`' for name in names), 120)}\n",
+            f"## What to use instead\n\n| tensordict | here |\n|---|---|\n{_rows()}\n",
+            f"## Only here\n\n{fill(', '.join(f'`{name}`' for name in sorted(NOT_OF_TENSORDICT)), 120)}",
+        ]
+    )
+
+
+def _rows() -> str:
+    """A row for each advice, with all names that it is for."""
+    names: dict[str, list[str]] = {}
+    for name, advice in INSTEAD.items():
+        names.setdefault(advice, []).append(name)
+    return "\n".join(f"| {', '.join(f'`{name}`' for name in found)} | {advice} |" for advice, found in names.items())
+
+
+if __name__ == "__main__":
+    print(documentation())

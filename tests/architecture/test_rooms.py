@@ -1,0 +1,224 @@
+"""Which room of the package may import which. `docs/architecture.md` says what the rooms are for."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from .imports import (
+    IMPORTS,
+    PACKAGE,
+    SOURCES,
+    Import,
+    arrows,
+    circles,
+    importers,
+    in_file,
+    mentioned,
+    named_modules,
+    part,
+)
+
+ROOMS = {
+    "common": set[str](),
+    "model": {"common"},
+    "read": {"common", "model"},
+    "link": {"common", "model", "read"},
+    "reflection": {"common", "model", "read"},
+    "rules": {"common", "model"},
+    "emit": {"common", "model"},
+    "report": {"model"},
+    "project": {"common", "model"},
+    "generate": {"common", "model", "read", "link", "rules", "emit", "project"},
+    "cli": {"common", "model", "rules", "report", "project", "generate"},
+    "__main__": {"cli"},
+}
+"""The rooms of the generator, and those that each may import: only rooms above it in this table, so there is no circle."""
+
+PURE_PROJECT = ("header", "import_graph", "import_mismatch", "output_names", "scan")
+"""The modules of `project` that turn data into data. `generate` may import these and no other: it knows no disk."""
+
+PURE = (
+    "common",
+    "emit",
+    "link",
+    "model",
+    "read",
+    "report",
+    "rules",
+    "generate/(?!render|in_memory)",
+    *(f"project/{module}$" for module in PURE_PROJECT),
+)
+"""Parts that turn data into data, as patterns of file names: they know no disk and no working directory."""
+
+LEXICAL = "basename|dirname|join|split"
+"""The functions of `os.path` that only look at the text of a path."""
+
+GENERATOR = r"qten_gen(?!\.(?:runtime|common))"
+"""The generator: everything but the runtime and the vocabulary that both share."""
+
+
+def test_imports_are_found_wherever_they_stand() -> None:
+    assert {in_file(found) for found in importers("libcst")} >= {"read/module", "generate/outputs"}
+    assert Import("runtime/tensorclass/tensorclass", "qten_gen.runtime.declaring.fields.field", True) in IMPORTS
+    assert Import("cli/command", "qten_gen.cli.run.run", False) in IMPORTS
+
+
+def test_the_runtime_imports_nothing_of_the_generator() -> None:
+    assert importers(GENERATOR, files="runtime/", at_once=True) == []
+
+
+def test_the_runtime_reaches_the_generator_through_one_door() -> None:
+    """The generator is loaded when a class statement runs, not before, and no import hides in a string."""
+    through = importers(GENERATOR, files="runtime/")
+    assert {in_file(found) for found in through} == {"runtime/declaring/generator"}
+
+
+@pytest.mark.parametrize("module", ["torch", r"qten_gen\.runtime"])
+def test_the_generator_imports_neither_torch_nor_the_runtime(module: str) -> None:
+    assert importers(module, files="(?!runtime/)") == []
+
+
+@pytest.mark.parametrize(
+    ("module", "files"),
+    [
+        ("jinja2", r"generate/render$"),
+        # `outputs` asks libcst's parser whether a text that this interpreter refuses is newer Python.
+        ("libcst", r"read/|generate/outputs$"),
+        ("rich|mypy", r"$."),
+        # Both for those who have them: neither is needed.
+        ("tensordict", r"runtime/tensorclass/interop/tensordicts$"),
+        ("numpy", r"$."),
+        ("tomllib", r"project/config$"),
+    ],
+)
+def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:
+    assert [found for found in importers(module) if not re.match(files, in_file(found))] == []
+
+
+def test_only_apply_the_manifest_and_the_files_of_objects_change_the_disk() -> None:
+    writing = re.compile(
+        r"""\bos\.(?:replace|unlink|remove|rename|chmod|mkdir|makedirs|rmdir)\(|open\([^)]*"[wxa]b?\""""
+    )
+    files = {str(path.relative_to(PACKAGE)): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    found = {name for name, text in files.items() if writing.search(text)}
+    assert found == {"project/apply.py", "project/manifest.py", "runtime/tensorclass/storage/files.py"}
+
+
+@pytest.mark.parametrize("part", PURE)
+def test_a_pure_part_reads_no_disk(part: str) -> None:
+    files = [PACKAGE / f"{source.name}.py" for source in SOURCES if re.match(part, source.name)]
+    assert files
+    assert importers(rf"os(?!\.path\.(?:{LEXICAL})$)|pathlib|shutil|subprocess|tempfile", files=part) == []
+    assert [path for path in files if re.search(r"\bopen\(", path.read_text(encoding="utf-8"))] == []
+
+
+def generator_imports() -> list[Import]:
+    """All imports of the generator, those for checkers and those that name a module in a string included."""
+    generator = [source for source in SOURCES if part(source.name) not in ("runtime", "__init__")]
+    return [Import(source.name, module, False) for source in generator for module in mentioned(source)]
+
+
+def test_the_rooms_of_the_generator_are_those_of_the_table() -> None:
+    rooms = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert rooms - {"__init__", "runtime"} == ROOMS.keys()
+    names = list(ROOMS)
+    assert all(allowed <= set(names[: names.index(room)]) for room, allowed in ROOMS.items())
+
+
+def test_a_room_of_the_generator_imports_no_room_but_those_that_it_may() -> None:
+    found = [item for item in generator_imports() if re.match(r"qten_gen\.(?!__)", item.module)]
+    against = sorted(
+        f"{item.file} imports {item.module}"
+        for item in found
+        if (target := item.module.split(".")[1]) != part(item.file) and target not in ROOMS[part(item.file)]
+    )
+    assert against == []
+    assert {("cli", "generate"), ("generate", "read")} <= {(part(i.file), i.module.split(".")[1]) for i in found}
+
+
+def test_generating_knows_the_pure_parts_of_a_project_only() -> None:
+    pure = re.compile(rf"qten_gen\.project\.(?:{'|'.join(PURE_PROJECT)})\.")
+    found = [item for item in generator_imports() if item.module.startswith("qten_gen.project")]
+    assert [item for item in found if part(item.file) == "generate" and not pure.match(item.module)] == []
+    within = [item for item in found if re.match(rf"project/(?:{'|'.join(PURE_PROJECT)})$", item.file)]
+    assert [item for item in within if not pure.match(item.module)] == []
+
+
+def test_an_import_that_hides_in_a_string_or_from_the_interpreter_is_found() -> None:
+    text = "if TYPE_CHECKING:\n    from ..generate.plan import Plan\ndef f(): import_module('qten_gen.emit.file')\n"
+    found = [module for node in ast.walk(ast.parse(text)) for module in named_modules(node, ("qten_gen", "model"))]
+    assert sorted(found) == ["qten_gen.emit.file", "qten_gen.generate.plan.Plan"]
+
+
+RUNTIME = (
+    {"declaring"},
+    {"tensorclass", "module/core"},
+    {"module/fast_paths"},
+    {"module"},
+    {"qten_style"},
+    {"generated"},
+)
+"""The rooms of the runtime: each imports those of earlier lines. TensorClasses and modules do not know each other."""
+
+TENSORCLASS = (
+    {"core"},
+    {"fields"},
+    {"methods"},
+    {"torch_tools"},
+    {"operations"},
+    {"interop", "processes", "storage"},
+    {"lazy_stack", "protocols"},
+    {"metaclass"},
+    {"tensorclass"},
+    {"from_tensordict"},
+)
+"""The same for the rooms of `runtime/tensorclass`."""
+
+
+def room(file: str, rooms: tuple[set[str], ...], start: str) -> int | None:
+    """The line of the room that a file stands in, the innermost one; None for a file of no room."""
+    name = file.removeprefix(start)
+    inside = [
+        (len(found), line)
+        for line, names in enumerate(rooms)
+        for found in names
+        if name == found or name.startswith(f"{found}/")
+    ]
+    return max(inside)[1] if file.startswith(start) and inside else None
+
+
+@pytest.mark.parametrize(
+    ("rooms", "start"), [(RUNTIME, "runtime/"), (TENSORCLASS, "runtime/tensorclass/")], ids=["runtime", "tensorclass"]
+)
+def test_a_room_of_the_runtime_imports_those_of_earlier_lines_only(rooms: tuple[set[str], ...], start: str) -> None:
+    """Whatever the form of the import; rooms of one line do not import each other."""
+    files = [file for file in arrows() if file.startswith(start) and file != f"{start}__init__"]
+    assert [file for file in files if room(file, rooms, start) is None] == []
+    names = {name for line in rooms for name in line}
+    against = []
+    for file in files:
+        for target in arrows()[file]:
+            here, there = room(file, rooms, start), room(target, rooms, start)
+            same = any(file.startswith(f"{start}{name}") and target.startswith(f"{start}{name}") for name in names)
+            if here is not None and there is not None and (there > here or (there == here and not same)):
+                against.append(f"{file} imports {target}")
+    assert against == []
+
+
+def test_no_file_imports_itself_in_a_circle() -> None:
+    """Imports under TYPE_CHECKING, inside of functions and in strings count: whoever reads a file has to read those too.
+
+    `qten_gen/__init__.py` is left out: it lists what is public, and imports that for type checkers.
+    """
+    found = {file: targets - {"__init__"} for file, targets in arrows().items() if file != "__init__"}
+    assert circles(found) == []
+
+
+def test_imports_are_found_in_every_form() -> None:
+    found = arrows()
+    assert "runtime/declaring/fields" in found["runtime/tensorclass/core/stored"], "under TYPE_CHECKING"
+    assert "runtime/tensorclass/storage/load_plan" in found["runtime/tensorclass/storage/load_state"], "in a function"
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]

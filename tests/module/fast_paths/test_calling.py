@@ -1,0 +1,241 @@
+"""Calling a module with handlers gives what nn.Module's call gives, and calling a functional what `invoke` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.modules import module as torch_module
+
+from qten_gen import Functional, Module
+
+
+class Twice(Module):
+    def forward(self, x: Tensor, scale: float = 1.0) -> Tensor:
+        return 2 * scale * x
+
+
+@Twice.register(int)
+def _(twice: Twice, number: int, scale: float = 1.0) -> float:
+    return 2 * scale * number
+
+
+class PlainTwice(nn.Module):
+    def forward(self, x: Tensor | int, scale: float = 1.0) -> Tensor | float:
+        return 2 * scale * x
+
+
+def untyped(value: Any) -> Any:
+    """A module that a checker lets be called on anything."""
+    return value
+
+
+def result(call: Callable[[], object]) -> str:
+    try:
+        return str(call())
+    except Exception as error:  # any error: it is compared with the plain module's
+        return f"{type(error).__name__}: {error}".replace("PlainTwice", "Twice")
+
+
+Hook = Callable[[nn.Module, list[object]], object]
+
+
+def forward_hook(module: nn.Module, log: list[object]) -> object:
+    return module.register_forward_hook(lambda module, given, out: log.append((given, out)))
+
+
+def replacing_hook(module: nn.Module, log: list[object]) -> object:
+    return module.register_forward_hook(lambda module, given, out: 100)
+
+
+def pre_hook(module: nn.Module, log: list[object]) -> object:
+    return module.register_forward_pre_hook(lambda module, given: (given[0] + 1,))
+
+
+def keyword_pre_hook(module: nn.Module, log: list[object]) -> object:
+    return module.register_forward_pre_hook(lambda module, given, keywords: (given, {"scale": 5.0}), with_kwargs=True)
+
+
+def backward_hook(module: nn.Module, log: list[object]) -> object:
+    return module.register_full_backward_hook(lambda module, before, after: log.append(after))
+
+
+def backward_pre_hook(module: nn.Module, log: list[object]) -> object:
+    return module.register_full_backward_pre_hook(lambda module, gradient: log.append(gradient))
+
+
+def always_called_hook(module: nn.Module, log: list[object]) -> object:
+    return module.register_forward_hook(lambda module, given, out: log.append(out), always_call=True)
+
+
+def global_hook(module: nn.Module, log: list[object]) -> object:
+    return torch_module.register_module_forward_hook(lambda module, given, out: log.append(("global", out)))
+
+
+def global_pre_hook(module: nn.Module, log: list[object]) -> object:
+    return torch_module.register_module_forward_pre_hook(untyped(lambda module, given: (given[0] * 3,)))
+
+
+def global_backward_hook(module: nn.Module, log: list[object]) -> object:
+    return torch_module.register_module_full_backward_hook(lambda module, before, after: log.append(after))
+
+
+def global_backward_pre_hook(module: nn.Module, log: list[object]) -> object:
+    return torch_module.register_module_full_backward_pre_hook(lambda module, gradient: log.append(gradient))
+
+
+def own_forward(module: nn.Module, log: list[object]) -> object:
+    module.forward = lambda x: ("own", x)
+    return None
+
+
+def compiled_call(module: nn.Module, log: list[object]) -> object:
+    module._compiled_call_impl = lambda *given: ("compiled", *given)
+    return None
+
+
+HOOKS: list[Hook] = [
+    forward_hook, replacing_hook, pre_hook, keyword_pre_hook, backward_hook, backward_pre_hook, always_called_hook,
+    global_hook, global_pre_hook, global_backward_hook, global_backward_pre_hook, own_forward, compiled_call,
+]  # fmt: skip
+
+
+def called(module: nn.Module, hook: Hook) -> tuple[list[str], str]:
+    """What calls of a module with a hook give, and what the hook noted."""
+    log: list[object] = []
+    handle = hook(module, log)
+    try:
+        x = torch.ones(2, requires_grad=True)
+        said = [result(lambda: module(x)), result(lambda: module(3)), result(lambda: module("x", y=1))]
+        loss = module(x)
+        if isinstance(loss, Tensor):
+            torch.autograd.backward(loss.sum())
+            said.append(str(x.grad))
+    finally:
+        if handle is not None:
+            handle.remove()  # type: ignore[attr-defined] # hooks give handles
+    return said, str(log)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("hook", HOOKS)
+def test_hooks_run_as_around_a_plain_module(hook: Hook) -> None:
+    assert called(Twice(), hook) == called(PlainTwice(), hook)
+
+
+def test_arguments_are_passed_on_by_place_and_by_name() -> None:
+    twice = untyped(Twice())
+    assert (twice(3), twice(3, 2.0), twice(3, scale=3.0)) == (6, 12, 18)
+    assert twice(torch.ones(1), 2.0).tolist() == [4]
+    assert twice(x=torch.ones(1)).tolist() == [2]
+
+
+@pytest.mark.parametrize("given", [(), ("x", "y", "z")])
+def test_wrong_arguments_are_refused_in_the_words_of_forward(given: tuple[str, ...]) -> None:
+    assert result(lambda: untyped(Twice())(*given)) == result(lambda: PlainTwice()(*given))
+
+
+def test_a_patched_call_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nn.Module, "__call__", lambda self, *given: ("patched", *given))
+    assert untyped(Twice())(3) == ("patched", 3)
+
+
+def test_fx_sees_the_module() -> None:
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Twice()
+
+        def forward(self, x: Tensor) -> Tensor:
+            out: Tensor = self.inner(x)
+            return out
+
+    class AsLeaf(torch.fx.Tracer):
+        def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+            return True
+
+    assert [node.op for node in AsLeaf().trace(Outer()).nodes] == ["placeholder", "call_module", "output"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_trace_names_its_scopes() -> None:
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Twice()
+
+        def forward(self, x: Tensor) -> Tensor:
+            out: Tensor = self.inner(x)
+            return out
+
+    trace: Callable[..., Any] = torch.jit.trace
+    traced = trace(Outer(), torch.ones(2))
+    assert "inner" in dict(traced.named_modules())
+    assert "__module.inner" in str(traced.inlined_graph)
+
+
+def test_a_class_with_its_own_call_keeps_it() -> None:
+    class Own(Twice):
+        if not TYPE_CHECKING:  # Module says to checkers that it is `forward`'s
+
+            def __call__(self, *given: object) -> str:
+                return "own"
+
+    @Own.register(str)
+    def _(own: Own, text: str) -> str:
+        return text
+
+    assert untyped(Own())(3) == "own"
+
+
+def test_a_class_with_its_own_call_impl_is_called_by_nn_module() -> None:
+    class Counting(Twice):
+        def _call_impl(self, *given: object) -> str:
+            return "counted"
+
+    assert untyped(Counting())(3) == "counted"
+
+
+def test_a_functional_passes_keywords_where_a_handler_takes_them() -> None:
+    class Scale(Functional):
+        pass
+
+    @Scale.register(int)
+    def _(scale: Scale, number: int) -> int:
+        return number
+
+    with pytest.raises(TypeError, match=r"Scale\.__call__\(\) got an unexpected keyword argument 'by'"):
+        Scale()(3, by=2)
+
+    @Scale.register(float)
+    def _(scale: Scale, number: float, by: float = 1.0) -> float:
+        return number * by
+
+    assert (Scale()(3), Scale()(3.0, by=2.0)) == (3, 6.0)
+
+
+def test_what_no_handler_takes_is_refused_in_the_same_words() -> None:
+    class Empty(Functional):
+        pass
+
+    for _ in range(2):
+        with pytest.raises(NotImplementedError, match="Empty has no handler for int, nor for anything else"):
+            Empty()(3)
+
+
+def test_a_key_error_of_a_handler_is_its_own() -> None:
+    class Failing(Functional):
+        pass
+
+    @Failing.register(int)
+    def _(failing: Failing, number: int) -> int:
+        table: dict[int, int] = {}
+        return table[number]
+
+    failing = Failing()
+    for _turn in range(2):
+        with pytest.raises(KeyError, match="3"):
+            failing(3)

@@ -1,0 +1,213 @@
+"""The constructor of a declared module registers what `nn.Module.__init__` and `register_*` register."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.modules import module as torch_module
+
+from qten_gen import Module, buffer, param, submodule
+from qten_gen.runtime.module.fast_paths import registration
+from qten_gen.runtime.module.fast_paths.nn_module_layout import is_known
+
+from .pairs import Leaf, PlainLeaf, Tree, outcome
+
+
+def attributes(module: nn.Module) -> dict[str, tuple[type, object]]:
+    """The instance dict, with the names in place of registered values."""
+    registries = ("_parameters", "_buffers", "_modules")
+    return {name: (type(value), list(value) if name in registries else value) for name, value in vars(module).items()}
+
+
+def test_the_instance_holds_what_a_plain_one_holds_in_the_same_order() -> None:
+    ours, plain = attributes(Leaf(3)), attributes(PlainLeaf(3))
+    assert list(ours.items()) == list(plain.items())
+
+
+def test_the_tensors_are_those_of_a_plain_one() -> None:
+    ours, plain = (module.state_dict(keep_vars=True) for module in (Leaf(3), PlainLeaf(3)))
+    assert list(ours) == list(plain)
+    for mine, other in zip(ours.values(), plain.values(), strict=True):
+        assert torch.equal(mine, other)
+        assert (type(mine), mine.requires_grad, mine.is_leaf) == (type(other), other.requires_grad, other.is_leaf)
+
+
+def test_with_another_layout_nn_module_constructs(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Newer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.__dict__["_something_new"] = {}
+
+    assert is_known(nn.Module()) and not is_known(Newer())
+    asked: list[str] = []
+    monkeypatch.setattr(registration, "KNOWN", False)
+    original = nn.Module.register_parameter
+
+    def register_parameter(self: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
+        asked.append(name)
+        original(self, name, parameter)
+
+    monkeypatch.setattr(nn.Module, "register_parameter", register_parameter)
+    assert attributes(Leaf(3)) == attributes(PlainLeaf(3))
+    assert asked == ["weight", "bias"] * 2
+
+
+def logged(log: list[tuple[str, str]], kind: str) -> Callable[[nn.Module, str, object], None]:
+    def hook(module: nn.Module, name: str, value: object) -> None:
+        log.append((kind, name))
+
+    return hook
+
+
+def test_global_registration_hooks_are_called() -> None:
+    log: list[tuple[str, str]] = []
+    handles = [
+        torch_module.register_module_parameter_registration_hook(logged(log, "parameter")),
+        torch_module.register_module_buffer_registration_hook(logged(log, "buffer")),
+        torch_module.register_module_module_registration_hook(logged(log, "module")),
+    ]
+    try:
+        Leaf(2)
+        by_ours = list(log)
+        log.clear()
+        PlainLeaf(2)
+        assert by_ours == log and len(log) == 5
+        log.clear()
+        Tree(2)
+        assert [entry for entry in log if entry[0] == "module"] == [
+            ("module", n) for n in ("first", "second", "norm", "rnn")
+        ]
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def test_a_registration_hook_may_replace_what_is_registered() -> None:
+    def halve(module: nn.Module, name: str, parameter: nn.Parameter) -> Any:
+        return nn.Parameter(parameter.detach().half())
+
+    handle = torch_module.register_module_parameter_registration_hook(halve)
+    try:
+        assert Leaf(2).weight.dtype is torch.float16
+    finally:
+        handle.remove()
+
+
+def test_patched_registration_is_used_as_accelerate_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = nn.Module.register_parameter
+
+    def register_on_meta(self: nn.Module, name: str, parameter: nn.Parameter | None) -> None:
+        original(self, name, parameter)
+        if parameter is not None:
+            self._parameters[name] = nn.Parameter(parameter.to("meta"), requires_grad=parameter.requires_grad)
+
+    monkeypatch.setattr(nn.Module, "register_parameter", register_on_meta)
+    leaf = Leaf(2)
+    assert leaf.weight.is_meta and leaf.bias.is_meta and not leaf.scale.is_meta
+
+
+def test_a_class_with_its_own_registration_is_asked() -> None:
+    asked: list[str] = []
+
+    class Watching(Leaf):
+        def register_parameter(self, name: str, param: nn.Parameter | None) -> None:
+            asked.append(name)
+            super().register_parameter(name, param)
+
+        def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+            asked.append(name)
+            super().register_buffer(name, tensor, persistent)
+
+        if not TYPE_CHECKING:  # which Module does without
+
+            def __setattr__(self, name: str, value: object) -> None:
+                asked.append(name)
+                super().__setattr__(name, value)
+
+    Watching(2)
+    assert asked == ["dim", "name", "weight", "bias", "scale", "steps", "noise"]
+
+
+def test_a_name_that_means_something_in_the_class_is_refused_as_by_nn_module() -> None:
+    class Clash(Leaf):
+        pass
+
+    type.__setattr__(Clash, "scale", "something else")
+    with pytest.raises(KeyError, match="attribute 'scale' already exists"):
+        Clash(2)
+
+
+def test_a_module_among_the_config_fields_becomes_a_child() -> None:
+    class Activated(Module):
+        activation: nn.Module
+        factor: float = 2.0
+
+    activated = Activated(nn.ReLU())
+    assert list(activated._modules) == ["activation"] and "factor" in vars(activated)
+
+
+def test_a_property_under_the_name_of_a_config_field_is_set_through() -> None:
+    class Checked(Module):
+        size: int
+
+    def check(self: Checked, value: int) -> None:
+        vars(self)["checked"] = value + 1
+
+    type.__setattr__(Checked, "size", property(lambda self: vars(self)["checked"], check))
+    assert Checked(2).size == 3
+
+
+@pytest.mark.parametrize("device", ["meta", "cpu"])
+def test_a_default_device_is_followed(device: str) -> None:
+    with torch.device(device):
+        assert {tensor.device.type for tensor in Leaf(2).state_dict().values()} == {device}
+
+
+def test_fake_tensors_are_registered() -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        leaf = Leaf(2)
+    assert type(leaf.scale).__name__ == "FakeTensor" and isinstance(leaf.weight, nn.Parameter)
+
+
+def test_patched_initialisers_are_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[int] = []
+    monkeypatch.setattr(nn.init, "ones_", lambda tensor: called.append(tensor.numel()))
+    Leaf(2)
+    assert called == [4, 2]
+
+
+def test_scalars_and_empty_shapes_are_allocated() -> None:
+    class Odd(Module):
+        scalar: nn.Parameter = param(initializer=nn.init.zeros_)
+        empty: Tensor = buffer(0, 3, initializer=nn.init.zeros_)
+
+    assert Odd().scalar.shape == () and Odd().empty.shape == (0, 3)
+    assert Odd(dtype=torch.float64).scalar.dtype is torch.float64
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))])
+def test_copies_hold_the_same(copied: Callable[[Tree], Tree]) -> None:
+    tree = Tree(2)
+    assert (
+        outcome(copied(tree), lambda module: None).tensors.keys() == outcome(tree, lambda module: None).tensors.keys()
+    )
+
+
+def three() -> Any:
+    return 3
+
+
+def test_a_child_that_is_no_module_is_refused_as_by_nn_module() -> None:
+    class Parent(Module):
+        child: nn.Module = submodule(three)
+
+    with pytest.raises(TypeError, match="int is not a Module subclass"):
+        Parent()
