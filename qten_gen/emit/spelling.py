@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from ast import literal_eval
+from collections.abc import Collection
 
 from ..model import BufferDecl, ConfigDecl, Dim, FieldDecl, FieldKind, ParameterDecl, TypeExpr, Value
 from .dimensions import to_python
@@ -10,11 +12,15 @@ from .imports import Aliases
 from .layout import double_quoted, in_parentheses
 from .nested_names import NestedNames, qualified_name
 
+_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 _DTYPE_WORDS = {"Float": "floating", "Int": "integer", "Bool": "boolean", "Complex": "complex", "Num": "numeric"}
 
 
-def field_type(field: FieldDecl, names: NestedNames) -> str:
-    """The type of a TensorClass field as its property gives it."""
+def field_type(field: FieldDecl, names: NestedNames, variables: Collection[str] = ()) -> str:
+    """The type of a TensorClass field as its property gives it.
+
+    A generated class is not generic: the stub is. So type variables, named in `variables`, are written `Any`.
+    """
     match field.kind:
         case FieldKind.TENSOR if field.container is not None:
             plain = "dict[str, Tensor]" if field.container == "dict" else "list[Tensor]"
@@ -23,7 +29,7 @@ def field_type(field: FieldDecl, names: NestedNames) -> str:
         case FieldKind.NESTED:
             plain = names[qualified_name(field)]
         case FieldKind.STATIC | FieldKind.PER_ITEM:
-            return static_type(field.type)
+            return _WORD.sub(lambda word: "Any" if word[0] in variables else word[0], static_type(field.type))
     return f"{plain} | None" if field.optional else plain
 
 

@@ -5,6 +5,7 @@ What a line says depends on the field's kind alone, so there is one function for
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, storage
@@ -145,6 +146,7 @@ def stored_field(
     builtins: Builtins,
     n: str,
     guard: str | None,
+    variables: Collection[str] = (),
 ) -> StoredField:
     """A field of a declaration.
 
@@ -156,7 +158,7 @@ def stored_field(
     return StoredField(
         name=field.name,
         storage=code.storage,
-        type=spelling.field_type(field, names),
+        type=spelling.field_type(field, names, variables),
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
         static=field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM),

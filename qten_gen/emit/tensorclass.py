@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from keyword import kwlist
 
-from ..model import FieldKind, TensorClassDecl, fingerprint
+from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint
 from . import layout, spelling
 from .builtin_names import BUILTINS, Builtins
 from .imports import Aliases
@@ -80,14 +81,18 @@ class TensorClassView:
     """The names of `imports.IMPORTS` that the class uses."""
 
 
-def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
-    """The view of one declaration; `names` has the globals of the generated module that hold the classes of nested fields."""
+def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection[str] = frozenset()) -> TensorClassView:
+    """The view of one declaration.
+
+    `names` has the globals of the generated module that hold the classes of nested fields, `variables` the type variables that
+    annotations may mention.
+    """
     taken = frozenset(field.name for field in declaration.fields)
     builtins = Builtins(taken)
     n = next(name for name in ("n", "dims", "batch_dims", "n_") if name not in taken)
     checks = shape_checks(declaration, n, taken.union(_IN_CONSTRUCTORS, {n}))
     fields = tuple(
-        stored_field(field, declaration, names, builtins, n, checks.guards.get(field.name))
+        stored_field(field, declaration, names, builtins, n, checks.guards.get(field.name), variables)
         for field in declaration.fields
     )
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
@@ -99,7 +104,7 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         name=declaration.name,
         doc=layout.docstring(f"Storage and constructor of `{declaration.name}`.", 4),
         attributes=_attributes(declaration, names),
-        parameters=_parameters(declaration, names, aliases),
+        parameters=_parameters(declaration, names, variables, aliases),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
         fields=fields,
         shape_checks=checks.lines,
@@ -131,7 +136,7 @@ def view(declaration: TensorClassDecl, names: NestedNames) -> TensorClassView:
         builtin={name: builtins.name(name) for name in BUILTINS},
         imports=aliases.used.union(
             _IN_TEMPLATE,
-            () if plain else ("Sequence",),
+            () if plain else ("Sequence", "_repeat"),
             builtins.imports(
                 "type", *(["len"] if carried else []), *(["property"] if any(f.own for f in fields) else [])
             ),
@@ -181,18 +186,26 @@ def _fill_signature(fields: list[StoredField]) -> str:
     return layout.signature("_fill", parameters, "Self", 4)
 
 
-def _parameters(declaration: TensorClassDecl, names: NestedNames, aliases: Aliases) -> tuple[str, ...]:
+def _parameters(
+    declaration: TensorClassDecl, names: NestedNames, variables: Collection[str], aliases: Aliases
+) -> tuple[str, ...]:
     positional = [f for f in declaration.fields if not f.kw_only]
     keyword = [f for f in declaration.fields if f.kw_only]
     return (
-        *(spelling.parameter(f, spelling.field_type(f, names), aliases) for f in positional),
+        *(spelling.parameter(f, _given_type(f, names, variables), aliases) for f in positional),
         "*",
-        *(spelling.parameter(f, spelling.field_type(f, names), aliases) for f in keyword),
+        *(spelling.parameter(f, _given_type(f, names, variables), aliases) for f in keyword),
         "batch_size: _rt.BatchSize = ()",
         "device: _rt.DeviceLike = None",
         "names: _rt.NamesLike = None",
         "lock: bool = False",
     )
+
+
+def _given_type(field: FieldDecl, names: NestedNames, variables: Collection[str]) -> str:
+    """The type of a field's parameter: what a number is given as becomes a tensor."""
+    type = spelling.field_type(field, names, variables)
+    return f"{type} | complex" if field.kind is FieldKind.NUMBER else type
 
 
 def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ _TEMPLATES: dict[type, str] = {
 
 
 def render(file: FileDecl) -> dict[str, str]:
-    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, markers included."""
+    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, headers included."""
     name = source_name(file)
     return {
         "py": with_header(name, FORMAT, _file(python_file(file))),

@@ -23,7 +23,7 @@ from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, field, par
 """
 
 TENSORCLASS = {"Any", "Callable", "Self", "Tensor", "_rt", "_torch"}
-STORED = {*TENSORCLASS, "Sequence"}
+STORED = {*TENSORCLASS, "Sequence", "_repeat"}
 STUB = {"_Array", "_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike"}
 MODULE_STUB = {"_Destination", "_DeviceLike", "_OrderedDict", "_torch"}
 
@@ -70,14 +70,14 @@ def test_what_annotations_alone_use_is_imported_for_checkers() -> None:
         ("x: Tensor", TENSORCLASS, STUB),
         ("x: Tensor | None", STORED, STUB),
         ("x: float", TENSORCLASS, {*STUB, "_Slot", "_torch"}),
-        ("x: Unbatched[Tensor]", {*STORED, "_repeat"}, STUB),
+        ("x: Unbatched[Tensor]", STORED, STUB),
         ("x: list[Tensor]", STORED, STUB),
-        ("x: Unbatched[list[Tensor]]", {*STORED, "_repeat"}, STUB),
-        ("x: str", {*STORED, "_repeat"}, STUB - {"_Array"}),
+        ("x: Unbatched[list[Tensor]]", STORED, STUB),
+        ("x: str", STORED, STUB - {"_Array"}),
         ("x: PerItem[str]", STORED, STUB - {"_Array"} | {"_PerItemInput", "_Slot"}),
         ("len: Tensor", {*TENSORCLASS, "_builtins"}, STUB),
-        ("len: str", {*STORED, "_repeat"}, STUB - {"_Array"}),
-        ("type: str", {*STORED, "_repeat", "_builtins"}, STUB - {"_Array"}),
+        ("len: str", STORED, STUB - {"_Array"}),
+        ("type: str", {*STORED, "_builtins"}, STUB - {"_Array"}),
         ("x: Tensor = field(default=torch.nn.init.ones_)", {*TENSORCLASS, "_nn"}, STUB),
         ("pass", STORED, STUB - {"_Array"}),
     ],

@@ -3,6 +3,7 @@
 import pytest
 
 from qten_gen.emit import spelling
+from qten_gen.emit.imports import Aliases
 from qten_gen.emit.spelling import static_type
 from qten_gen.model import Default, FieldDecl, FieldKind, TypeExpr, Value
 from qten_gen.model.expressions import Partial
@@ -46,11 +47,11 @@ def test_a_property_has_the_type_of_its_kind_of_field(field: FieldDecl, expected
         (Value(literal="'train'"), '"train"'),
         (Value(torch_name="torch.int64"), "_torch.int64"),
         (Value(torch_name="torch.nn.init.ones_"), "_nn.init.ones_"),
-        (Value(text="SIZES"), '_rt.bound(Net, "weight")'),
+        (Value(text="SIZES"), '_rt.from_declaration(Net, "weight")'),
     ],
 )
 def test_a_value_is_written_out_or_looked_up_in_the_declaration(value: Value, expected: str) -> None:
-    assert spelling.value(value, "Net", "weight") == expected
+    assert spelling.value(value, "Net", "weight", Aliases()) == expected
 
 
 @pytest.mark.parametrize(
@@ -62,11 +63,11 @@ def test_a_value_is_written_out_or_looked_up_in_the_declaration(value: Value, ex
             Value(partial=Partial("torch.nn.init.normal_", (("std", "0.02"),))),
             "_nn.init.normal_(self.weight, std=0.02)",
         ),
-        (Value(text="mine"), '_rt.bound(Net, "weight.initializer")(self.weight)'),
+        (Value(text="mine"), '_rt.from_declaration(Net, "weight.initializer")(self.weight)'),
     ],
 )
 def test_an_initialiser_is_called_on_the_tensor(initializer: Value, expected: str) -> None:
-    assert spelling.filled(initializer, "Net", "weight") == expected
+    assert spelling.filled(initializer, "Net", "weight", Aliases()) == expected
 
 
 @pytest.mark.parametrize(
@@ -80,4 +81,4 @@ def test_an_initialiser_is_called_on_the_tensor(initializer: Value, expected: st
     ],
 )
 def test_a_constructor_parameter_has_its_default(default: Default | None, expected: str) -> None:
-    assert spelling.parameter(FieldDecl("source", FieldKind.STATIC, default=default), "str") == expected
+    assert spelling.parameter(FieldDecl("source", FieldKind.STATIC, default=default), "str", Aliases()) == expected

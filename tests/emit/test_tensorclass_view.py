@@ -34,7 +34,7 @@ def test_an_object_of_another_batch_size_has_no_names() -> None:
     assert found.zip == f"{new}(fn(self._x, other._x), self._batch_size, self._device, self._names)"
     assert found.rearrange == f"{new}(fn(self._x, argument), batch_size, self._device)"
     assert found.join == f"{new}(fn([item._x for item in items]), batch_size, self._device)"
-    assert found.pieces == "pieces = zip(fn(self._x, argument), batch_sizes)"
+    assert found.pieces == "pieces = zip(fn(self._x, argument), batch_sizes, _repeat(self._device))"
 
 
 def test_leaves_that_may_be_none_are_added_one_by_one() -> None:

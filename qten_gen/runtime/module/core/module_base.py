@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import nn
 
-from ...declaring.fields import Specifier
+from ...declaring.fields import Default, Specifier
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,6 +43,7 @@ class ModuleBase(nn.Module):
     """Version of the names in the state dict. Raise it when `migrate` has to bring older ones up to date."""
 
     if TYPE_CHECKING:
+        _defaults: ClassVar[dict[str, Default]]
         # Generated code says the type of what it reads from the registries, and of inherited fields.
         _parameters: dict[str, Any]
         _buffers: dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from torch import Tensor
 
@@ -34,7 +34,13 @@ DEFAULT: Final[Any] = Missing.DEFAULT  # the default of parameters of every type
 """Stands in a generated signature for a default that cannot be written there."""
 
 
-def default(self: Stored, name: str) -> Any:  # of the type of the field
+class HasDefaults(Protocol):
+    """An object of a declared class: a TensorClass or a Module."""
+
+    _defaults: ClassVar[dict[str, Default]]
+
+
+def default(self: HasDefaults, name: str) -> Any:  # of the type of the field
     """The default of a field for one instance: a factory is called; a tensor or an object with tensors is cloned."""
     found: Default = type(self)._defaults[name]
     if found.is_factory:

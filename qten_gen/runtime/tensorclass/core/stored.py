@@ -59,7 +59,8 @@ class Stored:
     The tables say what the fields are; the metaclass and generated code fill them in. The primitives are the whole interface
     between generated code and the runtime: they check nothing, and whoever calls them has checked. Those that have a body here
     serve the classes whose fields are all single tensors that carry the batch, where a loop costs no time that can be measured;
-    other classes have their own.
+    other classes have their own. Another object that a primitive takes is of the same class. Its parameter is `Any` here,
+    because pyright does not accept `Self` in the override of a generated class.
     """
 
     __slots__ = ("__weakref__", "_batch_size", "_device", "_lock", "_lock_changes", "_names")
@@ -83,6 +84,9 @@ class Stored:
         """The defaults of fields, inherited ones included."""
         __generated_init__: ClassVar[Callable[..., None]]
         """The generated constructor, which a class's own `__init__` may hide."""
+
+        # Called where the class has one.
+        def __post_init__(self) -> None: ...
 
     _flags: ClassVar[frozenset[str]] = frozenset()
     """The class flags that are on: `"frozen"`, `"autocast"`, ..."""
@@ -123,26 +127,26 @@ class Stored:
         out._names = None
         return out
 
-    def _zip(self, fn: Callable[[Tensor, Tensor], Tensor], other: Self) -> Self:
+    def _zip(self, fn: Callable[[Tensor, Tensor], Tensor], other: Any) -> Self:
         """Apply `fn` to the tensors of both, field by field. Static fields are this object's."""
         raise NotImplementedError
 
-    def _index_put(self, index: Any, value: Self) -> None:  # whatever a tensor can be indexed with
+    def _index_put(self, index: Any, value: Any) -> None:  # whatever a tensor can be indexed with
         """Write `value` into the items that `index` selects."""
         for mine, theirs in zip(self._field_values()[0], value._field_values()[0], strict=True):
             mine[index] = theirs
 
-    def _check_compatible(self, other: Self) -> None:
+    def _check_compatible(self, other: Any) -> None:
         """Refuse an object whose static values differ, or that has None in other fields. Nothing to refuse here."""
 
-    def _join(self, fn: Callable[[list[Tensor]], Tensor], items: Sequence[Self], batch_size: Size) -> Self:
+    def _join(self, fn: Callable[[list[Tensor]], Tensor], items: Sequence[Any], batch_size: Size) -> Self:
         """Join every tensor of `items`, the first of which is this object, with `torch.stack` or `torch.cat`."""
         columns = zip(*[item._field_values()[0] for item in items], strict=True)
         return object.__new__(type(self))._fill(*[fn([*column]) for column in columns], batch_size, self._device)
 
     def _split(
         self, fn: Callable[[Tensor, A], Sequence[Tensor]], argument: A, batch_sizes: Sequence[Size]
-    ) -> list[Self]:
+    ) -> Sequence[Self]:
         """Cut every tensor with `fn(tensor, argument)` into one piece for each of `batch_sizes`."""
         pieces = zip(*[fn(value, argument) for value in self._field_values()[0]], batch_sizes, strict=True)
         return [object.__new__(type(self))._fill(*values, self._device) for values in pieces]

@@ -7,7 +7,7 @@ are converted by functions that the rooms above register with `register_conversi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar, overload
+from typing import Any, NamedTuple, Protocol, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
@@ -19,6 +19,7 @@ from .batch_sizes import raised
 from .optional import Join, all_or_none, match_optional
 
 T = TypeVar("T", bound=Stored)
+N = TypeVar("N", bound=Stored | None)
 A = TypeVar("A")
 
 
@@ -134,34 +135,15 @@ def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T | None], b
     return first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :])
 
 
-@overload
 def part_nested(
-    self: Stored,
-    fn: Callable[[Tensor, A], Sequence[Tensor]],
-    value: T,
-    argument: A,
-    batch_sizes: Sequence[Size],
-) -> Sequence[T]: ...
-@overload
-def part_nested(
-    self: Stored,
-    fn: Callable[[Tensor, A], Sequence[Tensor]],
-    value: T | None,
-    argument: A,
-    batch_sizes: Sequence[Size],
-) -> Sequence[T | None]: ...
-def part_nested(
-    self: Stored,
-    fn: Callable[[Tensor, A], Sequence[Tensor]],
-    value: T | None,
-    argument: A,
-    batch_sizes: Sequence[Size],
-) -> Sequence[T | None]:
+    self: Stored, fn: Callable[[Tensor, A], Sequence[Tensor]], value: N, argument: A, batch_sizes: Sequence[Size]
+) -> Sequence[N]:
     """The pieces of a nested field: None for each where it is None."""
     if value is None:
-        return [None] * len(batch_sizes)
+        return [value] * len(batch_sizes)
     tail = value._batch_size[len(self._batch_size) :]
-    return value._split(fn, argument, [batch_size + tail for batch_size in batch_sizes] if tail else batch_sizes)
+    sizes = [batch_size + tail for batch_size in batch_sizes] if tail else batch_sizes
+    return cast("Sequence[N]", value._split(fn, argument, sizes))
 
 
 def put_nested(self: Stored, name: str, target: T | None, index: object, value: T | None) -> None:

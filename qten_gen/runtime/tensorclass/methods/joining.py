@@ -177,7 +177,7 @@ def unbind(self: T, dim: Dim = 0) -> tuple[T, ...]:
     )
 
 
-def _with_names(parts: list[T], names: Names | None) -> tuple[T, ...]:
+def _with_names(parts: Sequence[T], names: Names | None) -> tuple[T, ...]:
     if names is not None:
         for part in parts:
             part._names = names
