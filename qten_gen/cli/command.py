@@ -100,7 +100,7 @@ def _paths(options: Options, config: Config) -> list[str]:
     if not paths:
         file = display_path(config.path) if config.path else "pyproject.toml"
         raise UsageError(
-            f"no path given; name files or folders (qten-gen src), or set src in [tool.qten-gen] of {file}"
+            f"no path given; pass files or folders (qten-gen src), or set src in [tool.qten-gen] of {file}"
         )
     return paths
 

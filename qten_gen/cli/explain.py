@@ -27,7 +27,7 @@ def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         case [name] if not name.startswith("-"):
             found = next((rule for rule in RULES if name.lower() in (rule.KIND.code.lower(), rule.KIND.name)), None)
             if found is None:
-                err.write(f"error: no diagnostic is called {name}; {_suggestion(name)}\n")
+                err.write(f"error: there is no diagnostic {name}; {_suggestion(name)}\n")
                 return MISUSE
             out.write(page(found))
         case _:
@@ -50,4 +50,4 @@ def page(rule: Rule) -> str:
 def _suggestion(word: str) -> str:
     codes, names = [rule.KIND.code for rule in RULES], [rule.KIND.name for rule in RULES]
     close = nearest(word.upper(), codes, 0.7) or nearest(word.lower(), names)
-    return f"did you mean {close}?" if close else "qten-gen explain lists all"
+    return f"did you mean {close}?" if close else "qten-gen explain lists all diagnostics"

@@ -14,7 +14,7 @@ def print_faults(tracebacks: Iterable[str], err: TextIO) -> None:
     for text in tracebacks:
         err.write(f"{text.rstrip()}\n\n")
     err.write(
-        "error: this is a bug in qten-gen, not in your code. Nothing was written for the file concerned.\n"
-        "Please report it to its maintainers, with the text above and the source file.\n"
+        "error: this is a bug in qten-gen, not in your code. Nothing was written for the file.\n"
+        "Please report it to the maintainers, with the text above and the source file.\n"
         f"qten-gen {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
     )

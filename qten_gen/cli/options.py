@@ -16,14 +16,14 @@ _DESCRIPTION = """\
 Write typed Python for the TensorClass and Module declarations below the given
 paths: model_qten.py and model_qten.pyi beside model.py.
 
-  path                 files or folders; without one, those that `src` in
-                       [tool.qten-gen] of pyproject.toml names
-  explain [CODE]       say what a diagnostic such as QG101 means, or list all
-                       (a folder of that name is written ./explain)
+  path                 files or folders; by default, those that `src` lists in
+                       [tool.qten-gen] of pyproject.toml
+  explain [CODE]       explain a diagnostic such as QG101, or list them all
+                       (for a folder of that name, write ./explain)
 """
 
 _EPILOG = """\
-exit status: 0 done, 1 errors found or outputs not up to date, 2 wrong use,
+exit status: 0 success, 1 errors found or files out of date, 2 wrong usage,
 101 a bug in qten-gen, 130 interrupted
 """
 
@@ -113,8 +113,8 @@ def _parser() -> _Parser:
     add = parser.add_argument
     add("paths", nargs="*", help=argparse.SUPPRESS)
     modes = parser.add_mutually_exclusive_group()
-    modes.add_argument("--check", action="store_true", help="write nothing; list what is not up to date")
-    modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a diff")
+    modes.add_argument("--check", action="store_true", help="write nothing; list the files that are out of date")
+    modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
     add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{', '.join(OUTPUT_FORMATS)} (full)")
     whens = [item.value for item in Color]
     add("--color", choices=whens, default="auto", metavar="WHEN", help="auto, always or never (auto)")

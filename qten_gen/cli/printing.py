@@ -63,4 +63,4 @@ def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
         for change in outcome.changes:
             out.write(f"{'removed' if change.new is None else 'written'}: {change.path}\n")
     for path in outcome.blocked:
-        out.write(f"held back: {path}, which depends on a file with errors\n")
+        out.write(f"held back: {path} (depends on a file with errors)\n")

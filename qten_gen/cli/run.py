@@ -120,7 +120,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> Plan:
     try:
         sources = {path: read_source(path) for path in needed}
     except OSError as error:
-        raise PathError(f"{error.filename} went away during the run: {error.strerror}") from None
+        raise PathError(f"{error.filename} disappeared during the run: {error.strerror}") from None
     # The parser makes millions of objects that live to the end: looking for garbage among them costs a tenth of the time.
     gc.disable()
     try:

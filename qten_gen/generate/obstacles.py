@@ -26,8 +26,8 @@ def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
     if not stem.isidentifier() or iskeyword(stem):
         yield Diagnostic(
             UNIMPORTABLE_FILE,
-            f"{stem!r} is no module name, so nothing can import what is generated for this file",
-            help="rename the file: letters, digits and underscores, not starting with a digit",
+            f"{stem!r} is not a valid module name, so the generated module could not be imported",
+            help="rename the file; use letters, digits and underscores, and do not start with a digit",
             path=path,
         )
 
@@ -38,7 +38,7 @@ def unknown_root(path: str, module: str, mismatch: ImportMismatch) -> Diagnostic
     root = f'"{mismatch.root}"' if mismatch.root else f"the folder above {folder}"
     return Diagnostic(
         UNKNOWN_ROOT,
-        f"{mismatch.evidence}; there is no {join(folder, '__init__.py')}, so it is taken for the module {module}",
-        help=f"create that file, or name where modules are imported from: source-roots = [{root}] in [tool.qten-gen]",
+        f"{mismatch.evidence}; there is no {join(folder, '__init__.py')}, so it is read as the module {module}",
+        help=f"create that file, or set source-roots = [{root}] in [tool.qten-gen]",
         path=path,
     )

@@ -86,15 +86,15 @@ class Ancestry:
                 INCONSISTENT_BASES,
                 f"the bases of {cls.name} have no consistent order",
                 cls.place / "name",
-                help="name a class before its own bases, and no class among its own ancestors",
+                help="list a class before its own bases, and do not derive a class from itself",
             )
         if roots and (other := self._other_kind(qualified)):
             kind, name = ("", other) if other in OTHER_KINDS else ("the dataclass ", other.rpartition(".")[2])
             yield Diagnostic(
                 INCONSISTENT_BASES,
-                f"{cls.name} derives from {kind}{name}, and cannot be made both ways",
+                f"{cls.name} derives from {kind}{name}, which a declaration cannot do",
                 cls.place / "name",
-                help=f"take {name} out of its bases, or give it a field of that type",
+                help=f"remove {name} from its bases, or declare a field of that type",
             )
         if len(roots) > 1:
             yield Diagnostic(
@@ -121,7 +121,7 @@ class Ancestry:
             if file.has_star_import and not any(field.specifier for field in cls.fields):
                 return None
             help = did_you_mean(resolved, sorted(file.names), "import it by name, or define it in this file")
-            return Diagnostic(UNRESOLVED_BASE, f"nothing in this file defines the base {resolved}", base.place, help)
+            return Diagnostic(UNRESOLVED_BASE, f"the base {resolved} is not defined in this file", base.place, help)
         located = self._names.locate(resolved)
         if located is None:
             return None
@@ -132,7 +132,7 @@ class Ancestry:
         if target.is_package and head != rest:
             return None  # a module of the package, which nobody had a reason to read
         help = did_you_mean(head, sorted(target.names), "define it there, or import it from where it is defined")
-        return Diagnostic(UNRESOLVED_BASE, f"{target.module} has no {head}", base.place, help)
+        return Diagnostic(UNRESOLVED_BASE, f"{target.module} does not define {head}", base.place, help)
 
 
 def _merge(orders: list[tuple[str, ...]]) -> tuple[str, ...] | None:

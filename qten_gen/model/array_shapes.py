@@ -89,7 +89,7 @@ def read_axes(text: str) -> tuple[Axis, ...]:
     """
     axes = tuple(_axis(word) for word in text.split())
     if sum(axis.is_several for axis in axes) > 1:
-        raise UnreadableShape("two words stand for any number of dimensions")
+        raise UnreadableShape("only one word can match any number of dimensions")
     return axes
 
 
@@ -108,4 +108,4 @@ def _axis(word: str) -> Axis:
         return Axis(AxisKind.BROADCAST, word[1:])
     if word.isidentifier():
         return Axis(AxisKind.ANY) if word.startswith("_") else Axis(AxisKind.NAME, word)
-    raise UnreadableShape(f"{word!r} is no size, no name, `*name`, `#name`, `_` or `...`")
+    raise UnreadableShape(f"{word!r} is not a size, a name, `*name`, `#name`, `_` or `...`")

@@ -110,7 +110,7 @@ def _check_source_roots(config: Config) -> None:
     """Refuse a source root that is not there."""
     for folder in config.source_roots or ():
         if not os.path.isdir(os.path.join(config.root or "", folder)):
-            raise _unusable(config.path or "", f"source-roots names {folder!r}, which is no folder")
+            raise _unusable(config.path or "", f"source-roots names {folder!r}, which is not a folder")
 
 
 def _upwards(start: str) -> Iterable[str]:
@@ -142,7 +142,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _unusable(path, "not UTF-8, which TOML has to be", line) from None
+        raise _unusable(path, "the file is not UTF-8, which TOML requires", line) from None
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -152,7 +152,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
     if section is None:
         return None
     if not isinstance(section, dict):
-        raise _unknown(path, "tool.qten-gen has to be a table, [tool.qten-gen]")
+        raise _unknown(path, "tool.qten-gen must be a table, [tool.qten-gen]")
     file = _SettingsFile(path, text)
     for key in section:
         if key not in KEYS:
@@ -201,9 +201,9 @@ def _strings(section: dict[str, object], key: str, file: _SettingsFile) -> tuple
     value = section.get(key, [])
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise file.refused(key, f"{key} has to be a list of strings, not {_kind(value)}")
+        raise file.refused(key, f"{key} must be a list of strings, got {_kind(value)}")
     if not all(items):
-        raise file.refused(key, f"{key} has an empty string")
+        raise file.refused(key, f"{key} contains an empty string")
     return tuple(items)
 
 
@@ -212,14 +212,14 @@ def _choice(section: dict[str, object], key: str, choices: tuple[str, ...], file
     if value is None:
         return None
     if not isinstance(value, str):
-        raise file.refused(key, f"{key} has to be a string, not {_kind(value)}")
+        raise file.refused(key, f"{key} must be a string, got {_kind(value)}")
     if value not in choices:
         raise file.refused(key, f"{key} cannot be {value!r}; {_advice(value, choices)}")
     return value
 
 
 def _advice(word: str, choices: tuple[str, ...]) -> str:
-    return did_you_mean(word.lower(), choices, f"known are {', '.join(choices)}")
+    return did_you_mean(word.lower(), choices, f"choose from {', '.join(choices)}")
 
 
 def _kind(value: object) -> str:

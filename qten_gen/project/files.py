@@ -112,7 +112,7 @@ def _usable(path: str) -> os.stat_result:
     if stat.S_ISDIR(status.st_mode):
         return status
     if is_output(path):
-        raise PathError(f"{path} is an output; give its source: {source_of(path)}")
+        raise PathError(f"{path} is a generated file; pass its source: {source_of(path)}")
     if not path.endswith(".py"):
         raise PathError(f"{path} is not a Python file (.py) or a folder")
     return status

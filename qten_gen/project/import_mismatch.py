@@ -29,7 +29,7 @@ def find_import_mismatches(
     for path in relevant:
         modules.setdefault(origins[path].module, []).append(path)
         if scans[path].relative and "." not in origins[path].module and not origins[path].is_package:
-            found[path] = ImportMismatch("this file imports relatively")
+            found[path] = ImportMismatch("this file uses relative imports")
     known = {origin.module for origin in origins.values()}
     for name in sorted({name for scan in scans.values() for name in scan.imports} - known):
         spelled = name.removesuffix("_qten").rstrip(".")

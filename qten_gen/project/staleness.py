@@ -178,7 +178,7 @@ def _shadowed_declarations(files: ProjectFiles) -> Iterator[Failure]:
             data = read_output(path)
             found = scan(data, Origin("", ""))
             if found.mentions and found.derives and read_header(data) is None:
-                yield Failure(path, "it declares under a name of generated files; rename it")
+                yield Failure(path, "it contains declarations, but has the name of a generated file; rename it")
 
 
 def _orphans(files: ProjectFiles, kept: Collection[str], fresh: Mapping[str, FreshRecord]) -> dict[str, bytes]:

@@ -51,7 +51,7 @@ class _Parser:
     def whole(self) -> Dim:
         dim = self._sum()
         if self._token == ")":
-            raise _Fault("')' closes nothing", self._offset)
+            raise _Fault("')' has no matching '('", self._offset)
         if self._token:
             raise _Fault(f"an operator is missing before {self._token!r}", self._offset)
         return dim
@@ -73,10 +73,10 @@ class _Parser:
     @staticmethod
     def _strange(character: str) -> str:
         if character == "/":
-            return "'/' would not give an integer: write '//'"
+            return "'/' is not integer division: write '//'"
         if character == ",":
-            return "one string is one dimension: write each dimension as an argument of its own"
-        return f"{character!r} has no meaning here: use integers, names, + - * // and parentheses"
+            return "a string is one dimension: write each dimension as a separate argument"
+        return f"{character!r} is not allowed here: use integers, names, + - * // and parentheses"
 
     def _take(self) -> str:
         token = self._token
@@ -110,13 +110,13 @@ class _Parser:
         if self._kind == "number":
             digits = self._token
             if digits.endswith("_") or "__" in digits or (digits[0] == "0" and digits.strip("0_")):
-                raise _Fault(f"{digits!r} is no decimal integer", self._offset)
+                raise _Fault(f"{digits!r} is not a decimal integer", self._offset)
             return Number(int(self._take()))
         if self._kind == "name":
             if iskeyword(self._token):
-                raise _Fault(f"{self._token!r} is a keyword of Python", self._offset)
+                raise _Fault(f"{self._token!r} is a Python keyword", self._offset)
             if not self._token.isidentifier():
-                raise _Fault(f"{self._token!r} is no name", self._offset)
+                raise _Fault(f"{self._token!r} is not a valid name", self._offset)
             return Name(self._take())
         if self._token == "(":
             return self._group()

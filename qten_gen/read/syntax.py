@@ -60,7 +60,7 @@ def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
         return diagnostic_at(
             UNDECODABLE_FILE,
             path,
-            f"byte 0x{data[error.start]:02x} is no {encoding} text",
+            f"byte 0x{data[error.start]:02x} is not valid {encoding}",
             line=before.count(b"\n") + 1,
             column=column,
             help="save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
@@ -97,7 +97,7 @@ def _syntax_error(text: str, path: str) -> Diagnostic | None:
 
 
 def _unresolved_conflict(before: str, path: str) -> Diagnostic:
-    help = "resolve it, and run again: what is generated is made anew from the source"
+    help = "resolve it and run again; the generated files follow from the source"
     line = before.count("\n") + 1
     return diagnostic_at(SYNTAX_ERROR, path, "a merge conflict is not resolved", line=line, column=1, help=help)
 

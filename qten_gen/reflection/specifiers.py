@@ -100,7 +100,7 @@ def _names(keyword: str, given: object, where: str) -> Value:
     if keyword == "keys" and isinstance(given, tuple) and all(isinstance(key, str) for key in given):
         return _literal(tuple(str.__str__(key) for key in given))
     if not isinstance(given, str):
-        raise DeclarationError(f"{where}: {keyword}={given!r} has to be a string")
+        raise DeclarationError(f"{where}: {keyword} must be a string, got {given!r}")
     return _literal(str.__str__(given))
 
 
@@ -113,5 +113,5 @@ def _literal(constant: bool | str | tuple[str, ...]) -> Value:
 def _dim(given: object, where: str) -> Dim:
     dim = parse(given if isinstance(given, str) else str(given))
     if isinstance(dim, DimError):
-        raise DeclarationError(f"{where}: {dim.text!r} is no dimension: {dim.problem}")
+        raise DeclarationError(f"{where}: {dim.text!r} is not a dimension: {dim.problem}")
     return dim

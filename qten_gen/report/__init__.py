@@ -16,7 +16,7 @@ def report(form: str, diagnostics: Sequence[Diagnostic], *, color: bool = False)
         color: Whether `"full"` and `"concise"` use ANSI colours.
 
     Raises:
-        ValueError: there is no such format.
+        ValueError: `form` is not one of these formats.
     """
     match form:
         case "full":
@@ -35,4 +35,4 @@ def report(form: str, diagnostics: Sequence[Diagnostic], *, color: bool = False)
             from .github import github
 
             return github(diagnostics)
-    raise ValueError(f"there is no output format {form!r}")
+    raise ValueError(f"unknown output format {form!r}")
