@@ -1,4 +1,4 @@
-"""A fault of ours, as it is told to a user."""
+"""Prints the message for a bug in qten-gen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .. import __version__
 
 
 def print_faults(tracebacks: Iterable[str], err: TextIO) -> None:
-    """Print faults of ours, and where to report them."""
+    """Print the tracebacks of bugs in qten-gen, and what to report."""
     for text in tracebacks:
         err.write(f"{text.rstrip()}\n\n")
     err.write(

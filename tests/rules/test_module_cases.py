@@ -55,7 +55,7 @@ def module(fields: str, before: str = "", **others: str) -> list[str]:
         ),
         (
             f'x: Tensor | None = buffer("dim", when=WIDE, {ONES})',
-            'QG305 when must be a string, got WHEN; write when="use_bias"',
+            'QG305 when must be a string, got WIDE; write when="use_bias"',
         ),
     ],
 )
