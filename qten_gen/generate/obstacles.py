@@ -1,4 +1,4 @@
-"""What stands in the way of the outputs of a file, whatever it declares: their names, the file's own, how it is imported."""
+"""Checks whether the outputs of a file can be written and imported, whatever the file declares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..project.output_names import outputs_of
 
 
 def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
-    """Errors for a file that declares: an output would overwrite a file that is not ours, or could not be imported."""
+    """Errors for a file with declarations whose output would overwrite a foreign file, or could not be imported."""
     for output in outputs_of(path):
         if output in existing and read_header(existing[output]) is None:
             yield Diagnostic(
@@ -33,7 +33,7 @@ def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
 
 
 def unknown_root(path: str, module: str, mismatch: ImportMismatch) -> Diagnostic:
-    """The warning that a file, taken for `module`, is part of a package which has no `__init__.py`."""
+    """The warning that a file, read as `module`, belongs to a package without an `__init__.py`."""
     folder = dirname(path) or "."
     root = f'"{mismatch.root}"' if mismatch.root else f"the folder above {folder}"
     return Diagnostic(
