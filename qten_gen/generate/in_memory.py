@@ -63,7 +63,7 @@ def _with_bases(module: str) -> Iterator[SourceFile]:
 
 
 def _modules_of_bases(source: SourceFile) -> Iterator[str]:
-    """The modules that bases of classes are imported from. If a file has no classes, all its imports, as it may reexport bases."""
+    """The modules that bases of classes are imported from; for a file without classes, which may reexport bases, all imports."""
     heads = {name.partition(".")[0] for cls in source.classes for base in cls.bases for name in base.names}
     written = [imported.module for name, imported in source.imports.items() if name in heads or not source.classes]
     for module in (*written, *source.star_imports):

@@ -39,10 +39,12 @@ def plan(
 ) -> Plan:
     """Plan the outputs of `targets`, given the outputs that exist.
 
-    Args: sources: The bytes of the files by path: at least those of every group with a target. existing: The bytes of existing
-    outputs by path. Those without a source are removed if qten-gen wrote them. targets: The files to generate for; None for all
-    sources. graph: The sources of the run and their imports. None means that `sources` are all sources, and that a folder is a
-    package if its `__init__.py` is one of them.
+    Args:
+        sources: The bytes of the files by path: at least those of every group with a target.
+        existing: The bytes of existing outputs by path. Those without a source are removed if qten-gen wrote them.
+        targets: The files to generate for; None for all sources.
+        graph: The sources of the run and their imports. None means that `sources` are all sources, and that a folder is a
+            package if its `__init__.py` is one of them.
     """
     known = graph or graph_from_texts(sources, {source_of(path) for path in existing})
     wanted = frozenset(sources if targets is None else targets)

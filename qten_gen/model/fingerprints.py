@@ -17,8 +17,8 @@ from .declarations import Declaration
 def fingerprint(declaration: Declaration) -> str:
     """Twelve hex digits that change if another run-time class would be generated.
 
-    The fingerprint covers the compared attributes (see `qten_gen.model`). The runtime checks the values in the generated code one by
-    one when the class statement runs.
+    The fingerprint covers the compared attributes (see `qten_gen.model`). The runtime checks the values in the generated code
+    one by one when the class statement runs.
     """
     return sha256(f"{FORMAT} {structure(declaration)}".encode()).hexdigest()[:12]
 
@@ -26,7 +26,7 @@ def fingerprint(declaration: Declaration) -> str:
 def structure(node: object) -> object:
     """The compared attributes of a model node as nested tuples, whose `repr` is the same in every process.
 
-    Attributes with their default value are left out. So a new attribute does not change the fingerprints of existing declarations.
+    Attributes with their default value are left out. So a new attribute does not change existing fingerprints.
     """
     match node:
         case tuple():

@@ -1,7 +1,7 @@
-"""Dimension expressions: the text of a size, such as `"3*dim"`, as a tree. `emit.dimensions` writes it.
+"""Parses dimension expressions such as `"3*dim"` into trees, which `emit.dimensions` writes.
 
-The language is integers, names, `+ - * //`, unary minus and parentheses, with Python's precedence. Whether a name is a config
-field is a rule's question, not the parser's.
+An expression contains integers, names, `+ - * //`, unary minus and parentheses, with the precedence of Python. The rule
+`unknown-dimension` checks whether the names are config fields.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MAX_DEPTH = 100
 
 
 class _Fault(Exception):
-    """The expression ends here: what is wrong, and at which offset."""
+    """A syntax error in an expression: what is wrong, and at which offset."""
 
     def __init__(self, problem: str, offset: int) -> None:
         super().__init__(problem)
@@ -26,7 +26,7 @@ class _Fault(Exception):
 
 
 def parse(text: str) -> Dim | DimError:
-    """Read a dimension expression.
+    """Parse a dimension expression.
 
     >>> parse("3*dim")
     Binary(operator='*', left=Number(value=3), right=Name(name='dim'))
@@ -40,7 +40,7 @@ def parse(text: str) -> Dim | DimError:
 
 
 class _Parser:
-    """Recursive descent over one text: sum, product, unary, atom."""
+    """A recursive descent parser for one expression: sum, product, unary, atom."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -57,7 +57,7 @@ class _Parser:
         return dim
 
     def _advance(self) -> None:
-        """Step to the next token; an empty token is the end."""
+        """Move to the next token. An empty token marks the end."""
         match = _TOKEN.match(self._text, self._offset)
         if match is not None:
             self._kind = match.lastgroup

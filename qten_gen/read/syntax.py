@@ -1,4 +1,4 @@
-"""Bytes → text → syntax tree, and what is said where that fails."""
+"""Decodes and parses files, and creates the diagnostics for files that cannot be decoded or parsed."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import libcst as cst
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic_at
 
 _DEEPEST = 500
-"""Brackets inside brackets that libcst is trusted with: its parser ends the process at some three thousand."""
+"""The depth of nested brackets up to which libcst parses safely. At about 3,000, its parser crashes the process."""
 
 _CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
-"""The first line that a merge leaves in a file with conflicts."""
+"""The line that starts a merge conflict."""
 
 _BRACKET = re.compile(r"[()\[\]{}]")
 
 
 def decode(data: bytes, path: str) -> str | Diagnostic:
-    """The text of a file, without its byte order mark. A coding line is honoured."""
+    """Decode a file with its declared encoding, and remove the byte order mark."""
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
     except SyntaxError as error:
@@ -34,10 +34,10 @@ def decode(data: bytes, path: str) -> str | Diagnostic:
 
 
 def parse(text: str, path: str) -> cst.Module | Diagnostic:
-    """The syntax tree of a file, or the diagnostic of its syntax error.
+    """The syntax tree of a file, or the diagnostic for its syntax error.
 
-    libcst names wrong positions for most errors, so the interpreter's own are shown. Only where the interpreter accepts the
-    text, or is too old for its grammar, libcst's words are used.
+    The message and position are those of the interpreter, because those of libcst are wrong for most errors. The message of
+    libcst is used only if the interpreter accepts the text.
     """
     if _depth(text) > _DEEPEST and (found := _syntax_error(text, path)):
         return found
@@ -51,7 +51,7 @@ def parse(text: str, path: str) -> cst.Module | Diagnostic:
 
 
 def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
-    """The diagnostic for the first byte that the encoding has no character for."""
+    """The diagnostic for the first byte that cannot be decoded; None if there is none."""
     try:
         data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -74,7 +74,7 @@ def _bad_coding_line(error: SyntaxError, path: str) -> Diagnostic:
 
 
 def _syntax_error(text: str, path: str) -> Diagnostic | None:
-    """The interpreter's own syntax error for a text, None where it accepts it."""
+    """The diagnostic for the interpreter's syntax error; None if it accepts the text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -103,7 +103,7 @@ def _unresolved_conflict(before: str, path: str) -> Diagnostic:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets nest, at most. Those in strings and comments count: the answer may be too high, never too low."""
+    """The maximal depth of nested brackets. It counts those in strings and comments too, so it may be too high."""
     deepest = depth = 0
     for bracket in _BRACKET.findall(text):
         depth = depth + 1 if bracket in "([{" else max(0, depth - 1)
