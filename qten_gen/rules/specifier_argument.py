@@ -1,6 +1,6 @@
 """An argument of a specifier is unknown, or is not written as a literal.
 
-qten-gen reads declarations without running them, so it can only use what stands in the text: dimensions are integers or strings,
+qten-gen reads declarations without running them, so it can only use what the text says: dimensions are integers or strings,
 switches are `True` or `False`, and arguments are not unpacked. It would have to guess the value of anything else. An unknown
 argument, such as a misspelt `persistent`, would raise TypeError when the class statement runs.
 """

@@ -92,7 +92,8 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
         ),
         (
             "x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys=[1])",
-            'QG305 keys must be a string or a tuple of strings, got [1]; write keys=("first", "second"), or keys="tasks" for a config field',
+            "QG305 keys must be a string or a tuple of strings, got [1]; "
+            'write keys=("first", "second"), or keys="tasks" for a config field',
         ),
         (
             'x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat="dept")',
