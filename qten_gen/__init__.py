@@ -1,10 +1,10 @@
 """Typed TensorClasses and modules for PyTorch: declare fields, generate plain classes.
 
-The names below are the language of declarations. They are loaded on first use, so that the command line tool, which never
-imports torch, can import this package too.
+The names below are the language of declarations. They are imported at first use, because the command `qten-gen` imports this
+package too, and must not import torch.
 """
 
-# Checkers take the name for typing's; importing typing would cost the command 5 ms.
+# Type checkers treat any TYPE_CHECKING like that of typing. Importing typing would cost the command 5 ms.
 TYPE_CHECKING = False
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""The command: arguments in, exit status out."""
+"""The `qten-gen` command: options, the run, and what it prints."""
 
 DONE, FOUND, MISUSE, INTERNAL, INTERRUPTED = 0, 1, 2, 101, 130
-"""Exit statuses: all is well; errors, or stale outputs; wrong use; a fault of ours; interrupted."""
+"""Exit statuses: success; errors, or stale outputs; wrong usage; a bug in qten-gen; interrupted."""

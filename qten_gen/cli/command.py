@@ -1,7 +1,7 @@
-"""The `qten-gen` command: arguments in, exit status out.
+"""The entry point of the `qten-gen` command, which returns an exit status.
 
-Imports are ordered so that it feels instant: nothing but `sys` before `--version` is answered, the standard library alone while
-nothing has changed (see `run`).
+Imports are late to keep the command fast: `--version` needs `sys` only, and a run over an unchanged tree needs only the standard
+library (see `run`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr: TextIO | None = None) -> int:
-    """Run the command and return its exit status. Nothing is raised, whatever happens."""
+    """Run the command and return its exit status. It never raises."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     out, err = stdout or _escape_unencodable(sys.stdout), stderr or _escape_unencodable(sys.stderr)
     try:
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr
 
 
 def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
-    """Answer `--version`, explain a diagnostic, or generate."""
+    """Print the version, explain a diagnostic, or generate."""
     if arguments in (["--version"], ["-V"]):
         from .. import __version__
 
@@ -58,7 +58,7 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
 
 
 def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
-    """One run over the paths of the command line, or else those of the settings."""
+    """Parse the options, read the settings, run, and print the outcome. Wrong usage is printed and returned as `MISUSE`."""
     from time import perf_counter
 
     from ..project.config import ConfigError, load
@@ -91,7 +91,7 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
 
 
 def _paths(options: Options, config: Config) -> list[str]:
-    """The paths of the command line, or else those of the settings."""
+    """The paths of the command line or, without any, those of the settings."""
     from ..project.config import source_paths
     from ..project.files import display_path
     from .options import UsageError
@@ -100,7 +100,7 @@ def _paths(options: Options, config: Config) -> list[str]:
     if not paths:
         file = display_path(config.path) if config.path else "pyproject.toml"
         raise UsageError(
-            f"no path given; name files or folders (qten-gen src), or set src in [tool.qten-gen] of {file}"
+            f"no path given; pass files or folders (qten-gen src), or set src in [tool.qten-gen] of {file}"
         )
     return paths
 
@@ -115,7 +115,7 @@ def _status(outcome: Outcome, options: Options) -> int:
 
 
 def _escape_unencodable(stream: TextIO) -> TextIO:
-    """A stream of the process that writes what its encoding cannot express as an escape, as Python itself does for errors."""
+    """Make a standard stream write characters outside its encoding as escapes, as `sys.stderr` does."""
     from io import TextIOWrapper
 
     if isinstance(stream, TextIOWrapper):
@@ -124,7 +124,7 @@ def _escape_unencodable(stream: TextIO) -> TextIO:
 
 
 def _silence_broken_pipe(out: TextIO) -> None:
-    """After the reader of a pipe has gone, keep the interpreter from complaining when it closes the stream."""
+    """Prevent the error message that Python prints at exit if the reader of the output has closed the pipe."""
     import os
 
     try:
@@ -134,7 +134,7 @@ def _silence_broken_pipe(out: TextIO) -> None:
 
 
 def _is_interruption(error: BaseException | None) -> bool:
-    """Whether an error goes back to Ctrl-C: Python 3.11 wraps one that comes while a class is being made in a RuntimeError."""
+    """Whether Ctrl-C caused an error. Python 3.11 wraps a KeyboardInterrupt raised in a class statement in a RuntimeError."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True

@@ -1,7 +1,4 @@
-"""`qten-gen explain QG101`: what a diagnostic means, with an example of the mistake and one without it.
-
-The text is the rule's own: its docstring and its tested examples.
-"""
+"""The command `qten-gen explain QG101`, which prints the docstring and the tested examples of a rule."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ _USAGE = "usage: qten-gen explain [CODE]\n"
 
 
 def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
-    """Print the page of a code or name, or the list of all, and return the exit status."""
+    """Print the page of a diagnostic by code or name, or a list of all, and return the exit status."""
     match arguments:
         case ["-h" | "--help"]:
             out.write(_USAGE)
@@ -27,7 +24,7 @@ def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         case [name] if not name.startswith("-"):
             found = next((rule for rule in RULES if name.lower() in (rule.KIND.code.lower(), rule.KIND.name)), None)
             if found is None:
-                err.write(f"error: no diagnostic is called {name}; {_suggestion(name)}\n")
+                err.write(f"error: there is no diagnostic {name}; {_suggestion(name)}\n")
                 return MISUSE
             out.write(page(found))
         case _:
@@ -37,10 +34,7 @@ def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 
 def page(rule: Rule) -> str:
-    """The page of a rule.
-
-    The place of the mistake is marked as in a diagnostic.
-    """
+    """The page of a rule. Carets mark the mistake in the bad example."""
     head = f"{rule.KIND.code} [{rule.KIND.name}], {'an' if rule.KIND.severity == 'error' else 'a'} {rule.KIND.severity}"
     text = (rule.__doc__ or "").strip()
     bad, good = indent(rule.BAD.strip("\n"), "    "), indent(case(rule.GOOD).text.strip("\n"), "    ")
@@ -50,4 +44,4 @@ def page(rule: Rule) -> str:
 def _suggestion(word: str) -> str:
     codes, names = [rule.KIND.code for rule in RULES], [rule.KIND.name for rule in RULES]
     close = nearest(word.upper(), codes, 0.7) or nearest(word.lower(), names)
-    return f"did you mean {close}?" if close else "qten-gen explain lists all"
+    return f"did you mean {close}?" if close else "qten-gen explain lists all diagnostics"

@@ -1,4 +1,4 @@
-"""A fault of ours, as it is told to a user."""
+"""Prints the message for a bug in qten-gen."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .. import __version__
 
 
 def print_faults(tracebacks: Iterable[str], err: TextIO) -> None:
-    """Print faults of ours, and where to report them."""
+    """Print the tracebacks of bugs in qten-gen, and what to report."""
     for text in tracebacks:
         err.write(f"{text.rstrip()}\n\n")
     err.write(
-        "error: this is a bug in qten-gen, not in your code. Nothing was written for the file concerned.\n"
-        "Please report it to its maintainers, with the text above and the source file.\n"
+        "error: this is a bug in qten-gen, not in your code. Nothing was written for the file.\n"
+        "Please report it to the maintainers, with the text above and the source file.\n"
         f"qten-gen {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
     )

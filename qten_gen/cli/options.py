@@ -1,4 +1,4 @@
-"""The command line of `qten-gen`, apart from its verbs."""
+"""Parses the options of `qten-gen`. The command `explain` has its own module."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _DESCRIPTION = """\
 Write typed Python for the TensorClass and Module declarations below the given
 paths: model_qten.py and model_qten.pyi beside model.py.
 
-  path                 files or folders; without one, those that `src` in
-                       [tool.qten-gen] of pyproject.toml names
-  explain [CODE]       say what a diagnostic such as QG101 means, or list all
-                       (a folder of that name is written ./explain)
+  path                 files or folders; by default, those that `src` lists in
+                       [tool.qten-gen] of pyproject.toml
+  explain [CODE]       explain a diagnostic such as QG101, or list them all
+                       (for a folder of that name, write ./explain)
 """
 
 _EPILOG = """\
-exit status: 0 done, 1 errors found or outputs not up to date, 2 wrong use,
+exit status: 0 success, 1 errors found or files out of date, 2 wrong usage,
 101 a bug in qten-gen, 130 interrupted
 """
 
 
 class Color(Enum):
-    """When messages are coloured."""
+    """When to use colours."""
 
     AUTO = "auto"
     ALWAYS = "always"
@@ -38,7 +38,7 @@ class Color(Enum):
     def enabled(self, stream: TextIO) -> bool:
         """Whether to colour what is written to a stream.
 
-        An option comes first, then NO_COLOR, then FORCE_COLOR; without any, it depends on whether a terminal listens.
+        The option takes precedence over NO_COLOR, and NO_COLOR over FORCE_COLOR. Without any of them, terminals get colours.
         """
         if self is not Color.AUTO:
             return self is Color.ALWAYS
@@ -50,7 +50,7 @@ class Color(Enum):
 
 
 class Options(NamedTuple):
-    """What the command line asks for."""
+    """The options of a command line."""
 
     paths: tuple[str, ...]
     mode: Literal["write", "check", "diff"] = "write"
@@ -61,7 +61,7 @@ class Options(NamedTuple):
 
 
 class UsageError(Exception):
-    """A command line that cannot be understood; the text says what is wrong with it."""
+    """A command line with a mistake; the text says what is wrong."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -71,12 +71,12 @@ class _Parser(argparse.ArgumentParser):
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
-        # With a width it need not load shutil and all the compressors to ask the terminal for one.
+        # Without a width, argparse imports shutil to ask the terminal, and with it every compression module.
         super().__init__(prog, max_help_position=25, width=80)
 
 
 def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
-    """The options of a command line; None where it only asked for help or the version, which is then written to `out`.
+    """Parse a command line. For `--help` and `--version`, write the text to `out` and return None.
 
     Raises:
         UsageError: An option is unknown or has a wrong value.
@@ -113,8 +113,8 @@ def _parser() -> _Parser:
     add = parser.add_argument
     add("paths", nargs="*", help=argparse.SUPPRESS)
     modes = parser.add_mutually_exclusive_group()
-    modes.add_argument("--check", action="store_true", help="write nothing; list what is not up to date")
-    modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a diff")
+    modes.add_argument("--check", action="store_true", help="write nothing; list the files that are out of date")
+    modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
     add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{', '.join(OUTPUT_FORMATS)} (full)")
     whens = [item.value for item in Color]
     add("--color", choices=whens, default="auto", metavar="WHEN", help="auto, always or never (auto)")

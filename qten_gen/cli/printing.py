@@ -1,6 +1,7 @@
-"""What a run prints: diagnostics, the changes or their diff, what failed, and the summary.
+"""Prints the outcome of a run: diagnostics, the changes or their diff, failures, and the summary.
 
-Standard output carries the diff, or the one JSON document, and nothing else; otherwise everything but failures and faults.
+With `--diff` or the format `json`, standard output contains the diff or the JSON document and nothing else. Otherwise it contains
+everything except failures and bugs, which go to standard error.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .summary import summary
 
 
 def print_outcome(outcome: Outcome, options: Options, config: Config, seconds: float, out: TextIO, err: TextIO) -> None:
-    """Print all that there is to say after a run that took so many seconds."""
+    """Print the outcome of a run that took `seconds` seconds."""
     form = options.output_format or config.output_format or _default_format()
     messages = err if options.mode == "diff" or form == "json" else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
@@ -40,7 +41,7 @@ def _default_format() -> str:
 
 
 def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextIO) -> None:
-    """The diagnostics in a format; with `--quiet`, the errors. JSON is a document also without any."""
+    """Print the diagnostics, with `--quiet` only the errors. A JSON document is printed even if there are none."""
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
     if shown or form == "json":
         from ..report import report
@@ -51,7 +52,7 @@ def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextI
 
 
 def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
-    """One line for each output that is not as it should be, when checking; for each that was changed, when asked for with -v."""
+    """Print a line for each output that is out of date with `--check`, or was changed with `--verbose`."""
     if options.mode == "check":
         from ..project.header import read_header
 
@@ -63,4 +64,4 @@ def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
         for change in outcome.changes:
             out.write(f"{'removed' if change.new is None else 'written'}: {change.path}\n")
     for path in outcome.blocked:
-        out.write(f"held back: {path}, which depends on a file with errors\n")
+        out.write(f"held back: {path} (depends on a file with errors)\n")

@@ -1,7 +1,7 @@
-"""One run: find the files, see what is fresh, plan the rest, and bring the disk in line with it.
+"""Runs the generator: finds the files, tells fresh from stale ones, plans the stale ones, and writes the changes.
 
-While nothing has changed this module and what it imports is all that is loaded, so the standard library is all it uses;
-the generator proper (`generate`) is imported when there is something to generate.
+A run over an unchanged tree loads only this module and what it imports at the top, so these use the standard library alone. The
+generator itself (`generate`) is imported when there is something to generate.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What a run found and did. `changes` were made where the run writes, and would be made where it does not."""
+    """What a run found and did. With `writes` off, `changes` are those that it would make."""
 
     sources: int
     up_to_date: int
@@ -39,10 +39,10 @@ class Outcome(NamedTuple):
 
 
 def run(paths: Sequence[str], config: Config, writes: bool = True) -> Outcome:
-    """Generate what is declared below the paths; with `writes` off, only find out what would be done.
+    """Generate the code for the declarations below the paths. With `writes` off, change no file.
 
     Raises:
-        PathError: A path is missing, or is no Python source, or went away during the run.
+        PathError: A path does not exist, is not a Python source, or disappeared during the run.
     """
     base = config.root or "."
     context = [os.path.join(base, folder) for folder in config.src]
@@ -87,7 +87,7 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
 
 
 def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, FreshRecord]]:
-    """Plan what is not fresh, make the changes if asked to, and say what is fresh now."""
+    """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records."""
     existing = _existing_outputs(state)
     planned = _plan(state, existing)
     found = changes(planned.outputs, existing)
@@ -108,7 +108,7 @@ def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, Fre
 
 
 def _existing_outputs(state: ProjectState) -> dict[str, bytes]:
-    """The outputs that the plan is made against: those of the stale targets, and orphans."""
+    """The bytes of the outputs that a plan may change: those of the stale targets, and orphans."""
     outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
     return {**{path: read_output(path) for path in outputs}, **state.orphans}
 
@@ -120,8 +120,8 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> Plan:
     try:
         sources = {path: read_source(path) for path in needed}
     except OSError as error:
-        raise PathError(f"{error.filename} went away during the run: {error.strerror}") from None
-    # The parser makes millions of objects that live to the end: looking for garbage among them costs a tenth of the time.
+        raise PathError(f"{error.filename} disappeared during the run: {error.strerror}") from None
+    # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
     gc.disable()
     try:
         from ..generate.plan import plan
@@ -144,7 +144,7 @@ def _write(found: Sequence[Change]) -> list[Failure]:
 
 
 def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> dict[str, FreshRecord]:
-    """The stale targets that are fresh after the run: no error, and all outputs on the disk as planned."""
+    """Records of the targets that are fresh after the run: they have no error, and their outputs on disk are as planned."""
     unfinished = {item.path for item in planned.diagnostics if item.is_error} | set(planned.blocked)
     unfinished |= {crash.path for crash in planned.crashes}
     now = time.time_ns()
@@ -159,7 +159,7 @@ def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> 
 
 
 def _recorded(output: str, now: int) -> Signature:
-    """The signature of an output that is as planned."""
+    """The signature of an output whose content is as planned."""
     try:
         status = os.stat(output)
     except OSError:
@@ -169,16 +169,16 @@ def _recorded(output: str, now: int) -> Signature:
 
 
 def _recorded_warning(item: Diagnostic) -> Diagnostic:
-    """A warning as the manifest keeps it."""
+    """A warning without the parts that the manifest does not store."""
     from ..model.diagnostics import Diagnostic
 
     return Diagnostic(item.kind, item.message, help=item.help, notes=item.notes, span=item.span)
 
 
 def _remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
-    """Save what is known now, unless it is what was known before.
+    """Save the manifest if it has changed.
 
-    What an earlier run found about files that are not among the paths of this one is kept while these files exist.
+    The records of files outside the paths of this run are kept as long as the files exist.
     """
     previous, names = state.previous, state.names
     records = {names[path]: record for path, record in state.records.items()}

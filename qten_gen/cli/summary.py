@@ -1,4 +1,4 @@
-"""The last line of a run: what was found and done, in figures."""
+"""Writes the summary, the last line that a run prints."""
 
 from collections import Counter
 
@@ -10,16 +10,16 @@ _PROPOSED = {"stale": "to write", "missing": "to write", "orphan": "to remove"}
 
 
 def summary(outcome: Outcome, mode: str, seconds: float) -> str:
-    """One line, without its end: `12 files up to date, 2 written, 1 removed in 0.21s`.
+    """The summary without a newline: `12 files up to date, 2 written, 1 removed in 0.21s`.
 
-    `mode` is `write`, `check` or `diff`. Figures that are zero are left out.
+    `mode` is `write`, `check` or `diff`. Counts of zero are left out.
     """
     parts = [part for part in (_errors(outcome), _files(outcome, mode), _warnings(outcome)) if part]
     return f"{'; '.join(parts)} in {seconds:.2f}s"
 
 
 def _errors(outcome: Outcome) -> str:
-    """`3 errors in 2 files, nothing written for them`; a file that is held back has no error of its own."""
+    """`3 errors in 2 files, 1 file held back`. A file that is held back has no error itself."""
     found = [item for item in outcome.diagnostics if item.is_error]
     parts = []
     if found:
@@ -40,7 +40,7 @@ def _warnings(outcome: Outcome) -> str:
 
 
 def _files(outcome: Outcome, mode: str) -> str:
-    """`12 files up to date, 2 written`: the noun stands with the first figure."""
+    """`12 files up to date, 2 written`. Only the first count has the noun."""
     words = {"write": _DONE, "check": _CHECKED, "diff": _PROPOSED}[mode]
     figures = Counter({"up to date": outcome.up_to_date})
     for change in outcome.changes:

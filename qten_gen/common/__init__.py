@@ -1,5 +1,4 @@
-"""What every part of the package may import, the runtime and a run that changes nothing included.
+"""Small functions and constants that every part of the package can import, including the runtime.
 
-Small functions and constants over strings. They know no other part of the package, and importing one of these files costs next to
-nothing.
+These files import no other part of the package and are fast to import, because a run over an unchanged tree needs them.
 """

@@ -1,8 +1,8 @@
-"""The number of the output format, in a place that a run over an unchanged tree can read."""
+"""The number of the output format."""
 
 FORMAT = 12
-"""It changes when the generated text for an unchanged declaration does.
+"""Raise it when the text generated for an unchanged declaration changes.
 
-Every fingerprint, every header of a generated file and the key of the manifest contain it, so that a new number makes all
-outputs stale.
+Every fingerprint, every header of a generated file and the key of the manifest contain it. So a new number makes all outputs
+stale.
 """

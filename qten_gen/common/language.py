@@ -1,7 +1,7 @@
-"""The words of the declaration language: qualified names, class flags and class keywords.
+"""The vocabulary of the declaration language: qualified names, class flags and class keywords.
 
-The readers resolve a name in a declaration to one of these qualified names and compare it with the constant. The runtime uses
-the same constants, so that both sides mean one thing by a word.
+The readers resolve a name in a declaration to a qualified name, and compare that with these constants. The runtime uses the same
+constants.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which Python values generated code may spell out: the one place where both readers, of text and of objects, learn it."""
+"""Decides which Python values generated code writes as literals. Both readers, of text and of objects, use it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SCALARS = (type(None), bool, int, float, complex, str, bytes)
 
 
 def literal_of(value: object) -> str | None:
-    """The canonical text of a value that cannot be changed in place; None where it has no literal.
+    """The canonical literal of an immutable value; None if it has none.
 
     >>> literal_of(1e-3), literal_of((1, "a")), literal_of([]), literal_of(float("inf"))
     ('0.001', "(1, 'a')", None, None)
@@ -19,7 +19,7 @@ def literal_of(value: object) -> str | None:
     try:
         literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None  # the text of an infinite float is a name
+        return None  # such as inf, whose repr is a name
     return text
 
 

@@ -1,8 +1,8 @@
-"""Relative imports → module names. Standard library only, and little of it: every run needs this."""
+"""Resolves relative imports to module names."""
 
 
 def absolute(module: str, importer: str, is_package: bool) -> str:
-    """A module name as an import statement in `importer` spells it, without leading dots; empty where it leads out of everything.
+    """The absolute name of a module that `importer` imports as `module`; empty if the dots lead above the top level.
 
     >>> absolute(".base", "shop.model", is_package=False), absolute("..base", "shop.sub", is_package=True)
     ('shop.base', 'shop.base')

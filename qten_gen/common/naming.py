@@ -1,4 +1,4 @@
-"""How the private attributes of generated classes are named. The generator writes these names and the runtime looks them up."""
+"""The names of the private attributes of generated classes, which the generator writes and the runtime reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PRIVATE_NAMES = frozenset(
 
 
 def storage(name: str) -> str:
-    """The private attribute that holds a field of a TensorClass. Two fields never share one.
+    """The private attribute that stores a field of a TensorClass. No two fields have the same one.
 
     >>> storage("tokens"), storage("map"), storage("map_")
     ('_tokens', '_map_', '_map__')

@@ -1,7 +1,7 @@
-"""How the reader of class statements learns what a field specifier was called with.
+"""The interface through which `reflection` reads the arguments of a field specifier.
 
-`param("3*dim", "dim")` leaves a record in the class body. Its class has a method `__specifier_call__`, which returns the call as
-plain data. The records stand in `runtime.declaring.fields` and are read in `reflection`, which do not import each other.
+`param("3*dim", "dim")` returns a record. Its class has a method `__specifier_call__`, which returns the call as plain data. The
+classes of the records are in `runtime.declaring.fields`, which `reflection` does not import.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ class RecordedCall(NamedTuple):
     args: tuple[object, ...] = ()
     """The positional arguments: `("3*dim", "dim")`."""
     kwargs: Mapping[str, object] = {}
-    """The keyword arguments. One that has its default may be left out."""
+    """The keyword arguments. Those with their default value may be missing."""
 
 
 def recorded_call(value: object) -> RecordedCall | None:
-    """The call that left a record in a class body; None for any object that is not a record.
+    """The call that returned a record; None for an object that is not a record.
 
-    The method is looked up on the type, as Python does with special methods, because a default may be an object that has every
-    attribute one asks for.
+    The method is looked up on the type, as Python does for special methods, because a default may be an object that has every
+    attribute, such as a mock.
     """
     method: Callable[[object], RecordedCall] | None = getattr(type(value), "__specifier_call__", None)
     return None if method is None else method(value)

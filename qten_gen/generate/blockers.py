@@ -1,4 +1,4 @@
-"""Which files cannot be generated because others that they depend on have errors."""
+"""Finds the files that cannot be generated because a file that they depend on has errors."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..project.import_graph import closure
 def dependencies(
     files: Iterable[FileDecl], imports: Mapping[str, Collection[str]], undecided: Collection[str]
 ) -> dict[str, set[str]]:
-    """For each file, those that it depends on: where the bases of its classes are declared, and what it imports of `undecided`.
+    """For each file, the files that declare the bases of its classes, and those of `undecided` that it imports.
 
-    `undecided` are the files of which nobody can say what they declare.
+    `undecided` are files whose declarations are not known, because a file could not be read.
     """
     listed = list(files)
     homes = {item.qualified: file.source.path for file in listed for item in file.declarations}
@@ -27,6 +27,6 @@ def dependencies(
 
 
 def blockers(dependencies: Mapping[str, Collection[str]], broken: Collection[str]) -> dict[str, set[str]]:
-    """For each file that depends on broken files, over any number of steps, those files."""
+    """For each file that depends on broken files, directly or indirectly, those broken files."""
     found = {path: closure([path], lambda item: dependencies.get(item, ())) - {path} for path in dependencies}
     return {path: behind & set(broken) for path, behind in found.items() if not behind.isdisjoint(broken)}

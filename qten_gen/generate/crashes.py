@@ -1,4 +1,4 @@
-"""Faults of ours: noted with the file and the stage, so that the other files are spared."""
+"""Records bugs in qten-gen with the file and the stage, so that the other files are still generated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A fault of ours: the file it happened at, the stage, and the traceback."""
+    """An unexpected exception: the file, the stage, and the traceback."""
 
     path: str
     stage: str
@@ -23,7 +23,7 @@ class Crash:
 def attempt(
     crashes: list[Crash], path: str, stage: str, step: Callable[_P, _T], *args: _P.args, **keywords: _P.kwargs
 ) -> _T | None:
-    """The result of a stage; None, and a crash added to `crashes`, where it raises."""
+    """Call `step` and return its result. If it raises, add a crash to `crashes` and return None."""
     try:
         return step(*args, **keywords)
     except Exception:

@@ -1,7 +1,7 @@
-"""The stages for one group of files: read, link, check, locate, render.
+"""Plans one group of files: reads, links, checks, locates and renders them.
 
-A group is what has to be read together (see `project.import_graph`). What is wrong in one file does not stop the others, unless
-they depend on it.
+The files of a group import each other, so they are read together (see `project.import_graph`). An error in one file blocks only
+the files that depend on it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .obstacles import obstacles, unknown_root
 from .outputs import render_outputs
 
 _UNREADABLE = (SYNTAX_ERROR, UNDECODABLE_FILE)
-"""After one of these nothing is known of what a file declares."""
+"""After one of these errors, the declarations of a file are not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupPlan:
-    """The plan of a group, as in `Plan`; `keeping` are the sources whose existing outputs are not orphans."""
+    """The plan of a group, as in `Plan`. `keeping` are the sources whose existing outputs are not orphans."""
 
     outputs: Mapping[str, str]
     diagnostics: tuple[Diagnostic, ...]
@@ -45,9 +45,9 @@ def plan_group(
     existing: Mapping[str, bytes],
     targets: frozenset[str],
 ) -> GroupPlan:
-    """Plan the outputs of those files of a group that are targets. Nothing is raised.
+    """Plan the outputs of the targets in a group. It does not raise.
 
-    Diagnostics of the other files are in the plan only where these block a target.
+    The plan contains diagnostics of another file only if that file blocks a target.
     """
     texts = {path: sources[path] for path in group}
     imports = {path: [target for target in graph.imports[path] if target in texts] for path in group}
@@ -57,7 +57,7 @@ def plan_group(
     checked = inconsistent + _check(linked, texts.keys() - graph.imported, crashes)
 
     unread = {item.path for item in found if item.kind in _UNREADABLE} | {crash.path for crash in crashes}
-    # What is missing in a file because another could not be read is no fault of that file, and proves nothing.
+    # Diagnostics in a file that imports an unreadable one may be caused by that, so they are dropped.
     undecided = closure(unread, importers_of(imports).__getitem__) - unread
     declaring = {path: file for path, file in linked.items() if file.declarations}
     found += [item for item in checked if item.path not in undecided]
@@ -80,9 +80,9 @@ def plan_group(
 def _read(
     texts: Mapping[str, bytes], graph: SourceGraph, crashes: list[Crash]
 ) -> tuple[list[SourceFile], list[Diagnostic]]:
-    """Every file as it reads, and what is wrong where one cannot be read.
+    """Read all files, and return them with the diagnostics of those that cannot be read.
 
-    Those to whose names others give a meaning are read a second time, when all the others are known.
+    Files whose names depend on other files are read a second time, after all others.
     """
     files: list[SourceFile] = []
     found: list[Diagnostic] = []
@@ -100,14 +100,14 @@ def _read(
 
 
 def _read_again(file: SourceFile, texts: Mapping[str, bytes], context: ImportContext) -> SourceFile:
-    """The file as it reads when one knows what others bring to it."""
+    """Read a file again, with what it needs to know of other files."""
     return read(texts[file.path], file.path, file.module, file.is_package, context)[0]
 
 
 def _link(files: list[SourceFile], crashes: list[Crash]) -> tuple[dict[str, FileDecl], list[Diagnostic]]:
-    """The linked files by path, and what is wrong with the bases of their classes.
+    """Link the files, and return them by path with the diagnostics about bases.
 
-    After a fault each file of the batch has a crash, so that its outputs are not taken for orphans.
+    If linking crashes, each file of the batch gets a crash, so that its outputs do not count as orphans.
     """
     linked: dict[str, FileDecl] = {}
     found: list[Diagnostic] = []
@@ -122,9 +122,9 @@ def _link(files: list[SourceFile], crashes: list[Crash]) -> tuple[dict[str, File
 
 
 def _batches(files: list[SourceFile]) -> Iterator[tuple[list[SourceFile], list[str]]]:
-    """The files to link at once, and the paths whose results count.
+    """The files to link together, with the paths whose results are used.
 
-    Scripts in different folders may be modules of one name: each such file is linked with the rest without its namesakes.
+    Scripts in different folders may have the same module name. Each of them is linked with the rest, but without its namesakes.
     """
     by_module: dict[str, list[SourceFile]] = {}
     for file in files:
@@ -138,7 +138,7 @@ def _batches(files: list[SourceFile]) -> Iterator[tuple[list[SourceFile], list[s
 
 
 def _check(linked: Mapping[str, FileDecl], unimported: Collection[str], crashes: list[Crash]) -> list[Diagnostic]:
-    """What the rules find in all files; `unimported` are those that no other file imports."""
+    """Run the rules on all files. `unimported` are the files that no other file imports."""
     project = rules.Project.of(tuple(linked.values()), unimported)
     found: list[Diagnostic] = []
     for path, file in linked.items():
@@ -151,12 +151,12 @@ def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:
 
 
 def _locate(found: Sequence[Diagnostic], texts: Mapping[str, bytes], crashes: list[Crash]) -> tuple[Diagnostic, ...]:
-    """The diagnostics with their spans, or as they are where locating them fails."""
+    """The diagnostics with their spans, or without if locating them crashes."""
     return ordered(attempt(crashes, min(texts), "locating", locate, found, texts) or found)
 
 
 def _render(files: Iterable[FileDecl], crashes: list[Crash]) -> dict[str, str]:
-    """The outputs of all files that had no crash, by path."""
+    """Render the outputs of all files without a crash, by path."""
     crashed = {crash.path for crash in crashes}
     outputs: dict[str, str] = {}
     for file in files:

@@ -1,6 +1,6 @@
-"""The generator for a running program: classes whose declaration no file was generated for.
+"""Generates a class in a running program, if no file was generated for its declaration.
 
-The runtime reaches it by name, only when such a class is declared; it shares templates and rules with the command.
+The runtime imports this module by name, when such a class is declared. It uses the same templates and rules as the command.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .render import render_class
 
 
 def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
-    """The generated Python of one class; `parents` are its declared ancestors by qualified name.
+    """Generate the Python code of one class. `parents` are its declared ancestors by qualified name.
 
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
@@ -34,7 +34,7 @@ def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
 
 
 def is_tensorclass(name: str) -> bool:
-    """Whether a qualified name is a TensorClass, from the text of the module that defines it; nothing is imported."""
+    """Whether a qualified name is a TensorClass. It reads the text of the module that defines it, without importing it."""
     module, _, cls = name.rpartition(".")
     return cls in _tensorclasses(module)
 
@@ -51,7 +51,7 @@ def _tensorclasses(module: str) -> frozenset[str]:
 
 
 def _with_bases(module: str) -> Iterator[SourceFile]:
-    """The source of a module, and of those of its package that bases of its classes may come from, over any number of steps."""
+    """The source of a module, and of the modules of its package that bases of its classes may come from, also indirectly."""
     waiting, seen = [module], {module}
     while waiting:
         source = _read(waiting.pop())
@@ -63,7 +63,7 @@ def _with_bases(module: str) -> Iterator[SourceFile]:
 
 
 def _modules_of_bases(source: SourceFile) -> Iterator[str]:
-    """The modules that bases of classes are imported from; where a file has no classes, all that it may pass bases on from."""
+    """The modules that bases of classes are imported from; for a file without classes, which may reexport bases, all imports."""
     heads = {name.partition(".")[0] for cls in source.classes for base in cls.bases for name in base.names}
     written = [imported.module for name, imported in source.imports.items() if name in heads or not source.classes]
     for module in (*written, *source.star_imports):

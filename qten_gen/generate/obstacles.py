@@ -1,4 +1,4 @@
-"""What stands in the way of the outputs of a file, whatever it declares: their names, the file's own, how it is imported."""
+"""Checks whether the outputs of a file can be written and imported, whatever the file declares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..project.output_names import outputs_of
 
 
 def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
-    """Errors for a file that declares: an output would overwrite a file that is not ours, or could not be imported."""
+    """Errors for a file with declarations whose output would overwrite a foreign file, or could not be imported."""
     for output in outputs_of(path):
         if output in existing and read_header(existing[output]) is None:
             yield Diagnostic(
@@ -26,19 +26,19 @@ def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
     if not stem.isidentifier() or iskeyword(stem):
         yield Diagnostic(
             UNIMPORTABLE_FILE,
-            f"{stem!r} is no module name, so nothing can import what is generated for this file",
-            help="rename the file: letters, digits and underscores, not starting with a digit",
+            f"{stem!r} is not a valid module name, so the generated module could not be imported",
+            help="rename the file; use letters, digits and underscores, and do not start with a digit",
             path=path,
         )
 
 
 def unknown_root(path: str, module: str, mismatch: ImportMismatch) -> Diagnostic:
-    """The warning that a file, taken for `module`, is part of a package which has no `__init__.py`."""
+    """The warning that a file, read as `module`, belongs to a package without an `__init__.py`."""
     folder = dirname(path) or "."
     root = f'"{mismatch.root}"' if mismatch.root else f"the folder above {folder}"
     return Diagnostic(
         UNKNOWN_ROOT,
-        f"{mismatch.evidence}; there is no {join(folder, '__init__.py')}, so it is taken for the module {module}",
-        help=f"create that file, or name where modules are imported from: source-roots = [{root}] in [tool.qten-gen]",
+        f"{mismatch.evidence}; there is no {join(folder, '__init__.py')}, so it is read as the module {module}",
+        help=f"create that file, or set source-roots = [{root}] in [tool.qten-gen]",
         path=path,
     )

@@ -1,4 +1,4 @@
-"""Declarations of a file → its outputs by path, each proved to be Python."""
+"""Renders the outputs of a file and checks that they compile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def render_outputs(file: FileDecl) -> dict[str, str]:
     """The texts of the outputs of a file.
 
     Raises:
-        SyntaxError: A rendered text is not Python, which is a fault of ours.
+        SyntaxError: A rendered text is not valid Python, which is a bug in qten-gen.
     """
     texts = render(file)
     module, stub = outputs_of(file.source.path)
@@ -24,7 +24,10 @@ def render_outputs(file: FileDecl) -> dict[str, str]:
 
 
 def _check_compiles(path: str, text: str) -> None:
-    """Raise a SyntaxError where a text is not Python. A declaration may use syntax that is newer than this interpreter."""
+    """Raise SyntaxError if a text is not valid Python.
+
+    If this interpreter rejects it, libcst decides, because a declaration may use newer syntax.
+    """
     if "\0" in text:  # `compile` raises another exception before Python 3.11.4, and libcst accepts it in strings
         raise SyntaxError("source code cannot contain null bytes")
     try:
@@ -39,4 +42,6 @@ def _check_compiles(path: str, text: str) -> None:
         else:
             return
         raise
-    compile(text, path, "exec", dont_inherit=True)  # what the grammar allows and Python does not, such as a name twice
+    compile(
+        text, path, "exec", dont_inherit=True
+    )  # finds errors that parsing alone does not, such as a repeated parameter

@@ -1,8 +1,8 @@
-"""What a run would do: source files in, generated texts and diagnostics out. No disk, no settings, nothing raised.
+"""Plans a run: returns generated texts and diagnostics for the bytes of source files, without reading the disk or settings.
 
-Everything that wants generated text calls `plan`: the command, its `--check` and `--diff`, tests. The stages are read, link,
-check, locate and render, for one group of files at a time (see `generate.group`). A fault of ours in one file becomes a `Crash`
-and spares the others.
+The command, its options `--check` and `--diff`, and the tests all call `plan`, which does not raise. It reads, links, checks,
+locates and renders one group of files at a time (see `generate.group`). A bug in qten-gen that one file triggers becomes a
+`Crash`, and the other files are still generated.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from .group import GroupPlan, plan_group
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The texts that outputs should have, None where an output has to go, and what there is to say.
+    """The texts of the outputs (None to remove an output) and the diagnostics.
 
-    Outputs of a file with errors are not in it, and neither are those of `blocked` files: these have no error themselves, but
-    depend on a file that has.
+    It has no outputs for files with errors, or for `blocked` files, which have no error themselves but depend on a file with one.
     """
 
     outputs: dict[str, str | None] = field(default_factory=dict)
@@ -38,13 +37,13 @@ def plan(
     targets: Collection[str] | None = None,
     graph: SourceGraph | None = None,
 ) -> Plan:
-    """Plan the outputs of `targets`, all sources if None, given what lies on the disk.
+    """Plan the outputs of `targets`, given the outputs that exist.
 
     Args:
         sources: The bytes of the files by path: at least those of every group with a target.
-        existing: Outputs by path; those whose source is not among the sources any more are removed if they are ours.
-        targets: The files to generate for.
-        graph: The sources of the run and their imports; without it, `sources` are all that there are, and a folder is a
+        existing: The bytes of existing outputs by path. Those without a source are removed if qten-gen wrote them.
+        targets: The files to generate for; None for all sources.
+        graph: The sources of the run and their imports. None means that `sources` are all sources, and that a folder is a
             package if its `__init__.py` is one of them.
     """
     known = graph or graph_from_texts(sources, {source_of(path) for path in existing})
@@ -64,7 +63,7 @@ def plan(
 def _orphans(
     existing: Mapping[str, bytes], outputs: Collection[str], groups: Iterable[GroupPlan], others: Collection[str]
 ) -> dict[str, None]:
-    """The outputs of ours that have to go: nothing declares them any more. Those of `others` are not judged."""
+    """The generated files to remove, because no source declares them any more. Those of `others` are kept."""
     keeping = {path for group in groups for path in group.keeping}.union(others)
     found = sorted(path for path in existing.keys() - set(outputs) if source_of(path) not in keeping)
     return dict.fromkeys(path for path in found if is_ours(path, existing[path]))

@@ -1,7 +1,7 @@
-"""Source files → declarations: names followed across files, bases found, inherited fields put in place.
+"""Turns source files into declarations: resolves names across files, finds bases, and adds inherited fields.
 
-Pure, and independent of the order of the files: imports under TYPE_CHECKING, import cycles and re-exports through packages need
-no special care, because nothing is executed.
+The result does not depend on the order of the files. Import cycles, imports under TYPE_CHECKING and reexports are ordinary cases,
+because no code is executed.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from .names import Names
 
 
 def link(files: Sequence[SourceFile]) -> tuple[tuple[FileDecl, ...], tuple[Diagnostic, ...]]:
-    """What all files declare together, in the order given, and what is wrong with their bases.
+    """Link the files, and return their declarations in the given order with the diagnostics about bases.
 
-    A class declares where `TensorClass` or `Module` of qten_gen is among its ancestors. Ancestors in files that are not among
-    `files` are taken for plain classes.
+    A class is a declaration if `TensorClass` or `Module` of qten_gen is among its ancestors. A class from a file that is not in
+    `files` counts as a plain class.
     """
     names = Names(files)
     ancestry = Ancestry(names)
@@ -35,7 +35,7 @@ def _linked(
     declarations: Mapping[str, Declaration],
     by_module: Mapping[str, SourceFile],
 ) -> FileDecl:
-    """The declarations of a file, with the declarations and the files that these mention."""
+    """The declarations of a file, with the declarations and files that they mention."""
     found = related(own, declarations)
     modules = {declaration.module for declaration in found.values()} | {
         handler.module for declaration in own if isinstance(declaration, ModuleDecl) for handler in declaration.handlers

@@ -1,4 +1,4 @@
-"""Which classes declare, and the order of their ancestors."""
+"""Finds the ancestors of classes and their order, and so the classes that are declarations."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ class Ancestry:
         self._mros: dict[str, tuple[str, ...] | None] = {}
 
     def bases(self, qualified: str) -> tuple[str, ...]:
-        """Resolved names of a class's bases; none for a class outside the run."""
+        """The resolved names of the bases of a class; empty for a class outside the run."""
         found = self._names.class_of(qualified)
         return tuple(self._names.resolve(base.name) for base in found[1].bases) if found else ()
 
     def mro(self, qualified: str) -> tuple[str, ...]:
-        """The class and its ancestors in the order of attribute lookup; depth first where no consistent order exists."""
+        """The class and its ancestors in method resolution order, or depth first if no consistent order exists."""
         return self._linear(qualified, ()) or tuple(self._depth_first(qualified, set()))
 
     def roots(self, qualified: str) -> frozenset[Root]:
-        """Which roots are among the ancestors, the class itself left out."""
+        """The roots among the ancestors of a class, without the class itself."""
         return frozenset(ROOTS[name] for name in self.mro(qualified)[1:] if name in ROOTS)
 
     def root(self, qualified: str) -> Root | None:
-        """The root of a declaration, None for any other class."""
+        """The root of a declaration; None for any other class."""
         roots = self.roots(qualified)
         return next((root for root in Root if root in roots), None)
 
     def diagnostics(self) -> Iterator[Diagnostic]:
-        """What is wrong with the bases of all classes."""
+        """The diagnostics about the bases of all classes."""
         for file in self._names.files:
             for cls in file.classes:
                 for found in self._checked(file, cls):
                     yield replace(found, path=file.path)
 
     def _linear(self, qualified: str, below: tuple[str, ...]) -> tuple[str, ...] | None:
-        """C3 linearisation; None where there is none or where the class is its own ancestor."""
+        """The C3 linearisation; None if it does not exist, or if the class is its own ancestor."""
         if qualified in below:
             return None
         if qualified not in self._mros:
@@ -74,7 +74,7 @@ class Ancestry:
                 yield from self._depth_first(base, seen)
 
     def _checked(self, file: SourceFile, cls: ClassSource) -> Iterator[Diagnostic]:
-        """Bases that nothing defines, and bases of a declaration that cannot be combined; without the path."""
+        """Diagnostics for bases that are not defined, and for bases that cannot be combined, without the path."""
         qualified = f"{file.module}.{cls.name}"
         roots = self.roots(qualified)
         for base in cls.bases:
@@ -86,15 +86,15 @@ class Ancestry:
                 INCONSISTENT_BASES,
                 f"the bases of {cls.name} have no consistent order",
                 cls.place / "name",
-                help="name a class before its own bases, and no class among its own ancestors",
+                help="list a class before its own bases, and do not derive a class from itself",
             )
         if roots and (other := self._other_kind(qualified)):
             kind, name = ("", other) if other in OTHER_KINDS else ("the dataclass ", other.rpartition(".")[2])
             yield Diagnostic(
                 INCONSISTENT_BASES,
-                f"{cls.name} derives from {kind}{name}, and cannot be made both ways",
+                f"{cls.name} derives from {kind}{name}, which a declaration cannot do",
                 cls.place / "name",
-                help=f"take {name} out of its bases, or give it a field of that type",
+                help=f"remove {name} from its bases, or declare a field of that type",
             )
         if len(roots) > 1:
             yield Diagnostic(
@@ -105,7 +105,7 @@ class Ancestry:
             )
 
     def _other_kind(self, qualified: str) -> str | None:
-        """The qualified name of an ancestor that is made in a way of its own, None where there is none."""
+        """The qualified name of an ancestor that cannot be combined with a declaration, such as an Enum; None without one."""
         for name in self.mro(qualified)[1:]:
             found = self._names.class_of(name)
             if name in OTHER_KINDS:
@@ -115,13 +115,13 @@ class Ancestry:
         return None
 
     def _unresolved(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
-        """The diagnostic for a base that nothing defines. A base outside the run is taken for a plain class."""
+        """The diagnostic for a base that is not defined. A base outside the run counts as a plain class."""
         resolved = self._names.resolve(base.name)
         if resolved and "." not in resolved:
             if file.has_star_import and not any(field.specifier for field in cls.fields):
                 return None
             help = did_you_mean(resolved, sorted(file.names), "import it by name, or define it in this file")
-            return Diagnostic(UNRESOLVED_BASE, f"nothing in this file defines the base {resolved}", base.place, help)
+            return Diagnostic(UNRESOLVED_BASE, f"the base {resolved} is not defined in this file", base.place, help)
         located = self._names.locate(resolved)
         if located is None:
             return None
@@ -130,13 +130,13 @@ class Ancestry:
         if head in target.names or "__getattr__" in target.names or target.has_star_import:
             return None
         if target.is_package and head != rest:
-            return None  # a module of the package, which nobody had a reason to read
+            return None  # may be in a module of the package that was not read
         help = did_you_mean(head, sorted(target.names), "define it there, or import it from where it is defined")
-        return Diagnostic(UNRESOLVED_BASE, f"{target.module} has no {head}", base.place, help)
+        return Diagnostic(UNRESOLVED_BASE, f"{target.module} does not define {head}", base.place, help)
 
 
 def _merge(orders: list[tuple[str, ...]]) -> tuple[str, ...] | None:
-    """The C3 merge: the first head that no other order has further down, again and again."""
+    """The C3 merge: repeatedly takes the first head that is not in the tail of another order."""
     merged: list[str] = []
     orders = [order for order in orders if order]
     while orders:

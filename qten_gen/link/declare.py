@@ -1,4 +1,4 @@
-"""Class statements and their ancestors → declarations."""
+"""Builds declarations from class statements and their ancestors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 """A plain or dotted name."""
 
 Registrations = Mapping[str, tuple[RegistrationDecl, ...]]
-"""Handlers by the qualified name of the module that they are registered for."""
+"""Handlers by the qualified name of the Module that they are registered for."""
 
 
 def declare_all(names: Names, ancestry: Ancestry) -> dict[str, Declaration]:
@@ -51,7 +51,7 @@ def declare_all(names: Names, ancestry: Ancestry) -> dict[str, Declaration]:
 
 
 def related(own: tuple[Declaration, ...], declarations: Mapping[str, Declaration]) -> dict[str, Declaration]:
-    """The declarations that those of a file mention, and those that these mention in turn."""
+    """The declarations of a file, and all that they mention directly or indirectly."""
     found: dict[str, Declaration] = {declaration.qualified: declaration for declaration in own}
     waiting = list(own)
     while waiting:
@@ -73,7 +73,7 @@ def _mentioned(declaration: Declaration) -> Iterator[str]:
 
 
 def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
-    """The flags that a class statement gives, in keyword or bracket form. Unknown ones are left out."""
+    """The flags of a class statement, as keywords or in brackets. Unknown flags are left out."""
     given = {name for name, value in cls.keywords if value.literal == "True"}
     for base in cls.bases:
         if names.resolve(base.name) == Root.TENSORCLASS.value:
@@ -82,7 +82,7 @@ def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
 
 
 def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry) -> TensorClassDecl:
-    """What a TensorClass statement declares. An inherited field keeps its position when the class declares it anew."""
+    """The declaration of a TensorClass. A field that the class redeclares keeps its inherited position."""
     qualified = f"{file.module}.{cls.name}"
     lineage = _lineage(qualified, names, ancestry)
     inherited: dict[str, FieldDecl] = {}
@@ -111,7 +111,7 @@ def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Anc
 def _module(
     file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry, registrations: Registrations
 ) -> ModuleDecl:
-    """What a Module statement declares. An inherited field keeps its position when the class declares it anew."""
+    """The declaration of a Module. A field that the class redeclares keeps its inherited position."""
     qualified = f"{file.module}.{cls.name}"
     lineage = _lineage(qualified, names, ancestry)
     inherited: dict[str, ModuleField] = {}
@@ -148,7 +148,7 @@ def is_virtual(method: MethodSource) -> bool:
 
 
 def _lineage(qualified: str, names: Names, ancestry: Ancestry) -> list[tuple[str, ClassSource]]:
-    """The class and those of its ancestors that declare, in the order of attribute lookup."""
+    """The class and those of its ancestors that are declarations, in method resolution order."""
     found = ((name, names.class_of(name)) for name in ancestry.mro(qualified))
     return [(name, item[1]) for name, item in found if item and (name == qualified or ancestry.root(name))]
 
@@ -214,7 +214,7 @@ def _defines(qualified: str, method: str, names: Names, ancestry: Ancestry) -> b
 
 
 def _handlers(qualified: str, registrations: Registrations, ancestry: Ancestry) -> tuple[RegistrationDecl, ...]:
-    """The handlers that a module answers to, inherited ones included: one for each type, the most specific type first."""
+    """The handlers of a Module, including inherited ones: one for each type, the most specific type first."""
     found: dict[str, RegistrationDecl] = {}
     for owner in ancestry.mro(qualified):
         for registration in registrations.get(owner, ()):
@@ -223,7 +223,7 @@ def _handlers(qualified: str, registrations: Registrations, ancestry: Ancestry) 
 
 
 def _registrations(names: Names) -> Registrations:
-    """The handlers registered for each module, in the order of module names and lines."""
+    """The handlers registered for each Module, sorted by file and line."""
     found: dict[str, tuple[RegistrationDecl, ...]] = {}
     for file in sorted(names.files, key=lambda file: file.module):
         for source in file.registrations:

@@ -1,8 +1,8 @@
-"""What a file has to know of the others before its names mean anything: star imports, and names of libraries that they reexport.
+"""Finds what a file must know about other files to resolve its names: star imports, and reexported names of libraries.
 
-`from .base import *` binds what `base` exports. `from .common import Tensor` means `torch.Tensor` where `common` imports it from
-there, and whether an annotation is a tensor, or a call a `param`, is decided while a file is read. So the few files that need it
-are read a second time, with what this module finds in the first reading of all.
+`from .base import *` binds the names that `base` exports. `from .common import Tensor` means `torch.Tensor` if `common` imports
+it from torch. The reader must know this, because it decides whether an annotation is a tensor, or a call a `param`. So files that
+need it are read a second time, with the contexts that this module derives from the first reading.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..model import ImportContext, ImportedName, SourceFile, language
 
 
 def import_contexts(files: Sequence[SourceFile], texts: Mapping[str, bytes]) -> dict[str, ImportContext]:
-    """What files have to know of others, by path; files that need nothing are left out. `texts` holds their bytes by path."""
+    """The contexts by path. Files that need none are left out. `texts` contains the bytes of the files by path."""
     exports = _Exports(files)
     reexports = exports.reexports()
     below = _by_prefix(reexports)
@@ -27,7 +27,7 @@ def import_contexts(files: Sequence[SourceFile], texts: Mapping[str, bytes]) -> 
 
 
 def _by_prefix(names: Iterable[str]) -> dict[str, list[str]]:
-    """For each module and package, the rest of every qualified name that starts with it, dot included."""
+    """For each module and package, the rest of each qualified name that starts with it, including the dot."""
     found: dict[str, list[str]] = {}
     for name in names:
         end = name.rfind(".")
@@ -38,7 +38,7 @@ def _by_prefix(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _uses(file: SourceFile, reexports: Mapping[str, str], below: Mapping[str, list[str]], text: bytes) -> bool:
-    """Whether a file imports a name that another one reexports, or reaches one through the module that does."""
+    """Whether a file imports a reexported name, or uses one as an attribute of the module that reexports it."""
     for name, imported in file.imports.items():
         module = absolute(imported.module, file.module, file.is_package)
         qualified = module if imported.name is None else f"{module}.{imported.name}"
@@ -48,13 +48,13 @@ def _uses(file: SourceFile, reexports: Mapping[str, str], below: Mapping[str, li
 
 
 class _Exports:
-    """The names that files have and export, star imports followed."""
+    """The names that files bind and export, including those of star imports."""
 
     def __init__(self, files: Sequence[SourceFile]) -> None:
         self._files = {file.module: file for file in files}
 
     def reexports(self) -> dict[str, str]:
-        """What names of the files stand for that come from outside."""
+        """The names in the files that are imported from outside the run, with their origin."""
         found = {}
         for file in self._files.values():
             for name in (*file.imports, *self.star_names(file)[0]):
@@ -64,7 +64,7 @@ class _Exports:
         return found
 
     def star_names(self, file: SourceFile) -> tuple[dict[str, ImportedName], bool]:
-        """The names that the star imports of a file bring, and whether there are such imports and all of them are known."""
+        """The names that the star imports of a file bind, and whether it has such imports and all their names are known."""
         star_names: dict[str, ImportedName] = {}
         for star, source in self._stars(file):
             for name in self._exports(source, ()):
@@ -76,7 +76,7 @@ class _Exports:
         return kept, bool(file.star_imports) and self._is_complete(file, ())
 
     def _stars(self, file: SourceFile) -> Iterator[tuple[str, SourceFile]]:
-        """The star imports of a file that lead to files, as written."""
+        """The star imports from files of the run, as written, with these files."""
         for star in file.star_imports:
             source = self._files.get(absolute(star, file.module, file.is_package))
             if source is not None:
@@ -89,7 +89,7 @@ class _Exports:
         )
 
     def _exports(self, file: SourceFile, below: tuple[str, ...]) -> Iterator[str]:
-        """The names that a star import of the file brings: those of `__all__`, or all that are public."""
+        """The names that a star import of the file binds: those of `__all__`, or all public names."""
         if file.exported is not None:
             yield from file.exported
         elif file.module not in below:
@@ -98,7 +98,7 @@ class _Exports:
                 yield from self._exports(source, (*below, file.module))
 
     def _meaning(self, file: SourceFile, name: str, below: tuple[str, ...]) -> str | None:
-        """The qualified name of what a name of a file stands for; None where the file has no such name."""
+        """The qualified name that a name in a file refers to; None if the file has no such name."""
         if file.module in below:
             return None
         deeper = (*below, file.module)
@@ -123,12 +123,12 @@ class _Exports:
         return meaning or f"{module}.{imported.name}".lstrip(".")
 
     def _is_outside(self, qualified: str) -> bool:
-        """Whether a name leads out of the files, into a library perhaps."""
+        """Whether a name is outside the files of the run, such as in a library."""
         parts = qualified.split(".")
         return all(".".join(parts[:end]) not in self._files for end in range(1, len(parts) + 1))
 
     def _origin(self, star: str, name: str, meaning: str) -> ImportedName:
-        """The import that a name of a star import is as good as."""
+        """The explicit import that would bind the same name as a star import."""
         if not self._is_outside(meaning):
             return ImportedName(star, name)
         module, _, last = meaning.rpartition(".")

@@ -1,4 +1,4 @@
-"""Names across files: imports and aliases followed to what they stand for."""
+"""Resolves names across files by following imports and aliases."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_DEPTH = 50
 
 
 class Names:
-    """The names of all files of a run. A qualified name is `module.name`; a re-exported one has several."""
+    """The names in all files of a run. A qualified name is `module.name`. A reexported class has several."""
 
     def __init__(self, files: Sequence[SourceFile]) -> None:
         self.files = tuple(files)
@@ -23,11 +23,11 @@ class Names:
         self._scopes = {file.module: _scope(file) for file in files}
 
     def class_of(self, qualified: str) -> tuple[SourceFile, ClassSource] | None:
-        """The class statement of a resolved name, None for a class outside the run."""
+        """The class statement of a resolved name, with its file; None for a class outside the run."""
         return self._classes.get(qualified)
 
     def locate(self, qualified: str) -> tuple[SourceFile, str] | None:
-        """The file that a name leads into and the rest of the name: the longest module name that fits wins."""
+        """The file with the longest module name that the name starts with, and the rest of the name."""
         parts = qualified.split(".")
         for length in range(len(parts) - 1, 0, -1):
             file = self._modules.get(".".join(parts[:length]))
@@ -36,11 +36,11 @@ class Names:
         return None
 
     def meaning(self, name: str, file: SourceFile) -> str:
-        """What a name means that is written in a file."""
+        """The resolved name for a name as written in a file."""
         return self.resolve(self._scopes[file.module].resolve(name))
 
     def resolve(self, qualified: str) -> str:
-        """The name where the thing is defined: re-exports and plain aliases (`Points = Batch`) are followed."""
+        """The qualified name of the definition. It follows reexports and plain aliases (`Points = Batch`)."""
         seen: set[str] = set()
         while qualified not in seen:
             seen.add(qualified)
@@ -48,7 +48,7 @@ class Names:
         return qualified
 
     def expand(self, type: TypeExpr, depth: int = 0) -> TypeExpr:
-        """The type with names resolved, aliases and bounded type variables replaced. Its text stays as written."""
+        """The type with resolved names, and with aliases and bounded type variables expanded. Its text stays as written."""
         if depth > _MAX_DEPTH:
             return type
         name = self.resolve(type.name)
@@ -74,7 +74,7 @@ class Names:
         return any(is_tensor(base) or self._is_tensor_class(base.name, below | {name}) for base in bases)
 
     def _step(self, qualified: str) -> str | None:
-        """One import or alias further, None where the name is defined or leads out of the run."""
+        """Follow one import or alias; None if the name is defined there, or is outside the run."""
         located = self.locate(qualified)
         if located is None:
             return None
@@ -90,7 +90,7 @@ class Names:
         return None
 
     def _meaning(self, name: str) -> TypeExpr | None:
-        """What a type alias or a type variable stands for. An unbound variable does not name a type."""
+        """The type of an alias, or the bound of a type variable. An unbound variable does not name a type."""
         located = self.locate(name)
         if located is None:
             return None
@@ -109,7 +109,7 @@ class Names:
 
 
 def _text_of(type: TypeExpr) -> TypeExpr | str:
-    """The string that a shape was written as, where jaxtyping came by another name and it was read as a type."""
+    """The string of a shape that was read as a type, because the reader did not recognise a reexported jaxtyping name."""
     try:
         found: object = literal_eval(type.text)
     except (ValueError, SyntaxError):

@@ -1,13 +1,13 @@
-"""The declaration model: what a declaration says, as data.
+"""The declaration model: frozen dataclasses that describe declarations.
 
-Two layers stand here. The *source* layer (`class_body`, `source`) is what one file or class statement says on its own, before
-it is known what an imported name means. The *declaration* layer (`fields`, `declarations`) is what it means: inherited fields in
-place, kinds decided. Both readers, `read` with `link` for text and `reflection` for class statements, make the first and turn it
-into the second with the functions of `field_kinds` and `build_field`. Rules, emitters and the runtime's freshness check read the
-second. All records are frozen, and this package knows neither libcst nor torch nor a disk.
+The model has two layers. The *source* layer (`class_body`, `source`) describes one file or class statement on its own, before
+imported names are resolved. The *declaration* layer (`fields`, `declarations`) adds inherited fields and decides their kinds.
+Both readers, `read` with `link` for text and `reflection` for class statements, create the source layer, and turn it into
+declarations with the functions of `field_kinds` and `build_field`. Rules, emitters and the freshness check of the runtime use the
+declarations. This package does not import libcst or torch, and does not read the disk.
 
-Two declarations are equal when the same run-time class is generated for them. What only documents or types (spelling of an
-annotation, docstrings, places) is left out of the comparison.
+Two declarations are equal if the same run-time class is generated for them. Attributes that only document or type it (the
+spelling of an annotation, docstrings, places) are not compared.
 """
 
 from ..common import language as language

@@ -1,6 +1,6 @@
-"""What a jaxtyping annotation says of a tensor: the axes of its shape, and which dtypes it may have.
+"""Parses the shape of a jaxtyping annotation into axes, and lists the names of its dtypes.
 
-`emit.shape_checks` writes the checks that the axes ask for, and a rule reports a shape that cannot be read.
+`emit.shape_checks` writes the checks for these axes. The rule `unreadable-shape` reports a shape that cannot be parsed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ BATCH = "*batch"
 """The word for the batch dimensions."""
 
 FAMILIES = ("Float", "Int", "UInt", "Integer", "Real", "Num", "Inexact", "Complex")
-"""jaxtyping's names for several dtypes."""
+"""The jaxtyping names that mean several dtypes."""
 
 DTYPES = {
     "Bool": "bool",
@@ -35,23 +35,23 @@ DTYPES = {
     "Complex64": "complex64",
     "Complex128": "complex128",
 }
-"""jaxtyping's names for one dtype, and torch's."""
+"""The jaxtyping names that mean one dtype, and its name in torch."""
 
 ANY_DTYPE = "Shaped"
-"""jaxtyping's name for any dtype."""
+"""The jaxtyping name that means any dtype."""
 
 
 class AxisKind(Enum):
-    """What a word of a shape stands for."""
+    """The meaning of a word in a shape."""
 
     BATCH = "batch"
     """The batch dimensions: `*batch`."""
     SEVERAL = "several"
-    """Any number of dimensions, alike wherever the name stands: `*image`."""
+    """Any number of dimensions, with the same sizes wherever the name is used: `*image`."""
     REST = "rest"
     """Any number of dimensions: `...`."""
     NAME = "name"
-    """One dimension, of one size wherever the name stands: `seq`."""
+    """One dimension, with the same size wherever the name is used: `seq`."""
     BROADCAST = "broadcast"
     """One dimension of the size of that name, or of size 1: `#seq`."""
     SIZE = "size"
@@ -70,31 +70,31 @@ class Axis:
 
     @property
     def is_several(self) -> bool:
-        """Whether it may stand for more than one dimension, or none."""
+        """Whether it matches any number of dimensions."""
         return self.kind in (AxisKind.BATCH, AxisKind.SEVERAL, AxisKind.REST)
 
 
 class UnreadableShape(ValueError):
-    """A shape that is not understood; the message says why."""
+    """A shape that cannot be parsed; the message says why."""
 
 
 def read_axes(text: str) -> tuple[Axis, ...]:
-    """The axes of a shape.
+    """Parse a shape into axes.
 
     Raises:
-        UnreadableShape: a word is not understood, or two words stand for several dimensions.
+        UnreadableShape: a word is unknown, or two words match any number of dimensions.
 
     >>> [axis.kind.value for axis in read_axes("*batch seq 3")]
     ['batch', 'name', 'size']
     """
     axes = tuple(_axis(word) for word in text.split())
     if sum(axis.is_several for axis in axes) > 1:
-        raise UnreadableShape("two words stand for any number of dimensions")
+        raise UnreadableShape("only one word can match any number of dimensions")
     return axes
 
 
 def _axis(word: str) -> Axis:
-    """The axis that a word stands for. `rgb=3` is a size with a name that only documents it."""
+    """Parse a word. `rgb=3` is a size; its name is only documentation."""
     size = word.rpartition("=")[2]
     if word == BATCH:
         return Axis(AxisKind.BATCH)
@@ -108,4 +108,4 @@ def _axis(word: str) -> Axis:
         return Axis(AxisKind.BROADCAST, word[1:])
     if word.isidentifier():
         return Axis(AxisKind.ANY) if word.startswith("_") else Axis(AxisKind.NAME, word)
-    raise UnreadableShape(f"{word!r} is no size, no name, `*name`, `#name`, `_` or `...`")
+    raise UnreadableShape(f"{word!r} is not a size, a name, `*name`, `#name`, `_` or `...`")

@@ -1,11 +1,10 @@
-"""What a field says in a class body → its declaration. Both readers, of text and of class statements, build fields here.
+"""Builds the declaration of a field from a statement of a class body. Both readers, of text and of class statements, use it.
 
-For a TensorClass the annotation decides what a field is (`field_kinds`), for a Module the specifier does: `_BUILDERS` has a
-function for each specifier that declares a field of its own. To add a specifier, add its dataclass to `fields`, write the
-function, and put it into `_BUILDERS`.
+In a TensorClass, the annotation decides the kind of a field (see `field_kinds`). In a Module, the specifier does: `_BUILDERS` has
+a function for each specifier. To add a specifier, add its dataclass to `fields`, write the function, and add it to `_BUILDERS`.
 
-Builders report nothing. They leave out an argument that they cannot use: a rule reports it where the text is read, and
-`reflection` raises an error before it builds the field.
+Builders do not report mistakes. They ignore an argument that they cannot use. For text, a rule reports it; `reflection` raises an
+error before it builds the field.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from .fields import BufferDecl, ConfigDecl, FieldDecl, ModuleField, ParameterDec
 def build_tensorclass_field(
     source: FieldSource, type: TypeExpr, flags: frozenset[str], owner: str, is_declared: Callable[[str], bool]
 ) -> FieldDecl:
-    """A field of a TensorClass.
+    """Build a field of a TensorClass.
 
     Args:
         source: What the class body says.
-        type: Its annotation, aliases and type variables replaced by what they stand for.
+        type: Its annotation, with aliases and type variables expanded.
         flags: The flags of the class, inherited ones included.
         owner: Qualified name of the class.
         is_declared: Whether a qualified name is a TensorClass.
@@ -40,11 +39,11 @@ def build_tensorclass_field(
 
 
 def build_module_field(source: FieldSource, type: TypeExpr, owner: str) -> ModuleField:
-    """A field of a Module: what its specifier declares, and a constructor argument where it has none.
+    """Build a field of a Module: what its specifier declares, or a constructor argument without a specifier.
 
     Args:
         source: What the class body says.
-        type: Its annotation, aliases and type variables replaced by what they stand for.
+        type: Its annotation, with aliases and type variables expanded.
         owner: Qualified name of the class.
     """
     call = source.specifier
@@ -56,7 +55,7 @@ def build_module_field(source: FieldSource, type: TypeExpr, owner: str) -> Modul
 
 
 def build_virtual_field(method: MethodSource, owner: str) -> VirtualDecl:
-    """The derived tensor that a function decorated with `virtual` declares in the class `owner`."""
+    """Build the virtual tensor that a function decorated with `virtual` declares in the class `owner`."""
     signature, call = method.signature, method.specifier
     names = tuple(name for name in signature.names if name in signature.result)
     sources = None if call is None else _constant(call, "sources")
@@ -105,7 +104,7 @@ def _buffer(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str
 
 
 def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> SubmoduleDecl:
-    """`submodule(nn.LayerNorm, "dim", eps=1e-6)`: the first argument is the class, which gets the others."""
+    """`submodule(nn.LayerNorm, "dim", eps=1e-6)`: the first argument is the class, which is called with the others."""
     cls = call.arguments[0].value if call.arguments else None
     keys = _constant(call, "keys")
     return SubmoduleDecl(
@@ -156,7 +155,7 @@ def _dim(call: SpecifierCall, keyword: str) -> Dim | None:
 
 
 def _given(call: SpecifierCall, keyword: str) -> Value | None:
-    """A keyword's value; None where it is left out or given as None."""
+    """The value of a keyword; None if it is not given, or given as None."""
     argument = call.get(keyword)
     if argument is None or not isinstance(argument.value, Value) or argument.value.literal == "None":
         return None
@@ -164,19 +163,19 @@ def _given(call: SpecifierCall, keyword: str) -> Value | None:
 
 
 def _constant(call: SpecifierCall, keyword: str) -> object:
-    """The Python value of a keyword that is given as a literal; None for any other."""
+    """The Python value of a keyword given as a literal; None for any other value."""
     given = _given(call, keyword)
     found: object = None if given is None or given.literal is None else literal_eval(given.literal)
     return found
 
 
 def _string(call: SpecifierCall, keyword: str) -> str | None:
-    """A keyword's value where it is a string."""
+    """The value of a keyword if it is a string, otherwise None."""
     found = _constant(call, keyword)
     return found if isinstance(found, str) else None
 
 
 def _is(call: SpecifierCall, keyword: str, expected: bool) -> bool:
-    """Whether a keyword is given as the literal True, or as False."""
+    """Whether a keyword is given as the literal True (or False, if that is `expected`)."""
     argument = call.get(keyword)
     return argument is not None and isinstance(argument.value, Value) and argument.value.literal == str(expected)

@@ -1,8 +1,8 @@
-"""What one statement of a class body says: a field, the specifier on its right, a method.
+"""Records for the statements of a class body: fields, their specifiers, and methods.
 
-Both readers make these records: `read` from the syntax tree of a file, `reflection` from the objects in the namespace of a class
-statement. `build_field` turns a field into its declaration, so it has to know neither. `place`, `doc` and texts are filled by
-`read` alone, or as far as `reflection` knows them.
+Both readers create these records, `read` from the syntax tree of a file and `reflection` from the namespace of a class statement.
+`build_field` turns a field into its declaration without knowing which reader created it. `reflection` leaves `place` empty, and
+fills `doc` and texts only if they are known at run time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Argument:
     keyword: str | None
     """`"initializer"`; None for a positional argument."""
     value: Dim | DimError | Value
-    """A parsed dimension where the specifier takes one (see `takes_dimension`) and one is given; otherwise a value."""
+    """A parsed dimension if the specifier takes one (see `takes_dimension`) and one is given; otherwise a value."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
     text: str = field(default="", compare=False, repr=False)
     """The content of the string literal of a dimension, `3*dim`: offsets of a `DimError` count in it."""
@@ -32,13 +32,13 @@ class SpecifierCall:
     """A call of a field specifier: `param("3*dim", "dim", initializer=nn.init.ones_)`, or `virtual(cached=True)`."""
 
     name: str
-    """The qualified name of the specifier, whatever it is imported as: `qten_gen.param`."""
+    """The qualified name of the specifier, even if it is imported under another name: `qten_gen.param`."""
     arguments: tuple[Argument, ...]
     """All arguments in the order of the call."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     def get(self, keyword: str) -> Argument | None:
-        """The argument of that keyword, if it is given."""
+        """The argument with that keyword; None if it is not given."""
         return next((argument for argument in self.arguments if argument.keyword == keyword), None)
 
     @property
@@ -51,7 +51,7 @@ _VALUE_KEYWORDS = frozenset({"initializer", "dtype", "persistent", "requires_gra
 
 
 SUBMODULE_KEYWORDS = ("when", "repeat", "keys", "init")
-"""The keywords that `submodule` itself takes. The others are for the child's class: `submodule(nn.LayerNorm, eps=1e-6)`."""
+"""The keywords of `submodule` itself. All others are passed to the class of the child: `submodule(nn.LayerNorm, eps=1e-6)`."""
 
 
 def takes_dimension(specifier: str, position: int, keyword: str | None) -> bool:
@@ -74,9 +74,9 @@ class FieldSource:
     annotation: TypeExpr | None
     """None for `scale = param(8)` without an annotation, which a rule reports."""
     value: Value | None = None
-    """The default as written on the right: `"train"`. None where there is none, or where a specifier is called."""
+    """The default as written on the right: `"train"`. None without a default, or with a specifier."""
     specifier: SpecifierCall | None = None
-    """`param(8)`, `field(default=1)`, ...; None where no specifier is called."""
+    """`param(8)`, `field(default=1)`, ...; None without a specifier."""
     doc: str = ""
     """The string literal on the line below the field."""
     place: NodePath = NO_PATH
@@ -89,7 +89,7 @@ class Signature:
     parameters: str
     """As written, without `self` and with `...` for defaults: `x: Tensor, *, scale: float = ...`."""
     result: str
-    """The annotation of the result as written; empty where there is none."""
+    """The annotation of the result as written; empty without one."""
     names: tuple[str, ...] = ()
     """The dotted and plain names that both texts mention, which the stub has to import: `("Tensor", "float")`."""
     is_async: bool = False
@@ -115,8 +115,8 @@ class MethodSource:
     decorators: tuple[str, ...] = ()
     """Qualified names, top to bottom: `builtins.property`, `qten_gen.virtual`."""
     specifier: SpecifierCall | None = None
-    """The decorator's call where it is `@virtual(...)`."""
+    """The call of the decorator if it is `@virtual(...)`."""
     doc: str = ""
     place: NodePath = NO_PATH
     data_writes: tuple[DataWrite, ...] = ()
-    """Only classes with cached virtual tensors are searched for them."""
+    """Writes through `.data`. They are collected only in classes with cached virtual tensors."""

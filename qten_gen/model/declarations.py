@@ -1,8 +1,8 @@
-"""The declaration layer: what class statements mean, with inherited fields in place and the kinds of fields decided.
+"""The declaration layer: records for class statements, with inherited fields included and the kinds of fields decided.
 
-`link` makes these records from source files and `reflection` from a class statement that runs; both make equal ones. Rules check
-them, emitters turn them into generated classes, and their fingerprint tells whether a generated class is still the one that its
-declaration gives. What is not compared (`compare=False`) is only there for the stub, for documentation or for diagnostics.
+`link` creates these records from source files, and `reflection` creates equal ones from a class statement that runs. Rules check
+them, emitters turn them into generated classes, and their fingerprint shows whether a generated class still matches its
+declaration. Attributes that are not compared (`compare=False`) are used for the stub, for documentation or for diagnostics only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class TensorClassDecl:
     fields: tuple[FieldDecl, ...]
     """All fields in the order of the constructor's arguments, inherited ones included."""
     own: tuple[str, ...]
-    """The names of those fields that no parent stores. A field that is declared anew is stored by the parent."""
+    """The names of the fields that no parent stores. A redeclared field is stored by the parent."""
     flags: frozenset[str] = frozenset()
     """The class flags, inherited ones included: `frozen` of `frozen=True` or of `TensorClass["frozen"]`."""
     checks: str = "on"
@@ -45,7 +45,7 @@ class TensorClassDecl:
     custom_init: bool = False
     """Whether the class defines `__init__` itself."""
     frozen_by_keyword: bool = field(default=False, compare=False)
-    """Whether the class says `frozen=True`. Checkers see that; they do not see a flag in brackets."""
+    """Whether the class statement has `frozen=True`. Type checkers see that, but not a flag in brackets."""
     module: str = field(default="", compare=False)
     """The dotted name of its module: `shop.model`."""
     qualname: str = field(default="", compare=False)
@@ -71,7 +71,7 @@ class TensorClassDecl:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationDecl:
-    """A handler that a Module dispatches to: `@Attention.register(Batch)` above a function. The stub has an overload for it."""
+    """A handler that a Module dispatches to: `@Attention.register(Batch)` above a function. The stub has an overload for each."""
 
     owner: str
     """Qualified name of the module that it is registered for: `shop.model.Attention`."""
@@ -82,10 +82,10 @@ class RegistrationDecl:
     signature: Signature
     """All parameters, the module first."""
     module: str
-    """The dotted name of the module that the function stands in."""
+    """The dotted name of the module that defines the function."""
     place: NodePath = NO_PATH
     result: str = ""
-    """Qualified name of the result type where the annotation is a plain or dotted name: `torch.Tensor`."""
+    """Qualified name of the result type if the annotation is a plain or dotted name: `torch.Tensor`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +98,22 @@ class ModuleDecl:
     own: tuple[str, ...]
     """The names of those fields that no parent declares."""
     custom_init: bool = False
-    """Whether the class or a declared parent writes `__init__` itself: assignment registers, and no constructor is generated."""
+    """Whether the class or a declared parent has a hand-written `__init__`: then no constructor is generated."""
     custom_reset: bool = False
     """Whether the class or a parent defines `reset_parameters`."""
     inherited_reset: bool = False
-    """Whether a parent does, so that the generated one has to call it."""
+    """Whether a parent does, so that the generated one must call it."""
     keeps_init: bool = field(default=False, compare=False)
-    """Whether the class says `init=False`, so that checkers give it the `__init__` of its parent."""
+    """Whether the class statement has `init=False`, so that type checkers use the `__init__` of the parent."""
     module: str = field(default="", compare=False)
-    """The dotted name of the module that it stands in: `shop.model`."""
+    """The dotted name of its module: `shop.model`."""
     qualname: str = field(default="", compare=False)
     """Its name with the classes and functions around it; `link` leaves it empty, because it sees top-level classes only."""
     bases: tuple[BaseDecl, ...] = field(default=(), compare=False)
     type_parameters: str = field(default="", compare=False)
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
     forward: Signature | None = field(default=None, compare=False)
-    """The signature of its own `forward`, which calling the module has too."""
+    """The signature of its own `forward`, which is also that of calling the module."""
     registrations: tuple[RegistrationDecl, ...] = field(default=(), compare=False)
     """Handlers registered for the class itself."""
     handlers: tuple[RegistrationDecl, ...] = field(default=(), compare=False)
@@ -144,15 +144,15 @@ def home(field: FieldDecl | ModuleField) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileDecl:
-    """All declarations of one source file, with what rules and emitters need to know of other files. `link` makes it."""
+    """The declarations of one source file, with what rules and emitters need of other files. `link` creates it."""
 
     source: SourceFile
     declarations: tuple[Declaration, ...]
-    """Those of the file itself, in the order of its classes."""
+    """The declarations of the file itself, in the order of its classes."""
     related: dict[str, Declaration] = field(default_factory=dict)
-    """These and every declaration that they mention (bases, fields, registered types), by qualified name."""
+    """These declarations and all that they mention (bases, fields, registered types), by qualified name."""
     sources: dict[str, SourceFile] = field(default_factory=dict)
-    """The files that these, their handlers and their inherited methods stand in, its own included, by module name."""
+    """The files that define `related`, their handlers and their inherited methods, by module name."""
 
     def is_package(self, module: str) -> bool:
         """Whether one of the modules is a package's `__init__.py`."""

@@ -1,8 +1,8 @@
-"""What is wrong with a declaration, from detection to terminal: one record, and the error of the in-memory path.
+"""The record for a mistake in a declaration, which is used from detection to output, and the error raised at run time.
 
-A rule makes a `Diagnostic` with its kind, a message and a place in the syntax tree. The stage that knows the file adds the path,
-and `read.positions.locate` adds the span with the source line. From then on it is complete: reports and the manifest need
-nothing else. How it is printed is decided in `report`.
+A rule creates a `Diagnostic` with its kind, a message and a place in the syntax tree. The stage that knows the file adds the
+path, and `read.positions.locate` adds the span with the source line. Then the record is complete: `report`, which prints it, and
+the manifest need nothing else.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ Severity = Literal["error", "warning"]
 
 
 class Kind(NamedTuple):
-    """A kind of diagnostic: its stable code, the name for people, and how much it weighs."""
+    """A kind of diagnostic: its stable code, a readable name, and the severity."""
 
     code: str
     name: str
     severity: Severity = "error"
 
 
-# The kinds that no rule's `check` raises, but a stage before or after the rules. Each has its page in `rules` like any other.
+# Kinds that stages before or after the rules report. Each is documented in `rules`, like any other.
 SYNTAX_ERROR = Kind("QG001", "syntax-error")
 UNDECODABLE_FILE = Kind("QG002", "undecodable-file")
 FOREIGN_OUTPUT = Kind("QG003", "foreign-output")
@@ -35,13 +35,13 @@ UNRESOLVED_BASE = Kind("QG101", "unresolved-base")
 INCONSISTENT_BASES = Kind("QG102", "inconsistent-bases")
 
 UNUSABLE_SETTINGS = Kind("", "")
-"""Settings that cannot be read, or that name folders which do not exist: the message says all, so it has no code and no page."""
+"""Settings that cannot be read, or that name folders which do not exist. It has no code and no page, only its message."""
 
 
 class Span(NamedTuple):
     """Where a diagnostic is in its file. Lines and columns count from 1, `end_column` is exclusive; 0 means not known.
 
-    `text` is the first of its lines as it was when the diagnostic was located, None where that line is not at hand.
+    `text` is its first line as it was when the diagnostic was located, or None if that line is not known.
     """
 
     line: int = 0
@@ -56,16 +56,16 @@ UNLOCATED = Span()
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that is wrong, and how to mend it.
+    """A mistake, and how to fix it.
 
     Attributes:
         kind: Its code, name and severity.
         message: What is wrong, in the words of the declaration.
-        place: The node of the syntax tree that is at fault; the whole file by default.
-        help: How to mend it.
-        notes: What else helps to understand it.
-        within: An offset and a length inside the string literal at `place`, for a fault in the middle of a dimension expression.
-        path: The file, as messages spell it; empty until a stage that knows it adds it.
+        place: The node of the syntax tree with the mistake; the whole file by default.
+        help: How to fix it.
+        notes: Further explanations.
+        within: An offset and a length inside the string literal at `place`, for a mistake inside a dimension expression.
+        path: The file, as messages show it; empty until a stage adds it.
         span: The lines and columns, once the place is located.
     """
 
@@ -85,12 +85,12 @@ class Diagnostic:
 
     @property
     def is_error(self) -> bool:
-        """Whether nothing may be written for the file."""
+        """Whether it is an error. Nothing is generated for a file with one."""
         return self.kind.severity == "error"
 
     @property
     def order(self) -> tuple[str, int, int, str, str]:
-        """Key that sorts diagnostics as they are shown: by file, then by position."""
+        """The sort key of the output: by file, then by position."""
         return (self.path, self.span.line, self.span.column, self.kind.code, self.message)
 
 
@@ -104,7 +104,7 @@ def diagnostic_at(kind: Kind, path: str, message: str, *, line: int, column: int
 
 
 def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Located diagnostics as they are shown: sorted, each once."""
+    """Located diagnostics in the order of the output, without duplicates."""
     first: dict[tuple[object, ...], Diagnostic] = {}
     for item in diagnostics:
         first.setdefault(item.order, item)
@@ -120,7 +120,7 @@ class DeclarationError(TypeError):
 
     @classmethod
     def of(cls, subject: str, findings: Iterable[Diagnostic]) -> DeclarationError:
-        """The error for a class, named by `subject`, with the texts that the command line shows.
+        """The error for the class `subject`, with the same texts as on the command line.
 
         >>> unknown = Diagnostic(Kind("QG104", "unknown-flag"), "no flag 'frozn'", help="write frozen")
         >>> print(DeclarationError.of("Batch", [unknown]))

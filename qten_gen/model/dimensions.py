@@ -1,7 +1,7 @@
-"""Dimensions: the sizes in `param("3*dim", 8)`, as trees.
+"""Syntax trees of dimensions, the sizes in `param("3*dim", 8)`.
 
-`read.dimensions` parses them, for both readers. Rules ask which config fields they mention, and `emit.dimensions` writes them as
-Python.
+`read.dimensions` parses them for both readers. Rules check the config fields that they mention, and `emit.dimensions` writes them
+as Python.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ Dim = Number | Name | Negate | Binary
 
 @dataclass(frozen=True, slots=True)
 class DimError:
-    """A dimension that cannot be parsed: `"3*"`. It stays in the source layer, where `malformed-dimension` reports it."""
+    """A dimension that cannot be parsed: `"3*"`. It stays in the source layer, and the rule `malformed-dimension` reports it."""
 
     text: str
     """The whole expression: `3*`."""
     problem: str
     """What is wrong with it: `a number or a name is missing at the end`."""
     offset: int
-    """Where in `text` the fault is, counted from 0."""
+    """The position of the mistake in `text`, counted from 0."""
 
 
 def dim_names(dim: Dim) -> frozenset[str]:

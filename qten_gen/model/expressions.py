@@ -1,7 +1,7 @@
-"""What fields are made of: type expressions, values, defaults, and where each stands in its file.
+"""Records for the parts of a field: type expressions, values, defaults, and their places in the file.
 
-Both readers make these records. `link` replaces names in type expressions by what they mean, `field_kinds` decides by them what a
-field holds, and emitters write them.
+Both readers create these records. `link` resolves the names in type expressions, `field_kinds` derives the kind of a field from
+them, and emitters write them.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class NodePath:
-    """Where a node stands in the syntax tree of its file. Records keep it as their `place`; a `path` is that of a file.
+    """The path of a node in the syntax tree of its file. Records store it as `place`; `path` always means the path of a file.
 
-    `read.positions` turns it into a line and a column when a diagnostic is shown, and not before: positions cost more than the
-    parse itself.
+    `read.positions` turns it into a line and a column, but only to print a diagnostic, because computing positions takes longer
+    than parsing.
     """
 
     steps: tuple[str | int, ...] = ()
@@ -29,7 +29,7 @@ class NodePath:
 
 
 NO_PATH = NodePath()
-"""The place of what stands in no file, as everything does that `reflection` reads."""
+"""The place of everything that was not read from a file, such as all records of `reflection`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class TypeExpr:
 
 
 def union(members: tuple[TypeExpr, ...]) -> TypeExpr:
-    """A union of type expressions, nested ones flattened and repeated ones dropped; a single member stands for itself."""
+    """A union of type expressions, flattened and without duplicates. A union with one member is that member."""
     flat: dict[TypeExpr, None] = {}
     for member in members:
         flat.update(
@@ -75,25 +75,25 @@ class Partial:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value that a declaration mentions: a default, an initialiser, a dtype, a class to construct.
+    """A value in a declaration: a default, an initialiser, a dtype, a class to construct.
 
-    Generated code writes what it can spell out: a literal, a name of torch, a partial that initialises. Any other value is bound
-    when the class statement runs. Values are not compared: generated code lists in `_inlined_values` what it spells out, and the
+    Generated code contains the value if it is a literal, a name of torch, or a partial of one. Any other value is bound when the
+    class statement runs. Values are not compared. Generated code lists those that it contains in `_inlined_values`, and the
     runtime compares that list with the objects themselves.
     """
 
     text: str = field(default="", compare=False)
     """The expression as written: `nn.init.ones_`."""
     literal: str | None = field(default=None, compare=False)
-    """The canonical text where it is an immutable Python literal: `0.001` for `1e-3`, `(1, 'a')` for `(1,"a")`."""
+    """The canonical text if it is an immutable Python literal: `0.001` for `1e-3`, `(1, 'a')` for `(1,"a")`."""
     torch_name: str | None = field(default=None, compare=False)
-    """The qualified name where it belongs to torch: `torch.nn.init.ones_`."""
+    """The qualified name if it is a name of torch: `torch.nn.init.ones_`."""
     partial: Partial | None = field(default=None, compare=False)
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property
     def written(self) -> str | None:
-        """What generated code writes for it, or None where it must be bound."""
+        """The text that generated code contains for it; None if it is bound at run time."""
         return self.literal if self.literal is not None else self.torch_name
 
 
@@ -104,4 +104,4 @@ class Default:
     value: Value
     """The value, or the factory."""
     factory: bool = False
-    """Whether `value` is called to make the default of each instance."""
+    """Whether `value` is called to create the default of each instance."""

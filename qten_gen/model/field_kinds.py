@@ -1,10 +1,11 @@
-"""What an annotation of a TensorClass decides about its field. Both readers, of text and of class statements, ask here.
+"""Decides the kind of a TensorClass field from its annotation. Both readers, of text and of class statements, use it.
 
-Each kind of annotation has one function below, which gives the field that the annotation declares, or None for an annotation of
-another kind. `_DECIDERS` lists the functions in order: the first answer counts, and a field that none answers for is static.
+Each kind of annotation has a function below, which returns the field that the annotation declares, or None if the annotation is
+of another kind. `_DECIDERS` lists the functions in order. The first field returned is used, and if there is none, the field is
+static.
 
-To add a kind, add a member to `FieldKind` (or an attribute to `FieldDecl`, where a kind that exists is stored in another way),
-write the function, and put it into the list. `emit.stored_fields` then needs the lines of generated code for it.
+To add a kind, add a member to `FieldKind` (or an attribute to `FieldDecl`, for a variant of an existing kind), write the
+function, and add it to the list. `emit.stored_fields` then needs the lines of generated code for it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _DICTS = ("builtins.dict", "typing.Dict")
 
 
 class _Annotation(NamedTuple):
-    """An annotation with its class around it, as the functions below look at it."""
+    """An annotation and its class, the input of the functions below."""
 
     name: str
     """Name of the field."""
@@ -35,17 +36,17 @@ class _Annotation(NamedTuple):
     optional: bool
     """Whether None was among the members."""
     single: TypeExpr | None
-    """The only member of `present`; None where there are several or none."""
+    """The only member of `present`; None if there are several or none."""
     flags: frozenset[str]
     is_declared: Callable[[str], bool]
 
 
 def classify(name: str, type: TypeExpr, flags: frozenset[str], is_declared: Callable[[str], bool]) -> FieldDecl:
-    """The field that `name: type` declares in a class with these flags, without its default, owner and place.
+    """Build the field that `name: type` declares in a class with these flags, without its default, owner and place.
 
     Args:
         name: Name of the field.
-        type: Its annotation, aliases and type variables replaced by what they stand for.
+        type: Its annotation, with aliases and type variables expanded.
         flags: The flags of the class, inherited ones included.
         is_declared: Whether a qualified name is a TensorClass.
 
@@ -106,7 +107,7 @@ def _nested(given: _Annotation) -> FieldDecl | None:
 
 
 def _converted(given: _Annotation) -> FieldDecl | None:
-    """`int`, `float`, `bool`, `complex` or `str` in an `autocast` class, which converts what it is given."""
+    """`int`, `float`, `bool`, `complex` or `str` in an `autocast` class, which converts values."""
     if "autocast" not in given.flags or given.single is None or given.single.name not in _CASTS:
         return None
     cast = given.single.name.rpartition(".")[2]
@@ -135,7 +136,7 @@ def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:
 
 
 def argument_of(type: TypeExpr, position: int = 0) -> TypeExpr:
-    """An argument of a type: `Tensor` for `Unbatched[Tensor]`; where there is none, a type that cannot be named."""
+    """An argument of a type: `Tensor` for `Unbatched[Tensor]`; if there is none, a type without a name."""
     found = type.args[position] if type.args else ""
     return found if isinstance(found, TypeExpr) else TypeExpr("")
 
@@ -158,7 +159,7 @@ def is_tensor(type: TypeExpr) -> bool:
 
 
 def _container(type: TypeExpr) -> str | None:
-    """What holds the tensors of `dict[str, Tensor]` or `list[Tensor]`. Shapes inside are not checked, so none may be said."""
+    """`"dict"` or `"list"` for `dict[str, Tensor]` or `list[Tensor]`. Shapes inside are not checked, so they are not accepted."""
     if not type.args or not is_tensor(last := argument_of(type, -1)) or last.name.startswith(_JAXTYPING):
         return None
     if type.name in _LISTS and len(type.args) == 1:
@@ -167,7 +168,7 @@ def _container(type: TypeExpr) -> str | None:
 
 
 def _shape(tensors: tuple[TypeExpr, ...]) -> tuple[str | None, str | None]:
-    """Kind of number and dimensions, where one jaxtyping annotation says them."""
+    """The dtype and dimensions of a jaxtyping annotation; None without one, or with several."""
     if len(tensors) != 1 or not tensors[0].name.startswith(_JAXTYPING):
         return None, None
     dims = tensors[0].args[1] if len(tensors[0].args) > 1 else None

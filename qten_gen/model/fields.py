@@ -1,13 +1,13 @@
-"""The declarations of fields: what `build_field` decides that `name: annotation = value` means.
+"""The declarations of fields, which `build_field` creates from `name: annotation = value`.
 
-Rules check them, emitters write the code of each, and the fingerprint of a class covers them.
+Rules check them, emitters write the code for them, and the fingerprint of a class covers them.
 
-Every field declaration ends with the same four attributes, which document and locate it and are not compared:
+Every field declaration ends with the same four attributes. They document and locate it, and are not compared:
 
 - `type`: the annotation, names resolved, as in `mask: Tensor | None`;
 - `doc`: the string literal on the line below the field;
 - `owner`: the qualified name of the class that declares it, `shop.model.Batch`, which is an ancestor for an inherited field;
-- `place`: where it stands in the owner's file.
+- `place`: its place in the file of the owner.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .expressions import NO_PATH, Default, NodePath, TypeExpr, Value
 
 
 class FieldKind(Enum):
-    """What the annotation of a TensorClass field decides about its values. `field_kinds.classify` decides it."""
+    """How a TensorClass field is stored. `field_kinds.classify` derives it from the annotation."""
 
     TENSOR = "tensor"
     """A tensor whose leading dimensions are the batch size: `Tensor`, `Int[Tensor, "*batch seq"]`, `dict[str, Tensor]`."""
@@ -56,7 +56,7 @@ class FieldDecl:
     container: str | None = None
     """`"dict"` for `dict[str, Tensor]` and `"list"` for `list[Tensor]`; None for a single tensor."""
     default: Default | None = None
-    """`None` of `mask: Tensor | None = None`; where nothing is given, the constructor requires the argument."""
+    """`None` of `mask: Tensor | None = None`. Without a default, the constructor requires the argument."""
     kw_only: bool = False
     """Whether the constructor takes it by keyword only: `field(kw_only=True)`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
@@ -93,9 +93,9 @@ class ParameterDecl:
     """A dtype that the constructor's `dtype` does not replace: `dtype=torch.float32`."""
     requires_grad: bool = True
     when: str | None = None
-    """The config field that says whether there is a parameter, `when="use_bias"`; without one the name is registered as None."""
+    """The config field that decides whether the parameter exists, `when="use_bias"`; otherwise None is registered."""
     tie: str | None = None
-    """The path of the parameter that this one is, `tie="embed.weight"`."""
+    """The path of the parameter that this is a second name of, `tie="embed.weight"`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -116,7 +116,7 @@ class BufferDecl:
     dtype: Value | None = None
     """A dtype that the constructor's `dtype` does not replace: `dtype=torch.int64`."""
     when: str | None = None
-    """The config field that says whether there is a buffer, `when="use_scale"`; without one the name is registered as None."""
+    """The config field that decides whether the buffer exists, `when="use_scale"`; otherwise None is registered."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -131,13 +131,13 @@ class SubmoduleDecl:
     cls: Value
     """What is called to construct the child: `Block`."""
     arguments: tuple[Argument, ...] = ()
-    """What it is called with, in order, dimensions parsed: `"dim"`. The keywords of `submodule` itself are left out."""
+    """Its arguments in order, with dimensions parsed: `"dim"`. The keywords of `submodule` itself are not included."""
     when: str | None = None
-    """The config field that says whether there is a child, `when="use_norm"`; without one the name is registered as None."""
+    """The config field that decides whether the child exists, `when="use_norm"`; otherwise None is registered."""
     repeat: Dim | None = None
     """How many children a ModuleList gets: `repeat="depth"`."""
     keys: str | tuple[str, ...] | None = None
-    """The names of the children of a ModuleDict, `keys=("a", "b")`, or the config field that holds them, `keys="tasks"`."""
+    """The names of the children of a ModuleDict, `keys=("a", "b")`, or the config field that contains them, `keys="tasks"`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -150,7 +150,7 @@ class VirtualDecl:
 
     name: str
     cached: bool = False
-    """Whether the result is kept until what it is derived from changes."""
+    """Whether the result is kept until a source changes."""
     sources: tuple[str, ...] | None = None
     """The fields that a cached tensor is derived from, `sources=("dim",)`; None for all config fields, parameters and buffers."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)

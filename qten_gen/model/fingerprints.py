@@ -1,7 +1,7 @@
-"""Fingerprints: whether a generated class is the one that a declaration gives.
+"""Computes the fingerprints that show whether a generated class matches its declaration.
 
 Emitters write the fingerprint into the generated class. When the class statement runs, the runtime compares it with that of the
-declaration which `reflection` reads.
+declaration that `reflection` reads.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from .declarations import Declaration
 
 
 def fingerprint(declaration: Declaration) -> str:
-    """Twelve hex digits that differ when another run-time class would be generated.
+    """Twelve hex digits that change if another run-time class would be generated.
 
-    It covers what is compared (see `qten_gen.model`); values that the generated text spells out are checked one by one
-    when the class statement runs.
+    The fingerprint covers the compared attributes (see `qten_gen.model`). The runtime checks the values in the generated code
+    one by one when the class statement runs.
     """
     return sha256(f"{FORMAT} {structure(declaration)}".encode()).hexdigest()[:12]
 
 
 def structure(node: object) -> object:
-    """The compared part of a model node as nested tuples, whose `repr` is the same in every process.
+    """The compared attributes of a model node as nested tuples, whose `repr` is the same in every process.
 
-    What has its default is left out, so that a new word of the language changes no declaration that does not use it.
+    Attributes with their default value are left out. So a new attribute does not change existing fingerprints.
     """
     match node:
         case tuple():

@@ -1,4 +1,4 @@
-"""Classes of other libraries that a declaration cannot be combined with, by their qualified names."""
+"""Lists decorators and classes of other libraries that a declaration cannot be combined with, by qualified name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ CLASS_MAKERS = frozenset(
     "pydantic.dataclasses.dataclass tensordict.tensorclass tensordict.prototype.tensorclass flax.struct.dataclass "
     "chex.dataclass".split()
 )
-"""Decorators that write the constructor of a class."""
+"""Decorators that create the constructor of a class."""
 
 OTHER_KINDS = frozenset(
     "typing.NamedTuple typing.TypedDict typing.Protocol typing_extensions.TypedDict typing_extensions.Protocol "

@@ -1,7 +1,7 @@
-"""The source layer: what one file says on its own, before it is known what an imported name means.
+"""The source layer: records for the content of one file, before imported names are resolved.
 
-`read` makes these records from text, one `SourceFile` a file. `link` follows their names across files and turns them into
-declarations; some rules look at them again, for what a declaration no longer says.
+`read` creates these records from text, one `SourceFile` for each file. `link` resolves their names across files and turns them
+into declarations. Some rules use them for details that a declaration does not contain.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .expressions import NO_PATH, NodePath, TypeExpr, Value
 
 @dataclass(frozen=True, slots=True)
 class ConditionalSource:
-    """What a class body binds inside `if`, `try`, `with`, `match` and loops. None of it belongs to the declaration."""
+    """Names that a class body binds inside `if`, `try`, `with`, `match` and loops. They are not part of the declaration."""
 
     fields: tuple[FieldSource, ...] = ()
     methods: tuple[MethodSource, ...] = ()
@@ -23,7 +23,7 @@ class ConditionalSource:
 
 @dataclass(frozen=True, slots=True)
 class ClassSource:
-    """A top-level class statement. Whether it declares is not known yet: that depends on its bases."""
+    """A top-level class statement. Its bases decide later whether it is a declaration."""
 
     name: str
     bases: tuple[TypeExpr, ...]
@@ -41,11 +41,11 @@ class ClassSource:
     doc: str = ""
     place: NodePath = NO_PATH
     conditional: ConditionalSource = ConditionalSource()
-    """What is bound inside blocks at run time."""
+    """Names that are bound inside blocks at run time."""
     for_checkers: ConditionalSource = ConditionalSource()
-    """What is bound under `if TYPE_CHECKING:`."""
+    """Names that are bound under `if TYPE_CHECKING:`."""
     unpacked: tuple[NodePath, ...] = ()
-    """Bases and keywords that are unpacked, `*bases` and `**flags`. The text does not say what they contain."""
+    """Unpacked bases and keywords, `*bases` and `**flags`. Their content is not known from the text."""
     decorators: tuple[tuple[str, NodePath], ...] = ()
     """Qualified names of the class decorators: `dataclasses.dataclass`."""
 
@@ -67,7 +67,7 @@ class RegistrationSource:
 
 @dataclass(frozen=True, slots=True)
 class ImportedName:
-    """What a top-level name was imported as.
+    """The import that binds a top-level name.
 
     `import torch as t` binds `t` to `("torch", None)`, and `from .base import B` binds `B` to `(".base", "B")`.
     """
@@ -75,21 +75,21 @@ class ImportedName:
     module: str
     """As written, leading dots included."""
     name: str | None
-    """The name inside the module; None where the module itself is bound."""
+    """The name inside the module; None if the module itself is bound."""
     type_checking: bool = False
-    """Whether the import stands under `if TYPE_CHECKING:`."""
+    """Whether the import is under `if TYPE_CHECKING:`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportContext:
-    """What a reader has to know of other files to resolve the names of this one."""
+    """What a reader must know about other files to resolve the names of this one."""
 
     reexports: Mapping[str, str] = field(default_factory=dict)
-    """Names of other files that stand for something outside the run: `shop.common.Tensor` for `torch.Tensor`."""
+    """Names that other files reexport from outside the run, and their origin: `shop.common.Tensor` for `torch.Tensor`."""
     star_names: Mapping[str, ImportedName] = field(default_factory=dict)
-    """The names that its star imports bring."""
+    """The names that its star imports bind."""
     complete: bool = False
-    """Whether `star_names` holds all that they bring."""
+    """Whether `star_names` contains all names that they bind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +97,21 @@ class TypeVariable:
     """A type variable that the file defines: `T = TypeVar("T", bound=Tensor)`, or `[T: Tensor]` of a class."""
 
     bound: TypeExpr | None
-    """Its bound, or the union of its constraints; None where it has neither."""
+    """Its bound, or the union of its constraints; None without either."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """What one file says."""
+    """The content of one file."""
 
     path: str
-    """How the file was given to the run, for diagnostics: `src/shop/model.py`."""
+    """The path of the file for diagnostics: `src/shop/model.py`."""
     module: str
     """Its dotted name: `shop.model`."""
     classes: tuple[ClassSource, ...] = ()
-    """Top-level classes, those inside `if` and `try` included. Of several with one name, the last."""
+    """Top-level classes, those inside `if` and `try` included. Of several with the same name, the last."""
     imports: dict[str, ImportedName] = field(default_factory=dict)
-    """The imported names and what they stand for."""
+    """The imported names and their imports."""
     aliases: dict[str, TypeExpr] = field(default_factory=dict)
     """Module-level names bound to a type expression: `Tokens = Int[Tensor, "b s"]`."""
     type_variables: dict[str, TypeVariable] = field(default_factory=dict)
@@ -120,16 +120,16 @@ class SourceFile:
     names: frozenset[str] = frozenset()
     """Every name bound at the top level."""
     future_annotations: bool = False
-    """Whether it says `from __future__ import annotations`."""
+    """Whether it has `from __future__ import annotations`."""
     is_package: bool = False
-    """Whether it is an `__init__.py`, which relative imports count differently from."""
+    """Whether it is an `__init__.py`, in which relative imports start from the package itself."""
     star_imports: tuple[str, ...] = ()
     """The modules, as written, of `from module import *`."""
     repeated: tuple[ClassSource, ...] = ()
     """Class statements that repeat the name of an earlier one."""
     has_star_import: bool = False
-    """Whether a star import may bring names that are not known here. An unknown name is not a mistake then."""
+    """Whether a star import may bind names that are not known. Then an unknown name is not a mistake."""
     exported: tuple[str, ...] | None = None
-    """What `__all__` lists; None where the file has none, or one that has to be computed."""
+    """The names in `__all__`; None if the file has none, or one that is computed."""
     is_program: bool = False
-    """Whether it mentions `"__main__"`, as files do that are run rather than imported."""
+    """Whether it contains `"__main__"`, as files that are run as programs do."""

@@ -1,7 +1,7 @@
-"""Bring the disk in line with a plan: the only module that changes a user's files.
+"""Writes and removes generated files according to a plan. No other module changes files of the user.
 
-Each file is written beside its place under another name and then moved there, so it is either the old one or the new one,
-whatever interrupts. Links are never written through: the move replaces a link, it does not follow it.
+Each file is written under a temporary name and then renamed. So even after an interruption, it has either the old content or the
+new. Renaming replaces a symbolic link and does not write to its target.
 """
 
 import os
@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 
 class Change(NamedTuple):
-    """An output that is not as planned: `old` is None where it is missing, `new` where it has to go."""
+    """An output that differs from the plan. `old` is None if it is missing, and `new` is None if it is to be removed."""
 
     path: str
     old: bytes | None
@@ -19,14 +19,14 @@ class Change(NamedTuple):
 
     @property
     def kind(self) -> Literal["missing", "stale", "orphan"]:
-        """What the output is before the change."""
+        """The state of the output before the change."""
         if self.old is None:
             return "missing"
         return "orphan" if self.new is None else "stale"
 
 
 def changes(outputs: Mapping[str, str | None], existing: Mapping[str, bytes]) -> tuple[Change, ...]:
-    """What has to change so that the outputs are as planned, sorted by path."""
+    """The changes that bring the outputs in line with the plan, sorted by path."""
     found = []
     for path, text in sorted(outputs.items()):
         old, new = existing.get(path), None if text is None else text.encode()
@@ -36,7 +36,7 @@ def changes(outputs: Mapping[str, str | None], existing: Mapping[str, bytes]) ->
 
 
 def _equal(old: bytes | None, new: bytes | None) -> bool:
-    """Whether nothing has to be done. A checkout that turned line ends into CRLF is not stale."""
+    """Whether an output is as planned. A checkout that converted line ends to CRLF is not stale."""
     return old == new or (old is not None and new is not None and old.replace(b"\r\n", b"\n") == new)
 
 
@@ -44,7 +44,7 @@ def write(change: Change) -> None:
     """Make one change.
 
     Raises:
-        OSError: The folder or the disk does not allow it; the file is as it was.
+        OSError: The file cannot be written or removed; it is unchanged.
     """
     if change.new is None:
         try:
@@ -56,7 +56,7 @@ def write(change: Change) -> None:
 
 
 def _replace(path: str, data: bytes) -> None:
-    """Write a file under another name and move it to its place. It keeps the permissions of the one that was there."""
+    """Write a file under a temporary name and rename it. It keeps the permissions of the file that it replaces."""
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
     try:
@@ -85,7 +85,7 @@ def diff(found: Iterable[Change]) -> Iterator[str]:
 
 
 def _lines(data: bytes | None) -> list[str]:
-    """Lines with their ends, split at line feeds alone: a form feed inside a line ends none."""
+    """Lines with their ends, split at line feeds only. `str.splitlines` would split at a form feed, too."""
     *whole, last = (data or b"").decode("utf-8", "replace").split("\n")
     return [*(f"{line}\n" for line in whole), *filter(None, [last])]
 

@@ -1,7 +1,7 @@
 """The section `[tool.qten-gen]` of `pyproject.toml`.
 
-It is looked for upwards from the first path of a run; the nearest file that has the section counts. A file without it is not
-parsed, so a fault elsewhere in it is not ours to report.
+The nearest file with that section, upwards from the first path of a run, is used. A file without the section is not parsed, so
+qten-gen does not report mistakes in it.
 """
 
 import os
@@ -21,13 +21,13 @@ OUTPUT_FORMATS = ("full", "concise", "json", "github")
 KEYS = ("exclude", "output-format", "source-roots", "src")
 
 DEFAULT_ROOT = "src"
-"""What modules of a project are imported from where no setting says it: the folder of that name, unless it is a package."""
+"""The folder that is a source root without the setting `source-roots`, unless it is a package."""
 
 
 class Config(NamedTuple):
     """Settings of a project. `root` is the folder of its `pyproject.toml`, which the paths in it are relative to.
 
-    Without a section the values are empty; `root` is then the folder of the nearest `pyproject.toml`, and None without one.
+    Without a section the other values are empty, and `root` is the folder of the nearest `pyproject.toml`, or None without one.
     """
 
     root: str | None = None
@@ -39,7 +39,7 @@ class Config(NamedTuple):
 
     @property
     def import_roots(self) -> tuple[str, ...]:
-        """The folders that modules are imported from, so that folders below them are packages, with `__init__.py` or without."""
+        """The source roots, as paths. A folder below one is a package, with or without an `__init__.py`."""
         if self.root is None:
             return ()
         if self.source_roots is not None:
@@ -57,21 +57,21 @@ class ConfigError(Exception):
 
 
 def _unusable(path: str, problem: str, line: int = 0, column: int = 0) -> ConfigError:
-    """The error for settings that cannot be read, or that name what does not exist."""
+    """The error for settings that cannot be read, or that name a file or folder that does not exist."""
     from ..model.diagnostics import UNUSABLE_SETTINGS, Diagnostic, Span
 
     return ConfigError(Diagnostic(UNUSABLE_SETTINGS, problem, path=path, span=Span(line, column, line, column)))
 
 
 def _unknown(path: str, problem: str, line: int = 0) -> ConfigError:
-    """The error for a key or a value without a meaning."""
+    """The error for an unknown key or value."""
     from ..model.diagnostics import UNKNOWN_SETTING, Diagnostic, Span
 
     return ConfigError(Diagnostic(UNKNOWN_SETTING, problem, path=path, span=Span(line, 0, line, 0)))
 
 
 def load(start: str) -> Config:
-    """The settings that hold for a path.
+    """Read the settings for a path.
 
     Raises:
         ConfigError: The section has an unknown key or a wrong value, or the file cannot be read.
@@ -92,7 +92,7 @@ def load(start: str) -> Config:
 
 
 def source_paths(config: Config) -> list[str]:
-    """The paths that the settings name as sources, none where they name none.
+    """The paths in the setting `src`; empty without that setting.
 
     Raises:
         ConfigError: One of them does not exist.
@@ -107,10 +107,10 @@ def source_paths(config: Config) -> list[str]:
 
 
 def _check_source_roots(config: Config) -> None:
-    """Refuse a source root that is not there."""
+    """Raise a ConfigError if a source root does not exist."""
     for folder in config.source_roots or ():
         if not os.path.isdir(os.path.join(config.root or "", folder)):
-            raise _unusable(config.path or "", f"source-roots names {folder!r}, which is no folder")
+            raise _unusable(config.path or "", f"source-roots names {folder!r}, which is not a folder")
 
 
 def _upwards(start: str) -> Iterable[str]:
@@ -135,14 +135,14 @@ def _bytes(path: str) -> bytes:
 
 
 def parse(data: bytes, root: str, path: str) -> Config | None:
-    """The section in the text of a `pyproject.toml`, or None where there is none."""
+    """Parse the text of a `pyproject.toml`; None if it has no section `[tool.qten-gen]`."""
     import tomllib
 
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _unusable(path, "not UTF-8, which TOML has to be", line) from None
+        raise _unusable(path, "the file is not UTF-8, which TOML requires", line) from None
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -152,7 +152,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
     if section is None:
         return None
     if not isinstance(section, dict):
-        raise _unknown(path, "tool.qten-gen has to be a table, [tool.qten-gen]")
+        raise _unknown(path, "tool.qten-gen must be a table, [tool.qten-gen]")
     file = _SettingsFile(path, text)
     for key in section:
         if key not in KEYS:
@@ -168,7 +168,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
 
 
 class _SettingsFile(NamedTuple):
-    """A `pyproject.toml` that has been parsed, for errors about values in it."""
+    """The path and text of a `pyproject.toml`, to locate errors in it."""
 
     path: str
     text: str
@@ -179,7 +179,7 @@ class _SettingsFile(NamedTuple):
 
 
 def _line_of(key: str, text: str) -> int:
-    """The line of a key in the section, 0 where it is not found. The TOML parser gives no positions."""
+    """The line of a key in the section, 0 if it is not found. tomllib does not return positions."""
     lines = text.splitlines()
     section = re.compile(r"\s*\[\s*tool\s*\.\s*[\"']?qten-gen[\"']?\s*\]")
     start = next((number for number, line in enumerate(lines) if section.match(line)), 0)
@@ -188,7 +188,7 @@ def _line_of(key: str, text: str) -> int:
 
 
 def _invalid_toml(path: str, message: str, text: str) -> ConfigError:
-    """The error for tomllib's message, with the position that stands at its end."""
+    """The error for a message of tomllib, which ends with the position."""
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
     if match is None:
         return _unusable(path, f"invalid TOML: {message}")
@@ -197,13 +197,13 @@ def _invalid_toml(path: str, message: str, text: str) -> ConfigError:
 
 
 def _strings(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[str, ...]:
-    """A list of strings, or one string."""
+    """The value of a key that takes a list of strings or a single string."""
     value = section.get(key, [])
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        raise file.refused(key, f"{key} has to be a list of strings, not {_kind(value)}")
+        raise file.refused(key, f"{key} must be a list of strings, got {_kind(value)}")
     if not all(items):
-        raise file.refused(key, f"{key} has an empty string")
+        raise file.refused(key, f"{key} contains an empty string")
     return tuple(items)
 
 
@@ -212,18 +212,18 @@ def _choice(section: dict[str, object], key: str, choices: tuple[str, ...], file
     if value is None:
         return None
     if not isinstance(value, str):
-        raise file.refused(key, f"{key} has to be a string, not {_kind(value)}")
+        raise file.refused(key, f"{key} must be a string, got {_kind(value)}")
     if value not in choices:
         raise file.refused(key, f"{key} cannot be {value!r}; {_advice(value, choices)}")
     return value
 
 
 def _advice(word: str, choices: tuple[str, ...]) -> str:
-    return did_you_mean(word.lower(), choices, f"known are {', '.join(choices)}")
+    return did_you_mean(word.lower(), choices, f"choose from {', '.join(choices)}")
 
 
 def _kind(value: object) -> str:
-    """What TOML calls a value."""
+    """The TOML type of a value."""
     names = {bool: "a boolean", int: "an integer", float: "a float", str: "a string", list: "a list", dict: "a table"}
     if isinstance(value, list) and not all(isinstance(item, str) for item in value):
         return f"a list with {_kind(next(item for item in value if not isinstance(item, str)))}"

@@ -1,8 +1,8 @@
-"""Which files a run is about: the sources below the given paths, their neighbours, and the outputs that lie beside them.
+"""Finds the files of a run: the sources below the given paths, their neighbours, and the outputs beside them.
 
-Here the disk is read (names, sizes, times), never file contents, and nothing is changed. Paths are kept as they are shown to
-the user: relative to the working directory where they lie below it. Standard library only, `os` rather than `pathlib`:
-this runs each time, also when nothing has changed.
+It reads names, sizes and times, but not the contents of files. Paths are kept as messages show them: relative to the working
+directory if they are below it. It uses the standard library only, and `os` instead of `pathlib`, because every run needs it, even
+over an unchanged tree.
 """
 
 import fnmatch
@@ -17,19 +17,19 @@ from .packages import Packages
 from .scan import Origin
 
 EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
-"""Folders that are never entered, besides those whose name starts with a dot and virtual environments of any name."""
+"""Folders that are never searched, besides hidden folders and virtual environments of any name."""
 
 BUILD_FOLDERS = frozenset({"build", "dist"})
-"""Folders that are not entered unless they are packages: a build tree copies the sources."""
+"""Folders that are searched only if they are packages, because a build folder has copies of the sources."""
 
 Stat = tuple[int, int]
-"""Size and modification time in nanoseconds: what tells that a file is the one seen last time."""
+"""Size and modification time in nanoseconds, which show whether a file has changed."""
 
 
 class Source(NamedTuple):
     """A Python file that may declare.
 
-    A file that is not a `target` lies outside the given paths: it is read where a target needs it, and nothing is written for it.
+    A file that is not a `target` is outside the given paths. It is read if a target needs it, but nothing is generated for it.
     """
 
     origin: Origin
@@ -38,7 +38,7 @@ class Source(NamedTuple):
 
 
 class ProjectFiles(NamedTuple):
-    """What lies on the disk, by path."""
+    """The files on disk, by path."""
 
     sources: dict[str, Source]
     outputs: dict[str, Stat]
@@ -48,11 +48,11 @@ class ProjectFiles(NamedTuple):
 
 
 class PathError(Exception):
-    """A given path that cannot be used; the text says why and what to give instead."""
+    """A given path that cannot be used; the text says why, and what to pass instead."""
 
 
 def display_path(path: str) -> str:
-    """A path as messages spell it: relative to the working directory where it lies below it, absolute elsewhere."""
+    """A path as messages show it: relative to the working directory if it is below that, otherwise absolute."""
     absolute = os.path.abspath(path)
     here = os.getcwd()
     if absolute == here:
@@ -68,14 +68,14 @@ def discover(
     context: Sequence[str] = (),
     roots: Sequence[str] = (),
 ) -> ProjectFiles:
-    """All sources and outputs below `paths`, and the sources around them that they may be linked with.
+    """Find all sources and outputs below `paths`, and the sources around them that they may import.
 
     `exclude` are globs over paths relative to the folder `base`; `context` are folders whose sources count as neighbours of
     every path inside them. The rest of a package, or of a plain folder, is always a neighbour of its files. `roots` are folders
-    that modules are imported from: what lies below them are packages, also without an `__init__.py`.
+    that modules are imported from: folders below them are packages, even without an `__init__.py`.
 
     Raises:
-        PathError: A path is missing, or is no Python source.
+        PathError: A path does not exist, or is not a Python source.
     """
     excluded = _matcher(exclude, os.path.abspath(base))
     packages = Packages(roots)
@@ -97,12 +97,12 @@ def discover(
 
 
 def _display_paths(folder: str, walk: Iterable[tuple[str, Stat]]) -> Iterable[tuple[str, Stat]]:
-    """What a walk yields, each file under its one spelling: the working directory may lie below the folder."""
+    """The files of a walk with their display paths, which differ if the working directory is below the folder."""
     return ((display_path(path), status) for path, status in walk) if os.path.isabs(folder) else walk
 
 
 def _usable(path: str) -> os.stat_result:
-    """The status of a path that a user gave, or a PathError that says what is wrong with it."""
+    """The status of a path that a user gave. Raises PathError if it cannot be used."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
@@ -112,14 +112,14 @@ def _usable(path: str) -> os.stat_result:
     if stat.S_ISDIR(status.st_mode):
         return status
     if is_output(path):
-        raise PathError(f"{path} is an output; give its source: {source_of(path)}")
+        raise PathError(f"{path} is a generated file; pass its source: {source_of(path)}")
     if not path.endswith(".py"):
         raise PathError(f"{path} is not a Python file (.py) or a folder")
     return status
 
 
 def _nearby(path: str) -> str:
-    """`; did you mean ...?` where the folder holds something of nearly that name."""
+    """`; did you mean ...?` if the folder contains a similar name."""
     folder, name = os.path.split(path)
     try:
         names = [name for name in os.listdir(folder or ".") if not is_output(name)]
@@ -177,14 +177,14 @@ def _walk(folder: str, excluded: _Matcher, unlistable: dict[str, str], deep: boo
 
 
 def _entered(entry: os.DirEntry[str]) -> bool:
-    """Whether the walk goes into a folder."""
+    """Whether the walk enters a folder."""
     if entry.name.startswith(".") or entry.name in EXCLUDED:
         return False
     return entry.name not in BUILD_FOLDERS or os.path.exists(os.path.join(entry.path, "__init__.py"))
 
 
 def _present(paths: Iterable[str]) -> Iterator[tuple[str, Stat]]:
-    """Those of the paths that exist. Something odd under an output's name counts, so that it is reported and not overwritten."""
+    """Those of the paths that exist. Links and folders named like an output are included, to be reported and not overwritten."""
     for path in paths:
         try:
             status = os.lstat(path) if is_output(path) else os.stat(path)
@@ -195,7 +195,7 @@ def _present(paths: Iterable[str]) -> Iterator[tuple[str, Stat]]:
 
 
 def _neighbourhoods(path: str, is_folder: bool, context: Sequence[str], packages: Packages) -> Iterator[str]:
-    """Folders whose sources are linked with those of a path: its whole top-level package, and each context folder around it."""
+    """Folders whose sources may be imported by those of a path: its top-level package, and each context folder around it."""
     top = packages.outermost(path if is_folder else os.path.dirname(path))
     if top is not None:
         yield display_path(top)
@@ -206,7 +206,7 @@ def _neighbourhoods(path: str, is_folder: bool, context: Sequence[str], packages
 def _sorted_out(
     found: dict[str, Stat], neighbours: dict[str, Stat], unlistable: dict[str, str], packages: Packages
 ) -> ProjectFiles:
-    """Sort what was found into sources, with their module names, and outputs."""
+    """Separate the files into sources, with their module names, and outputs."""
     sources = {
         path: Source(_origin(path, packages), status, path in found)
         for path, status in sorted({**neighbours, **found}.items())

@@ -1,16 +1,16 @@
-"""The sources of a run and the imports between them: which may matter to declarations, and which have to be read together.
+"""The graph of imports between sources, which decides which files are parsed, and which are read together.
 
-Parsing is nearly the whole cost of a run, so a file is only parsed if it can matter. A declaration derives from TensorClass or
-Module, directly or through classes of other files; its annotations may go through type aliases of other files; and a handler
-may be registered with a Module anywhere. So:
+Parsing takes nearly all the time of a run, so only files that can affect a declaration are parsed. A declaration derives from
+TensorClass or Module, directly or through classes of other files. Its annotations may use type aliases of other files. A handler
+may be registered for a Module in any file. These files are relevant:
 
-1. every file that mentions `qten_gen` is relevant;
-2. a file that imports one of these, over any number of steps, is relevant if it has a class with bases or a `.register(`;
-3. a file that has outputs is relevant: whether it still declares is not guessed, lest a half-typed line cost it its outputs;
-4. of what a relevant file imports, that is relevant which leads on, over any number of steps, to a file of rule 1 or to one
-   that may define type aliases, that which a base of a class or a star import comes from, and that which passes a name on.
+1. A file that mentions `qten_gen`.
+2. A file that imports one of these, directly or indirectly, and has a class with bases or a `.register(`.
+3. A file that has outputs, even if it does not seem to declare anything: otherwise a half-typed line would delete its outputs.
+4. A file that a relevant file imports, if it imports a file of rule 1 or one that may define type aliases (directly or
+   indirectly), if a base of a class or a star import comes from it, or if it reexports an imported name.
 
-Relevant files that import each other form a group: the outputs of a file depend on nothing outside its group.
+Relevant files that import each other form a group. The outputs of a file depend only on its group.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -22,29 +22,29 @@ from .scan import Origin, Scan, scan
 
 
 class SourceGraph(NamedTuple):
-    """All sources that a run knows of. It is made once in a run and handed on.
+    """All sources of a run and their imports. A run creates one graph and passes it on.
 
     The keys of the mappings are paths; `origins`, `scans` and `imports` have an entry for every source.
     """
 
     origins: Mapping[str, Origin]
-    """The modules that the sources are."""
+    """The modules of the sources."""
     scans: Mapping[str, Scan]
-    """What a look at their bytes told."""
+    """The results of scanning their bytes."""
     imports: Mapping[str, tuple[str, ...]]
-    """The sources that each imports."""
+    """The sources that each source imports."""
     imported: frozenset[str]
-    """The sources that another one imports."""
+    """The sources that another source imports."""
     groups: tuple[tuple[str, ...], ...]
-    """The relevant sources, those together that have to be read together: sorted groups of sorted paths."""
+    """The relevant sources in groups that are read together: sorted groups of sorted paths."""
     mismatches: Mapping[str, ImportMismatch]
-    """The relevant sources that are imported by another name than that of their origin."""
+    """The relevant sources that are imported under another module name than that of their origin."""
 
 
 def source_graph(
     origins: Mapping[str, Origin], scans: Mapping[str, Scan], generated: Collection[str] = ()
 ) -> SourceGraph:
-    """The graph of sources. Both mappings have the same keys; `generated` are the paths of files that have outputs."""
+    """Build the graph. Both mappings have the same keys; `generated` are the paths of files that have outputs."""
     modules = _Modules.of(origins)
     imports = {path: modules.find(origins[path], found.imports) for path, found in scans.items()}
     imported = frozenset(target for path, targets in imports.items() for target in targets if target != path)
@@ -54,7 +54,7 @@ def source_graph(
 
 
 def graph_from_texts(sources: Mapping[str, bytes], generated: Collection[str] = ()) -> SourceGraph:
-    """The graph of sources that are at hand as bytes: a folder is a package if its `__init__.py` is among them.
+    """Build the graph from the bytes of the sources. A folder is a package if its `__init__.py` is one of them.
 
     >>> graph_from_texts({"a.py": b"import b, qten_gen", "b.py": b"x = 1"}).imports
     {'a.py': ('b.py',), 'b.py': ()}
@@ -64,7 +64,7 @@ def graph_from_texts(sources: Mapping[str, bytes], generated: Collection[str] = 
 
 
 def _origin(path: str, known: Collection[str]) -> Origin:
-    """The module that a file is, judged by the paths of the others."""
+    """The module of a file, derived from the paths of all files."""
     folder, name = split(path)
     stem = name.removesuffix(".py")
     parts = [] if stem == "__init__" else [stem]
@@ -75,9 +75,9 @@ def _origin(path: str, known: Collection[str]) -> Origin:
 
 
 class _Modules(NamedTuple):
-    """The files by the modules that they are.
+    """The files by module name.
 
-    A name means the module of the same root, or else the only one that is called so.
+    A name refers to the module below the same root or, without one, to the only module of that name.
     """
 
     local: dict[tuple[str, str], str]
@@ -93,12 +93,12 @@ class _Modules(NamedTuple):
         return cls(local, anywhere)
 
     def find(self, origin: Origin, names: Iterable[str]) -> tuple[str, ...]:
-        """The files that a file at `origin` means by these names."""
+        """The files that these module names refer to in a file at `origin`."""
         found = (self._file(origin, name) for name in names)
         return tuple(path for path in found if path is not None)
 
     def passing(self, origin: Origin, names: Iterable[str], scans: Mapping[str, Scan]) -> Iterator[str]:
-        """The files that pass a name on which a file imports from them: `shop.common` for `shop.common.Tensor`."""
+        """The files that reexport a name which a file imports from them: `shop.common` for `shop.common.Tensor`."""
         for name in names:
             module, _, last = name.rpartition(".")
             path = self._file(origin, module)
@@ -116,7 +116,7 @@ def _relevant(
     origins: Mapping[str, Origin],
     generated: Collection[str],
 ) -> set[str]:
-    """The relevant files, by the four rules of this module's docstring."""
+    """The relevant files, according to the rules in the docstring of this module."""
     importers = importers_of(imports)
 
     def needed(path: str) -> Iterator[str]:
@@ -133,7 +133,7 @@ def _relevant(
 
 
 def _groups(relevant: Collection[str], imports: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """The relevant files, those together that imports connect: the components of the graph, by union and find."""
+    """The connected components of the relevant files, computed with union-find."""
     parent = {path: path for path in relevant}
 
     def find(path: str) -> str:
@@ -161,7 +161,7 @@ def importers_of(imports: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
 
 
 def closure(start: Iterable[str], edges: Callable[[str], Iterable[str]]) -> set[str]:
-    """Everything that can be reached from `start`; `edges` gives what is next to something."""
+    """Everything that can be reached from `start`. `edges` returns the neighbours of an item."""
     seen = set(start)
     waiting = list(seen)
     while waiting:

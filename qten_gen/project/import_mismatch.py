@@ -1,7 +1,7 @@
-"""Files that are imported by other names than those they are taken for.
+"""Finds files that are imported under another module name than the one that qten-gen gives them.
 
-Outside packages and source roots a file is a module of its own, `model`. Where a program says `shop.model`, or the file imports
-relatively, its folder is a package that has no `__init__.py`, and nothing told us so.
+Outside packages and source roots, a file is a top-level module such as `model`. If a program imports `shop.model`, or the file
+uses relative imports, its folder is a package without an `__init__.py`, and no source root is set for it.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,21 +15,21 @@ class ImportMismatch(NamedTuple):
     """A file that seems to be part of a package."""
 
     evidence: str
-    """How one can tell."""
+    """Why it seems so, for the message."""
     root: str = ""
-    """The folder that the package seems to be imported from, empty where nothing tells it."""
+    """The folder that the package seems to be imported from; empty if it is not known."""
 
 
 def find_import_mismatches(
     origins: Mapping[str, Origin], scans: Mapping[str, Scan], relevant: Collection[str]
 ) -> dict[str, ImportMismatch]:
-    """The relevant files whose names do not fit; both mappings have the same keys."""
+    """Find the relevant files with a mismatch. Both mappings have the same keys."""
     modules: dict[str, list[str]] = {}
     found: dict[str, ImportMismatch] = {}
     for path in relevant:
         modules.setdefault(origins[path].module, []).append(path)
         if scans[path].relative and "." not in origins[path].module and not origins[path].is_package:
-            found[path] = ImportMismatch("this file imports relatively")
+            found[path] = ImportMismatch("this file uses relative imports")
     known = {origin.module for origin in origins.values()}
     for name in sorted({name for scan in scans.values() for name in scan.imports} - known):
         spelled = name.removesuffix("_qten").rstrip(".")
@@ -46,7 +46,7 @@ def find_import_mismatches(
 
 
 def _above(folder: str, names: list[str]) -> str | None:
-    """The folder that leads to `folder` through these names, None where they are not its last ones."""
+    """The folder above `folder` without these names at its end; None if it does not end with them."""
     for name in reversed(names):
         folder, last = split(folder)
         if last != name:

@@ -1,10 +1,10 @@
-"""What the last run found, kept in `.qten_cache/`, so that an unchanged tree needs no parsing and hardly any reading.
+"""Saves the results of a run in `.qten_cache/`, so that the next run need not parse, and hardly read, an unchanged tree.
 
-Nothing depends on it but time: it is checked before it is believed, and a manifest that is missing, damaged or of another
-generator counts as empty. It holds for each source its size, time and digest and what a look at its bytes told, and for each
-source whose outputs were as they should be, the digest of all that they were made from, and the outputs themselves.
+The manifest only saves time. Its entries are compared with the files before they are used, and a manifest that is missing,
+damaged or written by another version of the generator counts as empty. It has the size, time, digest and scan of each source. For
+each source with fresh outputs it also has the digest of its group, and the signatures of the outputs.
 
-Paths in it are relative to the folder that holds `.qten_cache/`, with forward slashes.
+Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
 """
 
 import hashlib
@@ -30,11 +30,11 @@ _NAME = "manifest.json"
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of qten-gen and can be deleted.\n"
 
 Signature = tuple[int, int, str]
-"""Size, modification time in nanoseconds, and digest of a file. A time of -1 is not believed: the file is hashed again."""
+"""Size, modification time in nanoseconds, and digest of a file. A time of -1 never matches, so the file is hashed again."""
 
 
 class SourceRecord(NamedTuple):
-    """A source as it was read: its signature, the module it was taken for, and the scan of its bytes."""
+    """A source as it was read: its signature, its module name, and the scan of its bytes."""
 
     signature: Signature
     module: str
@@ -42,10 +42,10 @@ class SourceRecord(NamedTuple):
 
 
 class FreshRecord(NamedTuple):
-    """A source whose outputs are right while `key`, the digest of all that was linked with it, and the outputs stay the same.
+    """A source whose outputs are fresh as long as `key`, the digest of its group, and the outputs stay the same.
 
-    The warnings about it are shown again while it is fresh. They have spans and source lines, but neither a path, which depends
-    on the working directory, nor a place in a syntax tree.
+    Runs print its warnings again while it is fresh. The warnings have spans and source lines. They do not have a path, which
+    depends on the working directory, or a place in a syntax tree.
     """
 
     key: str
@@ -54,22 +54,22 @@ class FreshRecord(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The sources that were read, and those whose outputs are right, by path."""
+    """The sources that were read, and those whose outputs are fresh, by path."""
 
     sources: dict[str, SourceRecord]
     fresh: dict[str, FreshRecord]
 
 
 def digest(data: bytes) -> str:
-    """The digest by which two contents are told apart."""
+    """The digest of the content of a file."""
     return hashlib.sha256(data).hexdigest()
 
 
 def generator(package: str = PACKAGE) -> str:
     """The key of the manifest: a digest of the generator itself.
 
-    It covers the version, the format number and the Python version, and, for those who work on the generator, the size and
-    time of every module of `package` and of the templates beside it.
+    It covers the version, the format number and the Python version. For people who work on the generator, it also covers the size
+    and time of every module in `package` and of the templates beside it.
     """
     folders = [package, os.path.join(os.path.dirname(package), "templates")]
     state = [f"{__version__} {FORMAT} {sys.version_info[:2]}", *(line for folder in folders for line in _state(folder))]
@@ -77,14 +77,14 @@ def generator(package: str = PACKAGE) -> str:
 
 
 def _state(folder: str) -> Iterator[str]:
-    """Name, size and time of every file below a folder that takes part in generating."""
+    """Name, size and time of every file of the generator below a folder."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
         return
     for entry in entries:
         if entry.is_dir():
-            # The runtime is what generated code calls; it does not take part in generating.
+            # Generated code calls the runtime, but the generator does not use it.
             if entry.name not in ("__pycache__", "runtime"):
                 yield from _state(entry.path)
         elif not entry.name.endswith(".pyc"):
@@ -93,7 +93,7 @@ def _state(folder: str) -> Iterator[str]:
 
 
 def load(root: str) -> Manifest:
-    """The manifest below a folder; empty where there is none to be trusted."""
+    """Read the manifest below a folder; empty if there is no valid one."""
     try:
         with open(os.path.join(root, FOLDER, _NAME), "rb") as file:
             document = json.load(file)
@@ -123,7 +123,7 @@ def _fresh_record(entry: object) -> FreshRecord:
 
 
 def _warning(entry: object) -> "Diagnostic":
-    """A warning as it was recorded. Only trees with warnings pay for the model."""
+    """A recorded warning. The model is imported late, because most trees have no warnings."""
     from ..model.diagnostics import Diagnostic, Kind, Span
 
     code, name, message, help, notes, span = _items(entry)
@@ -139,7 +139,7 @@ def _warning(entry: object) -> "Diagnostic":
 
 
 def _fresh_entry(fresh: FreshRecord) -> list[object]:
-    """A record as JSON has it; `_fresh_record` reads it back."""
+    """A record as JSON. `_fresh_record` reads it back."""
     warnings = [
         [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span] for item in fresh.warnings
     ]
@@ -174,7 +174,7 @@ def _text(value: object) -> str:
 
 
 def save(root: str, manifest: Manifest) -> None:
-    """Write the manifest below a folder. Where it cannot be written, the next run works as this one did."""
+    """Write the manifest below a folder. If that fails, the next run is slower but correct, so nothing is reported."""
     document = {
         "generator": generator(),
         "sources": {path: [item.signature, item.module, *item.scan] for path, item in sorted(manifest.sources.items())},
@@ -195,7 +195,7 @@ def save(root: str, manifest: Manifest) -> None:
 
 
 def _write(folder: str, name: str, text: str) -> None:
-    """Write a file by way of another name, so that two runs at once leave one of two whole manifests."""
+    """Write a file under a temporary name and rename it, so that two parallel runs cannot mix their manifests."""
     temporary = os.path.join(folder, f".{name}.{os.getpid()}")
     with open(temporary, "w", encoding="utf-8", newline="\n") as file:
         file.write(text)

@@ -1,4 +1,4 @@
-"""Which files are generated for a source, by name alone."""
+"""Maps the names of sources to those of their outputs, and back."""
 
 from os.path import join, split
 
@@ -31,5 +31,5 @@ def source_of(output: str) -> str:
 
 
 def is_output(path: str) -> bool:
-    """Whether a file has the name of an output."""
+    """Whether the name of a file is that of an output."""
     return path.endswith(OUTPUT_SUFFIXES)

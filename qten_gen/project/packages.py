@@ -1,8 +1,7 @@
-"""Which folders are packages, and what modules in them are called.
+"""Decides which folders are packages, and so the names of the modules in them.
 
-A folder with an `__init__.py` is a package. So is each folder below a root, which is a folder that modules are imported from:
-without an `__init__.py` it is a namespace package. In any other folder the files are modules of their own, as they are for Python
-when one of them is run.
+A folder with an `__init__.py` is a package. A folder below a source root is a package too; without an `__init__.py` it is a
+namespace package. In any other folder, the files are top-level modules, as they are when Python runs one of them.
 """
 
 import os
@@ -10,7 +9,7 @@ from collections.abc import Sequence
 
 
 class Packages:
-    """The packages that folders are. What was found out about a folder is remembered."""
+    """Finds the package of a folder, and caches the results."""
 
     def __init__(self, roots: Sequence[str] = ()) -> None:
         self._roots = frozenset(os.path.abspath(root) for root in roots)
@@ -19,7 +18,7 @@ class Packages:
     def of(self, folder: str) -> tuple[str, str]:
         """The folder that modules in `folder` are imported from, as an absolute path, and the dotted name of the package.
 
-        The name is empty where the folder is no package.
+        The name is empty if the folder is not a package.
         """
         if folder not in self._known:
             absolute = os.path.abspath(folder)
@@ -27,7 +26,7 @@ class Packages:
         return self._known[folder]
 
     def outermost(self, folder: str) -> str | None:
-        """The top-level package that a folder belongs to, None for a folder that is no package."""
+        """The top-level package of a folder; None if the folder is not a package."""
         root, package = self.of(folder)
         return os.path.join(root, package.partition(".")[0]) if package else None
 
@@ -43,6 +42,6 @@ class Packages:
             return False
         if os.path.exists(os.path.join(folder, "__init__.py")):
             return True
-        # A name that no import statement can spell is that of a folder with scripts.
+        # An import statement cannot name such a folder, so it is a folder of scripts.
         name = os.path.basename(folder)
         return name.isidentifier() and any(folder.startswith(os.path.join(root, "")) for root in self._roots)

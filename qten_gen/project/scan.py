@@ -1,6 +1,6 @@
-"""What a look at the bytes of a file tells: what it imports, and whether it may declare. No parsing, no disk.
+"""Scans the bytes of a file for imports and possible declarations, without parsing it.
 
-The text is looked through with regular expressions: what stands in a string may be taken for code, which only costs time.
+The scan uses regular expressions, so it may mistake the content of a string for code. Then a file is parsed that need not be.
 """
 
 import re
@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from ..common.module_names import absolute
 
-# Patterns are compiled by their first use: a run over an unchanged tree needs none of them.
+# Patterns are compiled at their first use, because a run over an unchanged tree does not need them.
 _COMMENT = r"#[^\n]*"
 _FROM = r"\bfrom\s+([.\w][.\w \t]*?)\s*(?:\\\r?\n\s*)?\bimport\b\s*(\([^)]*\)|(?:\\\r?\n|[^\n;])*)"
 _IMPORT = r"(?m)(?:^|[;:])[ \t]*import\s+((?:\\\r?\n|[^\n;])+)"
 _CLASS = r"(?m)^[ \t]*class\s+\w+\s*(?:\[[^\n]*\])?\s*\(([^)]*)"
 _REGISTER = r"\.\s*register\s*\("
-# At the top level a name of any spelling; indented, under `if TYPE_CHECKING:`, one that is spelt as types are.
+# At the top level, a name of any spelling. Indented, as under `if TYPE_CHECKING:`, a name that starts with a capital, as types
+# do.
 _ALIAS = (
     r"(?m)^(?:[ \t]*type\s+\w+|(?:\w+|[ \t]+[A-Z]\w*)\s*(?::[^=\n]*)?="
     r"\s*(?:[^\W\d][\w.]*\s*(?:$|[\[|])|(?:\w+\.)?(?:TypeVar|NewType|TypeAliasType)\b))"
@@ -25,7 +26,7 @@ _HEAD = r"[^\W\d]\w*"
 
 
 class Scan(NamedTuple):
-    """What a look at the bytes of a file tells. Imports are dotted names of everything that may be a module."""
+    """The result of scanning a file."""
 
     mentions: bool
     """It mentions `qten_gen`."""
@@ -36,16 +37,17 @@ class Scan(NamedTuple):
     aliases: bool
     """It may define a type alias or a type variable."""
     imports: tuple[str, ...]
+    """The dotted names of all imports that may be modules."""
     bases: tuple[str, ...]
-    """Those of the imports that bases of classes may come from, and all star imports."""
+    """Those of `imports` that bases of classes may come from, and all star imports."""
     binds: tuple[str, ...] = ()
     """The names that imports bind, which other files may import from here."""
     relative: bool = False
-    """It imports relatively, as only files of packages can."""
+    """It uses relative imports, as only files in packages can."""
 
 
 class Origin(NamedTuple):
-    """Where a file is imported from: its dotted name `module` below the folder `root`."""
+    """The module of a file: its dotted name `module`, imported from the folder `root`."""
 
     root: str
     module: str
@@ -53,14 +55,14 @@ class Origin(NamedTuple):
 
 
 class _Import(NamedTuple):
-    """A name that an import binds, `*` for all, and what may be modules of it."""
+    """A name that an import binds (`*` for all), and the dotted names that may be modules."""
 
     bound: str
     modules: tuple[str, ...]
 
 
 def scan(data: bytes, origin: Origin) -> Scan:
-    """Look through the bytes of a file."""
+    """Scan the bytes of a file."""
     code = re.sub(_COMMENT, "", data.decode(_encoding(data), "replace"))
     found = [*_from_imports(code, origin), *_plain_imports(code)]
     lists = re.findall(_CLASS, code)
@@ -78,7 +80,7 @@ def scan(data: bytes, origin: Origin) -> Scan:
 
 
 def _encoding(data: bytes) -> str:
-    """What a file is looked through as. Python reads no UTF-16, and whoever saved a declaration so has to be told."""
+    """The encoding to scan with. Python does not read UTF-16, but a declaration saved as UTF-16 must be found to be reported."""
     return "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8"
 
 
@@ -87,7 +89,7 @@ def _modules(imports: Iterable[_Import]) -> tuple[str, ...]:
 
 
 def _from_imports(code: str, origin: Origin) -> Iterator[_Import]:
-    """`from a.b import c` imports `a.b`, and `a.b.c` where that is a module."""
+    """`from a.b import c` imports `a.b`, and `a.b.c` if that is a module."""
     for match in re.finditer(_FROM, code):
         base = absolute("".join(match[1].split()), origin.module, origin.is_package)
         for clause in match[2].strip("() \t").split(","):

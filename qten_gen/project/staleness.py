@@ -1,7 +1,8 @@
-"""What a run finds before anything is parsed: which outputs are fresh, which are stale and have to be planned, which are orphans.
+"""Finds out which outputs are fresh, stale or orphans, before anything is parsed.
 
-A source is fresh if it, all that it is linked with and its outputs are as the last run left them. Sizes and times tell it; where
-they do not, digests do. So an unchanged tree is only listed, and a file that was merely touched is read and not parsed.
+A source is fresh if the source itself, the files that it is linked with, and its outputs are as the last run left them. Sizes and
+times are compared first, and digests if those differ. So an unchanged tree is only listed, and a file that was only touched is
+read but not parsed.
 """
 
 from __future__ import annotations
@@ -20,26 +21,26 @@ from .output_names import outputs_of, source_of
 from .scan import Origin, scan
 
 _COARSE_CLOCK = 2_000_000_000
-"""Nanoseconds within which two changes of a file may leave the same time."""
+"""Nanoseconds within which two changes may get the same modification time."""
 
 
 class Failure(NamedTuple):
-    """A file that the system would not let us read, write or remove."""
+    """A file that cannot be read, written or removed."""
 
     path: str
     problem: str
 
 
 class ProjectState(NamedTuple):
-    """What the disk and the manifest tell together. Sources are named by the paths that messages show."""
+    """The state of the files compared with the manifest. Sources are identified by the paths that messages show."""
 
     files: ProjectFiles
     cache: str
     """The folder that holds the manifest."""
     names: dict[str, str]
-    """The sources as the manifest spells them."""
+    """The paths of the sources as they are in the manifest."""
     previous: Manifest
-    """What the last run left."""
+    """The manifest of the last run."""
     records: dict[str, SourceRecord]
     """The sources as they are now."""
     graph: SourceGraph
@@ -49,12 +50,12 @@ class ProjectState(NamedTuple):
     stale: list[str]
     """Targets whose outputs have to be planned."""
     orphans: dict[str, bytes]
-    """Outputs of ours whose source is gone or not relevant any more."""
+    """Generated files whose source no longer exists or no longer declares anything."""
     failures: tuple[Failure, ...]
 
 
 def project_state(files: ProjectFiles, cache: str) -> ProjectState:
-    """Read what has changed since the last run, and tell the targets that are fresh from those that are not.
+    """Read the files that have changed since the last run, and find out which targets are fresh.
 
     `cache` is the folder that holds the manifest.
     """
@@ -73,7 +74,7 @@ def project_state(files: ProjectFiles, cache: str) -> ProjectState:
 
 
 def _manifest_names(paths: Iterable[str], cache: str) -> dict[str, str]:
-    """The paths as the manifest spells them: relative to its folder, with forward slashes."""
+    """The paths as they are in the manifest: relative to its folder, with forward slashes."""
     folders: dict[str, str] = {}
     names = {}
     for path in paths:
@@ -88,7 +89,7 @@ def _manifest_names(paths: Iterable[str], cache: str) -> dict[str, str]:
 def _source_records(
     files: ProjectFiles, previous: Manifest, names: Mapping[str, str], now: int
 ) -> tuple[dict[str, SourceRecord], list[Failure]]:
-    """All sources as they are now, and those that cannot be read."""
+    """The records of all sources as they are now, and the failures for those that cannot be read."""
     records: dict[str, SourceRecord] = {}
     failures = []
     for path, source in files.sources.items():
@@ -100,7 +101,7 @@ def _source_records(
 
 
 def _source_record(path: str, source: Source, before: SourceRecord | None, now: int) -> SourceRecord:
-    """A source as it is now; it is read only if its size or time is not what it was, and scanned only if its bytes are not."""
+    """The record of a source. It is read only if its size or time has changed, and scanned only if its content has."""
     origin, status, _ = source
     if before is not None and before.module == origin.module and before.signature[:2] == status:
         return before
@@ -112,7 +113,7 @@ def _source_record(path: str, source: Source, before: SourceRecord | None, now: 
 
 
 def _graph(files: ProjectFiles, records: Mapping[str, SourceRecord]) -> SourceGraph:
-    """The graph of all sources that could be read. Folders in it are spelled as messages show them."""
+    """The graph of all sources that could be read. Its folders are paths that messages can show."""
     origins = {path: files.sources[path].origin for path in records}
     scans = {path: record.scan for path, record in records.items()}
     graph = source_graph(origins, scans, {source_of(path) for path in files.outputs})
@@ -124,7 +125,7 @@ def _graph(files: ProjectFiles, records: Mapping[str, SourceRecord]) -> SourceGr
 
 
 def _keys(graph: SourceGraph, records: Mapping[str, SourceRecord], names: Mapping[str, str]) -> dict[str, str]:
-    """For each relevant source, the digest of its group, and of what rules ask about the rest: how its files are imported."""
+    """For each relevant source, the digest of its group, and of how other files import it, which some rules check."""
     keys: dict[str, str] = {}
     for group in graph.groups:
         parts = sorted(
@@ -139,7 +140,7 @@ def _keys(graph: SourceGraph, records: Mapping[str, SourceRecord], names: Mappin
 def _fresh(
     path: str, key: str, files: ProjectFiles, names: Mapping[str, str], previous: Manifest, now: int
 ) -> FreshRecord | None:
-    """The record of a source that is fresh, with the present times of its outputs; None for one that is stale."""
+    """The record of a fresh source, with the current times of its outputs; None for a stale one."""
     record = previous.fresh.get(names[path])
     if record is None or record.key != key:
         return None
@@ -150,7 +151,7 @@ def _fresh(
 def _verified_outputs(
     recorded: Mapping[str, Signature], source: str, found: Mapping[str, Stat], now: int
 ) -> dict[str, Signature] | None:
-    """The recorded outputs with their present times, or None where one has changed or is missing."""
+    """The recorded outputs with their current times; None if one has changed or is missing."""
     verified = {}
     for output in outputs_of(source):
         name = os.path.basename(output)
@@ -172,17 +173,17 @@ def _unlistable(files: ProjectFiles) -> Iterator[Failure]:
 
 
 def _shadowed_declarations(files: ProjectFiles) -> Iterator[Failure]:
-    """Files that declare under the name of an output, which belongs to no source: nothing is generated for them."""
+    """Failures for files with declarations that have the name of a generated file, so that nothing is generated for them."""
     for path in files.outputs:
         if path.endswith(".py") and source_of(path) not in files.sources:
             data = read_output(path)
             found = scan(data, Origin("", ""))
             if found.mentions and found.derives and read_header(data) is None:
-                yield Failure(path, "it declares under a name of generated files; rename it")
+                yield Failure(path, "it contains declarations, but has the name of a generated file; rename it")
 
 
 def _orphans(files: ProjectFiles, kept: Collection[str], fresh: Mapping[str, FreshRecord]) -> dict[str, bytes]:
-    """Outputs of ours that no source has; outputs of the sources in `kept` are not judged here."""
+    """Generated files that no source has any more. Those of the sources in `kept` are left to the plan."""
     orphans = {}
     for path in files.outputs:
         source = source_of(path)
@@ -195,7 +196,7 @@ def _orphans(files: ProjectFiles, kept: Collection[str], fresh: Mapping[str, Fre
 
 
 def signature(status: Stat, digest: str, now: int) -> Signature:
-    """The signature of a file, to be believed later unless it was changed just before `now`."""
+    """The signature of a file. If the file changed just before `now`, its time is -1, as it may not show a further change."""
     size, changed = status
     return size, changed if changed < now - _COARSE_CLOCK else -1, digest
 
@@ -211,7 +212,7 @@ def read_source(path: str) -> bytes:
 
 
 def read_output(path: str) -> bytes:
-    """The bytes under an output's name; none for a link or a folder, which are never ours."""
+    """The bytes of an output; empty for a link or a folder, which qten-gen never writes."""
     if os.path.islink(path):
         return b""
     try:

@@ -1,4 +1,4 @@
-"""Annotations → type expressions with resolved names."""
+"""Reads annotations into type expressions with resolved names."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LITERAL = "typing.Literal"
 def type_expr(node: cst.BaseExpression, place: NodePath, scope: Scope, *, base: bool = False) -> TypeExpr:
     """The type expression at `node`.
 
-    Strings are forward references and are read as types, except where a string means something else: in `Literal`, as a jaxtyping
-    shape, as metadata of `Annotated`, and in the brackets of a base class (`TensorClass["frozen"]`, `base=True`).
+    Strings are forward references, which are read as types. Exceptions are strings in `Literal`, jaxtyping shapes, metadata of
+    `Annotated`, and flags in the brackets of a base class (`TensorClass["frozen"]`, with `base=True`).
     """
     expr = _convert(node, place, scope, keep_strings=base)
     return replace(expr, text=one_line(text_of(node)), place=place, names=tuple(mentioned(node, scope)))
@@ -33,7 +33,7 @@ def text_of(node: cst.CSTNode) -> str:
 
 
 def one_line(text: str) -> str:
-    """An expression that was written over several lines, on one. Others stay as they are written."""
+    """An expression on one line. If it was written on one line, it is returned unchanged."""
     if "\n" not in text and "\r" not in text:
         return text
     try:
@@ -43,7 +43,7 @@ def one_line(text: str) -> str:
 
 
 def string_value(node: cst.BaseExpression) -> str | None:
-    """The value of a string literal, concatenated ones included; None for bytes, f-strings and all else."""
+    """The value of a string literal, including concatenated ones; None for bytes, f-strings and anything else."""
     if isinstance(node, cst.SimpleString | cst.ConcatenatedString):
         value = node.evaluated_value
         return value if isinstance(value, str) else None
@@ -51,12 +51,12 @@ def string_value(node: cst.BaseExpression) -> str | None:
 
 
 def mentioned(node: cst.CSTNode, scope: Scope) -> Iterator[str]:
-    """The plain and dotted names that an expression mentions, those in forward references included, each once."""
+    """The plain and dotted names in an expression, including those in forward references, without duplicates."""
     return (name for name in dict.fromkeys(_mentioned(node, scope)) if name != "None")
 
 
 def _mentioned(node: cst.CSTNode, scope: Scope) -> Iterator[str]:
-    """The names as they come, repeated ones too. Strings are read as types, except where a subscript keeps them as strings."""
+    """The names in order, with duplicates. Strings are read as types, unless a subscript keeps them as strings."""
     if isinstance(node, cst.Name | cst.Attribute):
         name = dotted(node)
         if name is not None:
@@ -78,7 +78,7 @@ def _mentioned(node: cst.CSTNode, scope: Scope) -> Iterator[str]:
 
 
 def _convert(node: cst.BaseExpression, place: NodePath, scope: Scope, keep_strings: bool = False) -> TypeExpr:
-    """The type expression at `node`, without the names that it mentions. `keep_strings` leaves strings in brackets."""
+    """The type expression at `node`, without its `names`. With `keep_strings`, strings in brackets stay strings."""
     if isinstance(node, cst.Name | cst.Attribute):
         return _named(node, place, scope)
     if isinstance(node, cst.Subscript):
@@ -107,7 +107,7 @@ def _named(node: cst.Name | cst.Attribute, place: NodePath, scope: Scope) -> Typ
 
 
 def _canonical(name: str) -> str:
-    """One spelling for what can be imported from several places."""
+    """The same name for objects of `typing` and `typing_extensions`."""
     if name.startswith("typing_extensions."):
         return f"typing.{name.partition('.')[2]}"
     return name
@@ -147,7 +147,7 @@ def _keeps_strings(name: str) -> bool:
 
 
 def _forward_reference(node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """The expression inside a string annotation, None where it is none."""
+    """The expression inside a string annotation; None if it is not a valid one."""
     text = string_value(node)
     if text is None or "\0" in text:  # libcst accepts a null byte and cannot evaluate what it stands in
         return None
@@ -158,6 +158,6 @@ def _forward_reference(node: cst.BaseExpression) -> cst.BaseExpression | None:
 
 
 def _at(expr: TypeExpr, place: NodePath) -> TypeExpr:
-    """The expression with one place for all of it, because a string has no places inside."""
+    """The expression with the same place for all its parts, because the parts of a string have none."""
     arguments = tuple(_at(argument, place) if isinstance(argument, TypeExpr) else argument for argument in expr.args)
     return replace(expr, args=arguments, place=place)

@@ -1,4 +1,4 @@
-"""The statements inside `if`, `try`, `with`, `match` and loops."""
+"""Finds the statements inside `if`, `try`, `with`, `match` and loops."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PART = cst.Else | cst.Finally | cst.ExceptHandler | cst.ExceptStarHandler | cst
 
 
 def is_type_checking(test: cst.BaseExpression) -> bool:
-    """Whether a condition is `TYPE_CHECKING`, under any name of its module."""
+    """Whether a condition is `TYPE_CHECKING`, with or without a module, such as `typing` or `t`."""
     return (dotted(test) or "").rpartition(".")[2] == "TYPE_CHECKING"
 
 
 def inside(node: cst.CSTNode, place: NodePath, checking: bool = False) -> Iterator[tuple[cst.CSTNode, NodePath, bool]]:
-    """The statements below a block, small ones one by one and those of further blocks too.
+    """The statements inside a block, including those of nested blocks.
 
-    The flag says "for type checkers alone". Classes and functions are given whole.
+    The flag means "only for type checkers". Classes and functions are yielded as a whole.
     """
     if isinstance(node, cst.SimpleStatementLine):
         yield from ((small, place / "body" / index, checking) for index, small in enumerate(node.body))

@@ -1,4 +1,4 @@
-"""Class statements → the source layer."""
+"""Reads class statements into the source layer of the model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Statement = tuple[cst.CSTNode, NodePath]
 
 
 def class_source(node: cst.ClassDef, place: NodePath, scope: Scope) -> ClassSource:
-    """What a class statement says, before anybody knows whether it declares."""
+    """Read a class statement, which may or may not be a declaration."""
     body = list(_statements(node.body, place / "body"))
     inner = [name for name, _ in _parameters(node)] + [n.name.value for n, _ in body if isinstance(n, cst.ClassDef)]
     scope = replace(scope, inner={name: f"{node.name.value}.{name}" for name in inner})
@@ -65,7 +65,7 @@ def class_source(node: cst.ClassDef, place: NodePath, scope: Scope) -> ClassSour
 
 
 def class_type_variables(node: cst.ClassDef, place: NodePath, scope: Scope) -> dict[str, TypeVariable]:
-    """The PEP 695 parameters of a class, keyed `Class.T`."""
+    """The PEP 695 type parameters of a class, by names such as `Class.T`."""
     where = place / "type_parameters" / "params"
     return {
         f"{node.name.value}.{name}": type_variable(bound, where / index / "param" / "bound", scope)
@@ -74,7 +74,7 @@ def class_type_variables(node: cst.ClassDef, place: NodePath, scope: Scope) -> d
 
 
 def type_variable(bound: cst.BaseExpression | None, place: NodePath, scope: Scope) -> TypeVariable:
-    """A type variable with this bound; a tuple holds constraints."""
+    """A type variable with this bound, or with constraints if the bound is a tuple."""
     if isinstance(bound, cst.Tuple):
         parts = enumerate(bound.elements)
         return TypeVariable(
@@ -91,7 +91,7 @@ def _parameters(node: cst.ClassDef) -> list[tuple[str, cst.BaseExpression | None
 
 
 def _statements(suite: cst.BaseSuite, place: NodePath) -> Iterator[Statement]:
-    """The statements of a class body, small ones one by one. Blocks (`if`, `with`) are not entered."""
+    """The statements of a class body, without those inside blocks such as `if` and `with`."""
     for index, node in enumerate(suite.body):
         if isinstance(node, cst.SimpleStatementLine):
             for position, small in enumerate(node.body):
@@ -101,7 +101,7 @@ def _statements(suite: cst.BaseSuite, place: NodePath) -> Iterator[Statement]:
 
 
 def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSource]]:
-    """Annotated names and names that a specifier is assigned to, by name. Of two with one name the later counts."""
+    """Annotated names and names that a specifier is assigned to. A later statement replaces an earlier one of the same name."""
     annotated: dict[str, FieldSource] = {}
     for index, (node, place) in enumerate(body):
         doc = _doc_of(body[index + 1][0]) if index + 1 < len(body) else ""
@@ -125,7 +125,7 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
 
 
 def _called(decorator: cst.BaseExpression) -> cst.BaseExpression:
-    """The function of a decorator, whether it is called or not."""
+    """The function of a decorator, with or without a call."""
     return decorator.func if isinstance(decorator, cst.Call) else decorator
 
 
@@ -134,7 +134,7 @@ def _conditional(body: list[Statement], scope: Scope) -> ConditionalSource:
 
 
 def _is_no_field(annotation: cst.BaseExpression, scope: Scope) -> bool:
-    """Whether the annotation says that the name belongs to the class."""
+    """Whether the annotation is ClassVar, so that the name is not a field."""
     if isinstance(annotation, cst.SimpleString):
         return type_expr(annotation, NodePath(), scope).name in _NO_FIELDS
     head = annotation.value if isinstance(annotation, cst.Subscript) else annotation
@@ -142,7 +142,7 @@ def _is_no_field(annotation: cst.BaseExpression, scope: Scope) -> bool:
 
 
 def _attributes(body: list[Statement], scope: Scope) -> Iterator[str]:
-    """Names that the body binds and that may be no fields; the caller leaves out those that are."""
+    """Names that the body binds. Some of them may be fields; the caller removes those."""
     for node, _ in body:
         if isinstance(node, cst.Assign):
             for target in node.targets:
@@ -161,7 +161,7 @@ def _methods(body: list[Statement], scope: Scope) -> Iterator[MethodSource]:
 
 
 def _doc_of(node: cst.CSTNode) -> str:
-    """The text of a string statement, which documents the field above it."""
+    """The text of a string statement, which documents the field above; empty for another statement."""
     if not isinstance(node, cst.Expr):
         return ""
     text = string_value(node.value)

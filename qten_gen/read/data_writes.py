@@ -1,6 +1,7 @@
-"""Writes through `.data` in a method: `self.weight.data = value`, `self.weight.data[0] = 1`, `self.weight.data.mul_(2)`.
+"""Finds writes through `.data` in a method: `self.weight.data = value`, `self.weight.data[0] = 1`, `self.weight.data.mul_(2)`.
 
-They change a tensor without its version counter, so a cached virtual tensor cannot see them; a rule reports those.
+They change a tensor but not its version counter, so a cached virtual tensor does not notice them. The rule `hidden-change`
+reports them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ..model import DataWrite, NodePath
 
 
 def data_writes(node: cst.FunctionDef, place: NodePath) -> tuple[DataWrite, ...]:
-    """The writes in a function, nested ones included. Its first parameter is the object."""
+    """The writes in a function, including nested functions. Its first parameter is the object."""
     parameters = [*node.params.posonly_params, *node.params.params]
     return tuple(_writes(node.body, place / "body", parameters[0].name.value)) if parameters else ()
 

@@ -1,7 +1,7 @@
-"""Dimension expressions: the text of a size, such as `"3*dim"`, as a tree. `emit.dimensions` writes it.
+"""Parses dimension expressions such as `"3*dim"` into trees, which `emit.dimensions` writes.
 
-The language is integers, names, `+ - * //`, unary minus and parentheses, with Python's precedence. Whether a name is a config
-field is a rule's question, not the parser's.
+An expression contains integers, names, `+ - * //`, unary minus and parentheses, with the precedence of Python. The rule
+`unknown-dimension` checks whether the names are config fields.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MAX_DEPTH = 100
 
 
 class _Fault(Exception):
-    """The expression ends here: what is wrong, and at which offset."""
+    """A syntax error in an expression: what is wrong, and at which offset."""
 
     def __init__(self, problem: str, offset: int) -> None:
         super().__init__(problem)
@@ -26,7 +26,7 @@ class _Fault(Exception):
 
 
 def parse(text: str) -> Dim | DimError:
-    """Read a dimension expression.
+    """Parse a dimension expression.
 
     >>> parse("3*dim")
     Binary(operator='*', left=Number(value=3), right=Name(name='dim'))
@@ -40,7 +40,7 @@ def parse(text: str) -> Dim | DimError:
 
 
 class _Parser:
-    """Recursive descent over one text: sum, product, unary, atom."""
+    """A recursive descent parser for one expression: sum, product, unary, atom."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -51,13 +51,13 @@ class _Parser:
     def whole(self) -> Dim:
         dim = self._sum()
         if self._token == ")":
-            raise _Fault("')' closes nothing", self._offset)
+            raise _Fault("')' has no matching '('", self._offset)
         if self._token:
             raise _Fault(f"an operator is missing before {self._token!r}", self._offset)
         return dim
 
     def _advance(self) -> None:
-        """Step to the next token; an empty token is the end."""
+        """Move to the next token. An empty token marks the end."""
         match = _TOKEN.match(self._text, self._offset)
         if match is not None:
             self._kind = match.lastgroup
@@ -73,10 +73,10 @@ class _Parser:
     @staticmethod
     def _strange(character: str) -> str:
         if character == "/":
-            return "'/' would not give an integer: write '//'"
+            return "'/' is not integer division: write '//'"
         if character == ",":
-            return "one string is one dimension: write each dimension as an argument of its own"
-        return f"{character!r} has no meaning here: use integers, names, + - * // and parentheses"
+            return "a string is one dimension: write each dimension as a separate argument"
+        return f"{character!r} is not allowed here: use integers, names, + - * // and parentheses"
 
     def _take(self) -> str:
         token = self._token
@@ -110,13 +110,13 @@ class _Parser:
         if self._kind == "number":
             digits = self._token
             if digits.endswith("_") or "__" in digits or (digits[0] == "0" and digits.strip("0_")):
-                raise _Fault(f"{digits!r} is no decimal integer", self._offset)
+                raise _Fault(f"{digits!r} is not a decimal integer", self._offset)
             return Number(int(self._take()))
         if self._kind == "name":
             if iskeyword(self._token):
-                raise _Fault(f"{self._token!r} is a keyword of Python", self._offset)
+                raise _Fault(f"{self._token!r} is a Python keyword", self._offset)
             if not self._token.isidentifier():
-                raise _Fault(f"{self._token!r} is no name", self._offset)
+                raise _Fault(f"{self._token!r} is not a valid name", self._offset)
             return Name(self._take())
         if self._token == "(":
             return self._group()

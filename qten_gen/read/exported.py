@@ -1,4 +1,4 @@
-"""`__all__`: the names that `from module import *` brings."""
+"""Reads `__all__`, the names that `from module import *` binds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _METHODS = ("__all__.append", "__all__.extend")
 
 
 def exported(statements: Iterable[cst.CSTNode]) -> tuple[str, ...] | None:
-    """What the top level of a file lists in `__all__`; None where there is none, or one that has to be computed."""
+    """The names in the `__all__` of a file; None if it has none, or one that is computed."""
     found: list[str] | None = None
     for node in statements:
         change = _change(node)
@@ -28,7 +28,7 @@ def exported(statements: Iterable[cst.CSTNode]) -> tuple[str, ...] | None:
 
 
 def _change(node: cst.CSTNode) -> tuple[bool, cst.BaseExpression | None] | None:
-    """Whether a statement gives `__all__` anew or adds to it, and what; None for any other statement."""
+    """Whether a statement assigns `__all__` or extends it, and the value; None for any other statement."""
     match node:
         case cst.Assign(targets=targets) if any(dotted(item.target) == "__all__" for item in targets):
             return True, node.value
@@ -45,7 +45,7 @@ def _change(node: cst.CSTNode) -> tuple[bool, cst.BaseExpression | None] | None:
 
 
 def _names(value: cst.BaseExpression | None) -> list[str] | None:
-    """The strings of a list or a tuple, or of a sum of them."""
+    """The strings in a list or tuple, or in a sum of these; None for anything else."""
     if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Add):
         left, right = _names(value.left), _names(value.right)
         return None if left is None or right is None else [*left, *right]

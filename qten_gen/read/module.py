@@ -1,7 +1,7 @@
-"""Python text → `SourceFile`, with libcst and without its metadata.
+"""Reads the text of a Python file into a `SourceFile`, with libcst but without its slow metadata.
 
-Only top-level classes are read, those inside top-level blocks such as `if` and `try` included: nested classes and classes in
-functions are found when their class statement runs.
+It reads top-level classes, including those in top-level blocks such as `if` and `try`. Nested classes and classes in functions
+are generated in memory when their class statements run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TYPE_VARIABLE = ("typing.TypeVar", "typing_extensions.TypeVar")
 _TYPE_ALIAS = ("typing.TypeAlias", "typing_extensions.TypeAlias")
 
 NO_CONTEXT = ImportContext()
-"""What a file knows of others when it is read for the first time: nothing."""
+"""The empty context for reading a file for the first time."""
 
 Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
 
@@ -43,14 +43,14 @@ Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
 def read(
     data: bytes, path: str, module: str, is_package: bool = False, around: ImportContext = NO_CONTEXT
 ) -> tuple[SourceFile, tuple[Diagnostic, ...]]:
-    """What the file says. Where it cannot be read, an empty source and the diagnostic that says why. Nothing is raised.
+    """Read a file. If it cannot be read, return an empty source and the diagnostic that says why. It does not raise.
 
     Args:
-        data: The file's bytes; a coding line and a byte order mark are honoured.
-        path: How the file is named in diagnostics.
+        data: The bytes of the file, with an optional encoding declaration or byte order mark.
+        path: The path of the file in diagnostics.
         module: Its dotted name, which relative imports start from.
         is_package: Whether it is an `__init__.py`.
-        around: What it has to know of other files, once these are read.
+        around: What it must know about other files. It is empty for the first reading.
     """
     empty = SourceFile(path, module, is_package=is_package)
     text = decode(data, path)
@@ -69,7 +69,7 @@ def read(
 
 @dataclass(slots=True)
 class _Names:
-    """What the top level binds, gathered before any name is resolved."""
+    """The names that the top level binds, collected before any name is resolved."""
 
     imports: dict[str, ImportedName] = field(default_factory=dict)
     bound: set[str] = field(default_factory=set)
@@ -77,7 +77,7 @@ class _Names:
 
 
 def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, around: ImportContext) -> SourceFile:
-    """What the tree says. Names are gathered first, because a class may mention what is bound further down."""
+    """Read a syntax tree. Names are collected first, because a class may use names that are bound further down."""
     statements = list(_statements(tree.body, NodePath(("body",)), type_checking=False))
     names = _names(statements)
     names.imports.update((name, origin) for name, origin in around.star_names.items() if name not in names.bound)
@@ -131,7 +131,7 @@ def _statements(
 ) -> Iterator[tuple[Statement, NodePath, bool]]:
     """The statements of a block and of its `if`, `try` and `with` blocks, and the classes of its loops and `match`.
 
-    The flag says "only for type checkers".
+    The flag means "only for type checkers".
     """
     for index, node in enumerate(body):
         where = place / index
@@ -164,7 +164,7 @@ def _statements(
 
 
 def _names(statements: Sequence[tuple[Statement, NodePath, bool]]) -> _Names:
-    """The names that the statements bind. The first import of a name counts, as in `try: import a; except: import b as a`."""
+    """The names that the statements bind. The first import of a name is used, as in `try: import a; except: import b as a`."""
     names = _Names()
     for node, _, type_checking in statements:
         if isinstance(node, cst.Import | cst.ImportFrom):
@@ -190,7 +190,7 @@ def _names(statements: Sequence[tuple[Statement, NodePath, bool]]) -> _Names:
 
 
 def _all_names(node: cst.CSTNode) -> Iterator[str]:
-    """Every name in a block that is not read in detail: any of them may be bound there."""
+    """All names in a block that is not read in detail, because any of them may be bound there."""
     if isinstance(node, cst.Name):
         yield node.value
     for child in node.children:
@@ -198,7 +198,7 @@ def _all_names(node: cst.CSTNode) -> Iterator[str]:
 
 
 def _assigned(node: cst.Assign | cst.AnnAssign) -> str | None:
-    """The one name that is assigned to, None for several or for attributes."""
+    """The name that is assigned to; None for several targets or other ones."""
     target = node.targets[0].target if isinstance(node, cst.Assign) else node.target
     several = isinstance(node, cst.Assign) and len(node.targets) > 1
     return target.value if isinstance(target, cst.Name) and not several else None

@@ -1,4 +1,4 @@
-"""What a dotted name means in a file, given what the file imports and binds. No syntax tree is needed here."""
+"""Resolves dotted names in a file, based on the names that it imports and binds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BUILTINS = frozenset(dir(builtins))
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The top-level names of a file. `inner` are type parameters and nested classes of the class that is read, as `Class.T`."""
+    """The top-level names of a file. `inner` maps type parameters and nested classes of a class to names such as `Class.T`."""
 
     module: str
     is_package: bool
@@ -23,10 +23,10 @@ class Scope:
     classes: frozenset[str]
     inner: dict[str, str] = field(default_factory=dict)
     reexports: Mapping[str, str] = field(default_factory=dict)
-    """Names of other files that stand for something outside the run."""
+    """Names that other files reexport from outside the run, and their origin."""
 
     def resolve(self, dotted: str) -> str:
-        """Qualified name of what a dotted name refers to; a name that nothing binds is returned as it is.
+        """The qualified name that a dotted name refers to. A name that is not bound is returned unchanged.
 
         With `from torch import nn`, `nn.Parameter` is `torch.nn.Parameter`; with `class Inner` in `shop.model`, `Inner` is
         `shop.model.Inner`.
@@ -37,7 +37,7 @@ class Scope:
         return self._beyond(qualified) if self.reexports else qualified
 
     def _beyond(self, qualified: str) -> str:
-        """What a name means that another file passes on."""
+        """The origin of a qualified name that another file reexports."""
         end = len(qualified)
         while end > 0:
             meant = self.reexports.get(qualified[:end])

@@ -1,6 +1,6 @@
-"""Places → lines, columns and source lines, for the few files that have something to report.
+"""Adds lines, columns and source lines to diagnostics.
 
-Positions cost twice the parse, so they are computed only here, from a second parse of the file.
+Computing positions takes twice as long as parsing. So it is done only for files with diagnostics, which are parsed a second time.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _OPENING = re.compile(r"[A-Za-z]*(\"\"\"|'''|\"|')")
 
 
 def locate(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
-    """The diagnostics, in the same order, with their spans and source lines; `sources` holds the bytes of the files by path.
+    """The diagnostics in the same order, with spans and source lines. `sources` contains the bytes of the files by path.
 
-    What has a line already keeps it. A place that cannot be found, or a file that is not at hand, gives the first line.
+    A diagnostic that already has a line keeps it. If the place or the file is not found, the span is the start of the first line.
     """
     located = list(diagnostics)
     by_path: dict[str, list[int]] = defaultdict(list)
@@ -40,7 +40,7 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes]) -> t
 
 
 def _spans(diagnostics: Sequence[Diagnostic], data: bytes | None) -> Iterator[Span]:
-    """The spans of the diagnostics of one file, with the lines that they start in."""
+    """The spans of the diagnostics of one file, with their first lines."""
     ranges = _Ranges.of(data or b"") if any(_needs_tree(item) for item in diagnostics) else None
     lines = [] if data is None else source_lines(data)
     for item in diagnostics:
@@ -60,7 +60,7 @@ class _Ranges(NamedTuple):
 
     @classmethod
     def of(cls, data: bytes) -> _Ranges | None:
-        """The tree of a file, None where it cannot be parsed."""
+        """Parse a file; None if that fails."""
         text = decode(data, "")
         tree = parse(text, "") if isinstance(text, str) else None
         if not isinstance(tree, cst.Module):
@@ -69,7 +69,7 @@ class _Ranges(NamedTuple):
         return cls(wrapper.module, wrapper.resolve(PositionProvider))
 
     def span(self, item: Diagnostic) -> Span:
-        """Where the place of a diagnostic is: a part of its string literal, or the node."""
+        """The span of a diagnostic: a part of its string literal, or the whole node."""
         node = node_at(self.tree, item.place)
         found = self.ranges.get(node) if node is not None else None
         if node is None or found is None:
@@ -84,7 +84,7 @@ class _Ranges(NamedTuple):
 
 
 def node_at(tree: cst.Module, place: NodePath) -> cst.CSTNode | None:
-    """The node that a place leads to, None where the tree has no such node."""
+    """The node at a place; None if the tree has no such node."""
     node: object = tree
     for step in place.steps:
         try:
@@ -95,7 +95,7 @@ def node_at(tree: cst.Module, place: NodePath) -> cst.CSTNode | None:
 
 
 def _content_offset(node: cst.CSTNode) -> int | None:
-    """How many characters stand before the content of a string literal; None where offsets into it mean nothing."""
+    """The length of the prefix and quotes of a string literal; None if offsets in its value differ from those in its text."""
     if not isinstance(node, cst.SimpleString) or "\\" in node.value or "\n" in node.value or "\r" in node.value:
         return None
     opening = _OPENING.match(node.value)

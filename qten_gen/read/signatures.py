@@ -1,4 +1,4 @@
-"""Function definitions → signatures as text, for stubs."""
+"""Reads function definitions into signatures as text, for stubs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .values import specifier
 
 
 def signature(node: cst.FunctionDef, place: NodePath, scope: Scope, *, skip_first: bool) -> Signature:
-    """Parameters and result as written, defaults as `...`. `skip_first` leaves out `self`."""
+    """The parameters and result as written, with `...` for defaults. `skip_first` leaves out `self`."""
     names: dict[str, None] = {}
     parameters = node.params
     positional = [*parameters.posonly_params, *parameters.params]
@@ -37,7 +37,7 @@ def signature(node: cst.FunctionDef, place: NodePath, scope: Scope, *, skip_firs
 
 
 def method(node: cst.FunctionDef, place: NodePath, scope: Scope) -> MethodSource:
-    """A function in a class body."""
+    """Read a function in a class body, with its decorators."""
     decorators: list[str] = []
     call = None
     for index, decorator in enumerate(node.decorators):

@@ -1,4 +1,4 @@
-"""Bytes → lines, for the source lines that diagnostics show: also those of a file that is not Python."""
+"""Splits files into lines, for the source lines that diagnostics show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def source_lines(data: bytes) -> list[str]:
-    """The lines of a file, without their ends. What cannot be decoded is replaced.
+    """The lines of a file, without line ends. Bytes that cannot be decoded are replaced.
 
     >>> source_lines(b"x = 1\\r\\ny = 2")
     ['x = 1', 'y = 2']

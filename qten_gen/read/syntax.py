@@ -1,4 +1,4 @@
-"""Bytes → text → syntax tree, and what is said where that fails."""
+"""Decodes and parses files, and creates the diagnostics for files that cannot be decoded or parsed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import libcst as cst
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic_at
 
 _DEEPEST = 500
-"""Brackets inside brackets that libcst is trusted with: its parser ends the process at some three thousand."""
+"""The depth of nested brackets up to which libcst parses safely. At about 3,000, its parser crashes the process."""
 
 _CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
-"""The first line that a merge leaves in a file with conflicts."""
+"""The line that starts a merge conflict."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -24,7 +24,7 @@ _BRACKET = re.compile(r"[()\[\]{}]")
 
 
 def decode(data: bytes, path: str) -> str | Diagnostic:
-    """The text of a file, without its byte order mark. A coding line is honoured."""
+    """Decode a file with its declared encoding, and remove the byte order mark."""
     # Later patch releases of Python report a null byte here already, as a fault of the coding line.
     without_null_bytes = data.replace(b"\0", b" ")
     try:
@@ -38,11 +38,11 @@ def decode(data: bytes, path: str) -> str | Diagnostic:
 
 
 def parse(text: str, path: str) -> cst.Module | Diagnostic:
-    """The syntax tree of a file, or the diagnostic of its syntax error.
+    """The syntax tree of a file, or the diagnostic for its syntax error.
 
-    libcst names wrong positions for most errors, so the interpreter's own are shown. Only where the interpreter accepts the
-    text, or is too old for its grammar, libcst's words are used. Null bytes are found here: libcst accepts them in strings and
-    comments, and what `compile` raises for them, without a position, depends on the patch release of Python.
+    The message and position are those of the interpreter, because those of libcst are wrong for most errors. The message of
+    libcst is used only if the interpreter accepts the text, or is too old for its grammar. Null bytes are found here: libcst
+    accepts them in strings and comments, and what `compile` raises for them depends on the patch release of Python.
     """
     if "\0" in text:
         return _null_byte(text[: text.index("\0")], path)
@@ -58,7 +58,7 @@ def parse(text: str, path: str) -> cst.Module | Diagnostic:
 
 
 def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
-    """The diagnostic for the first byte that the encoding has no character for."""
+    """The diagnostic for the first byte that cannot be decoded; None if there is none."""
     try:
         data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -67,7 +67,7 @@ def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
         return diagnostic_at(
             UNDECODABLE_FILE,
             path,
-            f"byte 0x{data[error.start]:02x} is no {encoding} text",
+            f"byte 0x{data[error.start]:02x} is not valid {encoding}",
             line=before.count(b"\n") + 1,
             column=column,
             help="save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
@@ -81,7 +81,7 @@ def _bad_coding_line(error: SyntaxError, path: str) -> Diagnostic:
 
 
 def _syntax_error(text: str, path: str) -> Diagnostic | None:
-    """The interpreter's own syntax error for a text, None where it accepts it."""
+    """The diagnostic for the interpreter's syntax error; None if it accepts the text."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -106,13 +106,13 @@ def _null_byte(before: str, path: str) -> Diagnostic:
 
 
 def _unresolved_conflict(before: str, path: str) -> Diagnostic:
-    help = "resolve it, and run again: what is generated is made anew from the source"
+    help = "resolve it and run again; the generated files follow from the source"
     line = before.count("\n") + 1
     return diagnostic_at(SYNTAX_ERROR, path, "a merge conflict is not resolved", line=line, column=1, help=help)
 
 
 def _depth(text: str) -> int:
-    """How deep brackets nest, at most. Those in strings and comments count: the answer may be too high, never too low."""
+    """The maximal depth of nested brackets. It counts those in strings and comments too, so it may be too high."""
     deepest = depth = 0
     for bracket in _BRACKET.findall(text):
         depth = depth + 1 if bracket in "([{" else max(0, depth - 1)

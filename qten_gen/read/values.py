@@ -1,4 +1,4 @@
-"""Values and field specifiers: what stands on the right of a field."""
+"""Reads values and field specifiers, which are on the right of a field."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .names import Scope
 
 
 def value(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Value:
-    """A value as the declaration mentions it. `const("zeros")` is the value of its argument."""
+    """Read a value. `const("zeros")` is the value of its argument."""
     if isinstance(node, cst.Call) and scope.resolve(dotted(node.func) or "") == language.CONST and len(node.args) == 1:
         return value(node.args[0].value, place / "args" / 0 / "value", scope)
     text = one_line(text_of(node))
@@ -25,7 +25,7 @@ def value(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Value:
 
 
 def _partial(node: cst.BaseExpression, scope: Scope) -> Partial | None:
-    """`functools.partial` of a function of torch with literal keywords."""
+    """A `functools.partial` of a torch function with literal keywords; None for anything else."""
     if not isinstance(node, cst.Call) or not node.args:
         return None
     if scope.resolve(dotted(node.func) or "") != "functools.partial":
@@ -40,7 +40,7 @@ def _partial(node: cst.BaseExpression, scope: Scope) -> Partial | None:
 
 
 def literal(text: str) -> str | None:
-    """The canonical text of a Python literal that cannot be changed in place, None for anything else.
+    """The canonical text of an immutable Python literal; None for anything else.
 
     >>> literal("1e-3"), literal("(1,'a')"), literal("[]"), literal("name")
     ('0.001', "(1, 'a')", None, None)
@@ -52,7 +52,7 @@ def literal(text: str) -> str | None:
 
 
 def specifier(node: cst.BaseExpression, place: NodePath, scope: Scope) -> SpecifierCall | None:
-    """The field specifier that `node` calls, None where it calls none."""
+    """The field specifier that `node` calls; None if it does not call one."""
     if not isinstance(node, cst.Call):
         return None
     name = scope.resolve(dotted(node.func) or "")
@@ -63,7 +63,7 @@ def specifier(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Specif
 
 
 def _argument(specifier: str, position: int, arg: cst.Arg, place: NodePath, scope: Scope) -> Argument:
-    """An argument of a specifier, parsed where it is a dimension. Unpacked arguments are values that start with a star."""
+    """An argument of a specifier. Dimensions are parsed. Unpacked arguments are values whose text starts with a star."""
     keyword = arg.keyword.value if arg.keyword else None
     if arg.star:
         return Argument(keyword, Value(arg.star + one_line(text_of(arg.value)), place=place), place)
@@ -74,7 +74,7 @@ def _argument(specifier: str, position: int, arg: cst.Arg, place: NodePath, scop
 
 
 def _dimension(node: cst.BaseExpression) -> str | None:
-    """The text of the dimension that a string or an integer literal gives, None for other values."""
+    """The text of a dimension written as a string or an integer; None for other values."""
     text = string_value(node)
     if text is None and isinstance(node, cst.Integer | cst.UnaryOperation):
         number = literal(text_of(node))

@@ -1,7 +1,7 @@
-"""Class statement → declaration: the reader for classes that a running program makes, beside `read` and `link` for text.
+"""Reads declarations from class statements in a running program, as `read` and `link` do from text.
 
-The metaclass hands over what the statement bound (annotations, defaults, specifiers) before the class is made. Fields are built
-by the functions that the other reader uses (`model.build_field`), so that both give equal declarations.
+The metaclass passes the annotations, defaults and specifiers of the class body before it creates the class. Both readers build
+fields with the functions in `model.build_field`, so their declarations are equal.
 """
 
 from .read_class import read_module as read_module

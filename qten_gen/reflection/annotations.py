@@ -1,4 +1,4 @@
-"""Annotation objects and strings → type expressions with names resolved."""
+"""Converts annotation objects and strings into type expressions with resolved names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MISSING = object()
 
 
 class AnnotationWalk:
-    """Turns one annotation into a type expression and remembers which of its names are TensorClasses."""
+    """Converts one annotation into a type expression, and records which of its names are TensorClasses."""
 
     def __init__(self, statement: ClassStatement) -> None:
         self._statement = statement
@@ -35,7 +35,7 @@ class AnnotationWalk:
         return replace(self._from_object(annotation), text=_spelling(annotation))
 
     def _from_object(self, annotation: object) -> TypeExpr:
-        """The type expression of an evaluated annotation, without its spelling. Some objects fit several branches."""
+        """The type expression of an evaluated annotation, without its text. The order of the branches matters."""
         if annotation is None or annotation is type(None):
             return TypeExpr("None", text="None")
         if annotation is Ellipsis:
@@ -113,7 +113,7 @@ class AnnotationWalk:
         return replace(self._from_node(node), text=text)
 
     def _from_node(self, node: ast.expr) -> TypeExpr:
-        """The type expression of an annotation that was written as a string, or that `__future__` made one."""
+        """The type expression of an annotation that is a string, as written or because of a `__future__` import."""
         match node:
             case ast.Constant(None):
                 return TypeExpr("None", text="None")
@@ -128,7 +128,7 @@ class AnnotationWalk:
         return TypeExpr("", text=ast.unparse(node))
 
     def _from_dotted(self, dotted: str) -> TypeExpr:
-        """The type of a name in a string: that of the object which it means now, or the name that it will have later."""
+        """The type of a name in a string: that of its current object, or a qualified name if the object does not exist yet."""
         first, *rest = dotted.split(".")
         try:
             found = self._statement.resolve(first)
@@ -136,7 +136,7 @@ class AnnotationWalk:
             return self._from_unresolved(".".join([self._qualified(first), *rest]))
         for index, part in enumerate(rest):
             if not hasattr(found, part) and isinstance(found, types.ModuleType):
-                # Modules that import each other: this one has the class once it goes on.
+                # A circular import: the module will define the class later.
                 return self._from_unresolved(".".join([found.__name__, *rest[index:]]))
             if not hasattr(found, part):
                 return TypeExpr(dotted, text=dotted)
@@ -144,7 +144,7 @@ class AnnotationWalk:
         return self._from_object(found)
 
     def _qualified(self, name: str) -> str:
-        """What a name that cannot be looked up will mean; one that nothing binds stays as it is, for a rule to report."""
+        """The qualified name of a name that does not exist yet. An unknown name is returned unchanged, and a rule reports it."""
         statement = self._statement
         imported = statement.import_of(name)
         if imported is None and (name == statement.name or statement.defines(name)):
@@ -158,7 +158,7 @@ class AnnotationWalk:
         return TypeExpr(qualified, text=qualified)
 
     def _from_subscript(self, head: ast.expr, slice_: ast.expr) -> TypeExpr:
-        """`head[slice_]` in a string. It has the form that `_from_object` gives to the evaluated object."""
+        """`head[slice_]` in a string. The result equals that of `_from_object` for the evaluated object."""
         outer = self._from_node(head)
         items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
         if outer.name.startswith("jaxtyping."):
@@ -178,5 +178,5 @@ class AnnotationWalk:
 
 
 def _spelling(annotation: object) -> str:
-    """How an annotation object is written, for signatures and docstrings."""
+    """The text of an annotation object, for signatures and docstrings."""
     return annotation if isinstance(annotation, str) else formatannotation(annotation)

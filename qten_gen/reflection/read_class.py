@@ -1,4 +1,4 @@
-"""The declaration that a class statement makes, from what its body bound and what its bases declare."""
+"""Builds the declaration of a class statement from its namespace and the declarations of its bases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_FIELDS = ("typing.ClassVar",)
 
 
 def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
-    """The declaration that a TensorClass statement makes.
+    """Build the declaration of a TensorClass.
 
     Raises:
         DeclarationError: an argument of a specifier is malformed.
@@ -57,12 +57,12 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
 
 
 def _string_option(keyword: str, statement: ClassStatement, inherited: list[str]) -> str:
-    """The value of a class keyword that takes a string: that of the statement, or else of the first parent."""
+    """The value of a class keyword that takes a string: that of the statement or, without one, of the first parent."""
     return str(statement.words.get(keyword, next(iter(inherited), STRING_OPTIONS[keyword][0])))
 
 
 def read_module(statement: ClassStatement) -> ModuleDecl:
-    """The declaration that a Module statement makes.
+    """Build the declaration of a Module.
 
     Raises:
         DeclarationError: an argument of a specifier is malformed.
@@ -100,7 +100,7 @@ def _defines(statement: ClassStatement, name: str) -> bool:
 
 
 def _inherits(statement: ClassStatement, name: str) -> bool:
-    """Whether an ancestor outside torch and this package defines `name`; what was generated does not count."""
+    """Whether a hand-written ancestor outside torch and this package defines `name`."""
     return any(
         name in vars(ancestor)
         for base in statement.bases

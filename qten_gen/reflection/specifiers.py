@@ -1,7 +1,7 @@
-"""What a class body binds to a field's name → the source layer of the model: values and calls of specifiers.
+"""Converts the values that a class body assigns to fields into the source layer of the model.
 
-Records of specifiers say themselves what was called (`common.specifier_records`). The interpreter has evaluated their arguments
-already, so this is also where an argument of a wrong type is refused; in text, the rules do that.
+The record of a specifier returns its call (see `common.specifier_records`). Its arguments are objects here, so this module also
+checks their types. For text, the rules do that.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SWITCHES = ("kw_only", "requires_grad", "persistent", "cached")
 
 
 def field_source(name: str, annotation: TypeExpr, statement: ClassStatement) -> FieldSource:
-    """What the statement says of an annotated name.
+    """The source record of an annotated name.
 
     Raises:
         DeclarationError: an argument of its specifier is malformed.
@@ -49,11 +49,11 @@ def field_source(name: str, annotation: TypeExpr, statement: ClassStatement) -> 
 
 
 def virtual_source(name: str, given: object, statement: ClassStatement) -> MethodSource | None:
-    """The function that was decorated with `virtual`, None for any other object."""
+    """The source record of a function decorated with `virtual`; None for any other object."""
     call = recorded_call(given)
     if call is None or call.name != language.VIRTUAL:
         return None
-    options = call._replace(args=())  # the function is not written in the decorator
+    options = call._replace(args=())  # the first argument is the decorated function
     return MethodSource(
         name,
         Signature("", "Tensor"),
@@ -64,10 +64,10 @@ def virtual_source(name: str, given: object, statement: ClassStatement) -> Metho
 
 
 def specifier_call(call: RecordedCall, where: str) -> SpecifierCall:
-    """The call as the text reader would have read it.
+    """The call as the reader of text would return it.
 
     Raises:
-        DeclarationError: an argument is not what the specifier takes; `where` names the field.
+        DeclarationError: an argument has a wrong type or value; `where` names the field in the message.
     """
     return SpecifierCall(call.name, tuple(_arguments(call, where)))
 
@@ -80,7 +80,7 @@ def _arguments(call: RecordedCall, where: str) -> Iterator[Argument]:
 
 
 def _value(specifier: str, position: int, keyword: str | None, given: object, where: str) -> Dim | Value:
-    """One argument: a dimension where the specifier takes one, a string or a switch where it takes that, or any value."""
+    """The value of one argument: a dimension, a string, a switch or another value, depending on what the specifier takes."""
     is_dimension = takes_dimension(specifier, position, keyword)
     if specifier == language.SUBMODULE and keyword not in SUBMODULE_KEYWORDS:
         return _dim(given, where) if is_dimension and type(given) in (str, int) else value_of(given)
@@ -96,16 +96,16 @@ def _value(specifier: str, position: int, keyword: str | None, given: object, wh
 
 
 def _names(keyword: str, given: object, where: str) -> Value:
-    """A string, or for `keys` also a tuple of strings. Strings of a subclass, such as those of a StrEnum, become plain ones."""
+    """A string, or for `keys` also a tuple of strings. Members of a StrEnum and the like become plain strings."""
     if keyword == "keys" and isinstance(given, tuple) and all(isinstance(key, str) for key in given):
         return _literal(tuple(str.__str__(key) for key in given))
     if not isinstance(given, str):
-        raise DeclarationError(f"{where}: {keyword}={given!r} has to be a string")
+        raise DeclarationError(f"{where}: {keyword} must be a string, got {given!r}")
     return _literal(str.__str__(given))
 
 
 def _literal(constant: bool | str | tuple[str, ...]) -> Value:
-    """The value of a constant whose `repr` is known to be its literal."""
+    """The value of a constant whose `repr` is its literal."""
     text = repr(constant)
     return Value(text, literal=text)
 
@@ -113,5 +113,5 @@ def _literal(constant: bool | str | tuple[str, ...]) -> Value:
 def _dim(given: object, where: str) -> Dim:
     dim = parse(given if isinstance(given, str) else str(given))
     if isinstance(dim, DimError):
-        raise DeclarationError(f"{where}: {dim.text!r} is no dimension: {dim.problem}")
+        raise DeclarationError(f"{where}: {dim.text!r} is not a dimension: {dim.problem}")
     return dim

@@ -1,4 +1,4 @@
-"""A class statement that is being executed, as the metaclass in `runtime.declaring` hands it over."""
+"""The record of a running class statement, which the metaclasses in `runtime` pass to the readers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..model import Declaration
 
 @dataclass(frozen=True, slots=True)
 class ClassStatement:
-    """What is known of a class before it is made: `class Batch(Base, frozen=True): ...`."""
+    """What is known about a class before it is created: `class Batch(Base, frozen=True): ...`."""
 
     name: str
     module: str
@@ -18,7 +18,7 @@ class ClassStatement:
     qualname: str
     """Its name with the classes and functions around it: `make.<locals>.Batch`."""
     namespace: Mapping[str, object]
-    """What the body bound: defaults, records of specifiers, functions."""
+    """The names that the body bound: defaults, records of specifiers, functions."""
     annotations: Mapping[str, object]
     """The annotations of the body: objects, strings, or forward references."""
     bases: tuple[type, ...]
@@ -27,19 +27,19 @@ class ClassStatement:
     flags: frozenset[str]
     """The class flags that are on, and unknown ones, which a rule reports."""
     words: Mapping[str, object]
-    """The class keywords that take a value, as they are given: `{"checks": "off"}`, `{"init": False}`."""
+    """The class keywords that are not flags, as given: `{"checks": "off"}`, `{"init": False}`."""
     resolve: Callable[[str], object]
-    """Looks a name up where the statement stands. Raises NameError where it means nothing yet."""
+    """Looks up a name in the scope of the statement. Raises NameError if it does not exist yet."""
     is_declaration: Callable[[object], bool]
     """Whether an object is a TensorClass."""
     import_of: Callable[[str], str | None]
-    """The qualified name that an import of the file gives to a name, those under TYPE_CHECKING included; None without one."""
+    """The qualified name of an imported name, including imports under TYPE_CHECKING; None if it is not imported."""
     defines: Callable[[str], bool]
-    """Whether the file binds a name at its top level, further down perhaps."""
+    """Whether the file binds a name at its top level, even below the statement."""
     is_declared_elsewhere: Callable[[str], bool]
     """Whether a qualified name that cannot be looked up yet is a TensorClass."""
     classes: dict[str, type]
-    """The TensorClasses that annotations turned out to name, by qualified name; filled while they are read."""
+    """The TensorClasses in the annotations, by qualified name. It is filled while the annotations are read."""
 
     @property
     def qualified(self) -> str:

@@ -1,4 +1,4 @@
-"""Python objects → values of the model, and back: whether a text that generated code spells out is an object."""
+"""Converts Python objects into values of the model, and checks whether the text in generated code still means an object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")
 
 
 def value_of(value: object) -> Value:
-    """A value of the model, with the text that generated code may write for it. `const("zeros")` is the value of its argument."""
+    """Convert an object into a value of the model. `const("zeros")` is the value of its argument."""
     call = recorded_call(value)
     if call is not None and call.name == language.CONST:
         return value_of(call.args[0])
@@ -26,7 +26,7 @@ def value_of(value: object) -> Value:
 
 
 def written_as(value: object, text: str) -> bool:
-    """Whether `text`, which generated code spells out, is this very value.
+    """Whether `text`, as written in generated code, means this value.
 
     >>> written_as("train", "'train'")
     True
@@ -43,7 +43,7 @@ def written_as(value: object, text: str) -> bool:
 
 
 def _partial(value: object) -> Partial | None:
-    """A partial of a function of torch with literal keywords."""
+    """The record of a `functools.partial` of a torch function with literal keywords; None for anything else."""
     if type(value) is not partial or value.args:
         return None
     name, keywords = _torch_name(value.func), [(key, literal_of(given)) for key, given in value.keywords.items()]
@@ -52,7 +52,7 @@ def _partial(value: object) -> Partial | None:
 
 
 def _torch_name(value: object) -> str | None:
-    """The public name of an object of torch, where one of the usual places has it."""
+    """The public name of a torch object in one of `_TORCH_HOMES`; None if it is in none of them."""
     plain = getattr(value, "__name__", None) or str(value).removeprefix("torch.")
     if not isinstance(plain, str) or not plain.isidentifier():
         return None

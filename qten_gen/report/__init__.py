@@ -1,4 +1,4 @@
-"""Diagnostics → text, one function a format. A format is loaded when it is asked for."""
+"""Formats diagnostics as text, with one function for each format. A format is imported when it is used."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ..model.diagnostics import Diagnostic
 
 
 def report(form: str, diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
-    """The text for located diagnostics, in the order given; it ends with a newline unless it is empty.
+    """Format located diagnostics in the given order. The text ends with a newline unless it is empty.
 
     Args:
         form: `"full"` with source lines, `"concise"`, `"json"` or `"github"`.
-        diagnostics: What to show.
+        diagnostics: The diagnostics to format.
         color: Whether `"full"` and `"concise"` use ANSI colours.
 
     Raises:
-        ValueError: there is no such format.
+        ValueError: `form` is not one of these formats.
     """
     match form:
         case "full":
@@ -35,4 +35,4 @@ def report(form: str, diagnostics: Sequence[Diagnostic], *, color: bool = False)
             from .github import github
 
             return github(diagnostics)
-    raise ValueError(f"there is no output format {form!r}")
+    raise ValueError(f"unknown output format {form!r}")

@@ -1,4 +1,4 @@
-"""One line a diagnostic, in the form that editors and terminals make into links."""
+"""The format `concise`: one line for each diagnostic, in a form that editors and terminals turn into links."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ BOLD, CYAN, RED, YELLOW = "1", "1;36", "1;31", "1;33"
 
 
 def concise(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
-    """`path:line:column: severity CODE [name]: message`, a line each."""
+    """Each diagnostic as one line, `path:line:column: severity CODE [name]: message`."""
     return "".join(f"{headline(item, color=color)}\n" for item in diagnostics)
 
 
 def headline(item: Diagnostic, *, color: bool) -> str:
-    """The line that a diagnostic starts with."""
+    """The first line of a diagnostic."""
     numbers = [str(number) for number in (item.span.line, item.span.column) if number]
     where = painted(":".join([item.path, *numbers]), BOLD, color)
     severity = painted(f"{item.kind.severity} {item.code}".rstrip(), RED if item.is_error else YELLOW, color)

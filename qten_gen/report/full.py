@@ -1,4 +1,4 @@
-"""Diagnostics with the source line, a caret under the place, help and notes."""
+"""The format `full`: diagnostics with their source line, carets below the reported code, help and notes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .concise import CYAN, RED, YELLOW, headline, painted
 
 
 def full(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
-    """The diagnostics, an empty line between two.
+    """The diagnostics, separated by empty lines.
 
     src/model.py:9:37: error QG302 [unknown-dimension]: there is no config field dmi
       |
@@ -22,7 +22,7 @@ def full(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
 
 
 def _frame(item: Diagnostic, color: bool) -> str:
-    """One diagnostic: its headline, the source line where it is known, help and notes."""
+    """One diagnostic: its headline, the source line if it is known, help and notes."""
     rows = [headline(item, color=color)]
     if item.span.text is not None:
         line = _visible(item.span.text)
@@ -41,13 +41,13 @@ def _frame(item: Diagnostic, color: bool) -> str:
 
 
 def _indent(line: str, column: int) -> str:
-    """Blank space as wide as the line before a column. Tabs stay tabs, so that they end where those of the line end."""
+    """White space as wide as the line before a column. Tabs stay tabs, because their width depends on the terminal."""
     before = line[: column - 1].ljust(column - 1)
     return "".join("\t" if character == "\t" else " " * _width(character) for character in before)
 
 
 def _carets(span: Span, line: str) -> str:
-    """Carets under the place; to the end of the line where it goes on in the next."""
+    """Carets below the span, up to the end of the line if the span has several lines."""
     end = span.end_column if span.end_line == span.line else len(line) + 1
     marked = line[span.column - 1 : end - 1].rstrip()
     return "^" * max(1, sum(_width(character) for character in marked))
@@ -61,5 +61,5 @@ def _width(character: str) -> int:
 
 
 def _visible(line: str) -> str:
-    """The line with control characters, which could drive the terminal, replaced."""
+    """The line with control characters replaced, because a terminal would execute them."""
     return "".join("\ufffd" if unicodedata.category(c) == "Cc" and c != "\t" else c for c in line)

@@ -1,4 +1,4 @@
-"""Diagnostics as workflow commands, which GitHub shows beside the lines of a pull request."""
+"""The format `github`: workflow commands, which GitHub shows beside the lines of a pull request."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from ..model.diagnostics import Diagnostic
 
 
 def github(diagnostics: Sequence[Diagnostic]) -> str:
-    """`::error file=...,line=...::message`, a line each."""
+    """Each diagnostic as one line, `::error file=...,line=...::message`."""
     return "".join(f"{_command(item)}\n" for item in diagnostics)
 
 
 def _command(item: Diagnostic) -> str:
-    """The workflow command for one diagnostic; help and notes stand below its message."""
+    """The workflow command for one diagnostic, with help and notes below its message."""
     properties: dict[str, str | int] = {"title": f"{item.code} [{item.kind.name}]", "file": item.path}
     span = item.span
     if span.line:
         properties["line"] = span.line
         properties["endLine"] = span.end_line
-        if span.end_line == span.line:  # columns of a range over several lines are refused
+        if span.end_line == span.line:  # GitHub rejects columns of a range over several lines
             properties |= {"col": span.column, "endColumn": span.end_column}
     written = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in properties.items())
     texts = [item.message, *([f"help: {item.help}"] if item.help else []), *(f"note: {note}" for note in item.notes)]
@@ -27,7 +27,7 @@ def _command(item: Diagnostic) -> str:
 
 
 def _escaped(text: str, more: str = "") -> str:
-    """The text with what ends a command or a property written as `%` and two hex digits."""
+    """The text with the characters that end a command or a property percent-encoded; `more` are further ones."""
     for character in f"%\r\n{more}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text

@@ -1,4 +1,4 @@
-"""Diagnostics as one JSON document, for programs."""
+"""The format `json`: one JSON document, for other programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..model.diagnostics import Diagnostic
 
 VERSION = 1
-"""Number of the document's form. New keys may come without a new number; none goes or changes its meaning."""
+"""Version of the document's format. It is raised when a key is removed or changes its meaning, but not for a new key."""
 
 
 def as_json(diagnostics: Sequence[Diagnostic]) -> str:
@@ -18,7 +18,7 @@ def as_json(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _entry(item: Diagnostic) -> dict[str, object]:
-    """One diagnostic as an object. The numbers of one without a line are 0."""
+    """One diagnostic as a JSON object. Lines and columns are 0 if they are not known."""
     return {
         "code": item.code,
         "name": item.kind.name,

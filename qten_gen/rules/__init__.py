@@ -1,8 +1,8 @@
-"""The rules: what a declaration must not say, one file each.
+"""The rules that check declarations, one file each.
 
-A rule file holds its `KIND` (code, name, severity), a docstring (what it reports, and why), one example that is `GOOD` and one
-that is `BAD`, and a `check`. The examples are its tests and, with the docstring, its documentation. A rule reports everything
-that it finds, and repairs nothing.
+A rule file contains a docstring (what the rule reports, and why that is bad), the `KIND` of its diagnostics (code, name,
+severity), a `GOOD` and a `BAD` example, and a `check`. The examples are the tests of the rule and, with the docstring, its
+documentation. A rule reports all findings and changes nothing.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from .context import RuleContext
 
 
 class Rule(Protocol):
-    """What every rule file has."""
+    """The attributes of every rule file."""
 
     __doc__: str | None
 
@@ -83,7 +83,7 @@ class DeclarationRule(Rule, Protocol):
 
 
 class FileRule(Rule, Protocol):
-    """A rule about what stands in a file beside declarations."""
+    """A rule about a whole file, such as its handlers."""
 
     def check_file(self, file: FileDecl, project: Project) -> Iterator[Diagnostic]: ...
 
@@ -138,16 +138,16 @@ RAISED_ELSEWHERE: tuple[Rule, ...] = (
     unresolved_base,
     inconsistent_bases,
 )
-"""Kinds that reading, linking, planning and the configuration report: described here, raised there."""
+"""Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""
 
 RULES: tuple[Rule, ...] = tuple(
     sorted((*DECLARATION_RULES, *FILE_RULES, *RAISED_ELSEWHERE), key=lambda rule: rule.KIND.code)
 )
-"""Every kind of finding, by code."""
+"""All rules, sorted by code."""
 
 
 def check(file: FileDecl, project: Project | None = None) -> tuple[Diagnostic, ...]:
-    """What the rules find in one file, not located yet. `project` holds the declarations of the other files."""
+    """Check one file and return the diagnostics, without spans. `project` contains the declarations of all files."""
     project = Project.of((file,)) if project is None else project
     sources = {cls.name: cls for cls in file.source.classes}
     found: list[Diagnostic] = []
@@ -160,7 +160,7 @@ def check(file: FileDecl, project: Project | None = None) -> tuple[Diagnostic, .
 
 
 def check_declaration(declaration: Declaration, project: Project | None = None) -> tuple[Diagnostic, ...]:
-    """What the rules find in a declaration that was read from a class statement. `project` holds its ancestors."""
+    """Check a declaration that was read from a class statement. `project` contains its ancestors."""
     return tuple(_diagnostics(RuleContext(declaration, project=project or Project())))
 
 

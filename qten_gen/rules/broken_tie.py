@@ -1,8 +1,11 @@
-"""`tie=` leads to no parameter, or to one of another shape.
+"""The argument `tie=` does not lead to a parameter, or leads to one of another shape.
 
-A tied parameter is the parameter at the path: one of the module's own, or of a child (`"embed.weight"`). It is made and
-initialised there, so it is declared above, and the tie says nothing but where. What a child of a class outside the run has is
-not known; there the constructor checks.
+A tied parameter is the parameter at that path under a second name: a parameter of the module itself, or of a child, as in
+`"embed.weight"`. The constructor looks it up when it reaches the field. It would raise AttributeError if the path is wrong or is
+declared further down, and ValueError if the shapes differ. An initialiser or dtype of the tie would have no effect, because the
+parameter is created and initialised where it is declared.
+
+If the path leads into a class outside the run, qten-gen does not know its parameters. There, only the constructor checks the tie.
 """
 
 from __future__ import annotations
@@ -54,6 +57,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _own_arguments(field: ParameterDecl) -> Problem | None:
+    """The problem of a tie that has an initialiser, a dtype or `requires_grad`, which only the parameter itself can have."""
     given = {
         "initializer": field.initializer,
         "dtype": field.dtype,
@@ -63,16 +67,18 @@ def _own_arguments(field: ParameterDecl) -> Problem | None:
     if not own:
         return None
     return Problem(
-        f"{field.name} is tied to {field.tie}, so it has no {own[0]} of its own", "give it where it is declared"
+        f"{field.name} is tied to {field.tie}, so it cannot have its own {own[0]}",
+        f"remove {own[0]}, or pass it where the parameter is declared",
     )
 
 
 def _problem(field: ParameterDecl, path: str, declaration: ModuleDecl, context: RuleContext) -> Problem | None:
+    """What is wrong with the path of a tie, or with the parameter that it leads to."""
     names = [other.name for other in declaration.fields]
     above: Mapping[str, object] = {other.name: other for other in declaration.fields[: names.index(field.name)]}
     head = path.partition(".")[0]
     if head == field.name:
-        return Problem(f"{head} is tied to itself", "name the parameter of a submodule, or another one above")
+        return Problem(f"{head} is tied to itself", "name the parameter of a submodule, or a parameter declared above")
     if head in names and head not in above:
         return Problem(f"{head} is declared below {field.name}", f"declare {field.name} after it")
     target = follow(declaration, path.split("."), context.project.declarations)
@@ -82,6 +88,7 @@ def _problem(field: ParameterDecl, path: str, declaration: ModuleDecl, context: 
         return Problem(f"{path} is None unless {target.when}", f"write when={target.when!r} here too")
     if field.dims and different(field.dims, target.dims):
         return Problem(
-            f"{path} has another shape than {field.name}", "leave the sizes out, or write those of the other"
+            f"{path} and {field.name} have different shapes",
+            "leave out the sizes, or write those of the other parameter",
         )
     return None

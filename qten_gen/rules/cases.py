@@ -1,4 +1,4 @@
-"""The examples of a rule: Python text in which a line of carets marks the place of the finding above it."""
+"""Reads the examples of a rule: Python text in which a line of carets marks the reported code in the line above."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MARK = re.compile(r" *(\^+) *$")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An example without its marker line. Lines and columns count from 1; all are 0 where nothing is marked."""
+    """An example without its line of carets. Lines and columns count from 1; all are 0 if nothing is marked."""
 
     text: str
     line: int = 0

@@ -1,8 +1,10 @@
-"""A field and a method have the same name, or a method has the name of something that generated code needs.
+"""A method has the name of a field, or a name that generated code uses.
 
-A class has one attribute of a name. The method would hide the field, or, in a child, the field would hide what code written for
-the parent calls. Methods called `_map` or `_join` would take the place of generated ones, and `_tokens` that of the storage of a
-field `tokens`.
+A class has one attribute for each name, so a method and a field of the same name cannot both be read. If the method is inherited,
+the field would hide it from code written for the base.
+
+Methods of the declaration override generated ones: a method called `_join` would run in place of the generated method that `cat`
+calls. A method called `_tokens` conflicts with the slot of a field `tokens`, so the class statement would raise ValueError.
 """
 
 from __future__ import annotations
@@ -47,12 +49,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     fields = {field.name: field for field in declaration.fields if not isinstance(field, VirtualDecl)}
     for method in declaration.methods:
         if method.name in fields:
-            message = f"{method.name} is a field of {declaration.name} and a method of it"
+            message = f"{method.name} is both a field and a method of {declaration.name}"
             yield Diagnostic(KIND, message, method.place / "name", "rename one of them")
     private = PRIVATE_NAMES | {storage(name) for name in fields} | {"batch_size"}
     for method in declaration.methods:
         if isinstance(declaration, TensorClassDecl) and method.name in private:
-            message = f"{method.name} is a name that generated code uses"
+            message = f"generated code uses the name {method.name}"
             yield Diagnostic(KIND, message, method.place / "name", "rename the method")
     own = {field.name: field for field in context.fields}
     for parent in context.project.ancestors(declaration):

@@ -1,9 +1,12 @@
 """A field is declared under a condition.
 
-What is generated is the same on every machine and for every interpreter, so a declaration has no fields that are there at times.
-Under `if TYPE_CHECKING:` a field would be an argument to a checker and none to the program. The same goes for the functions that
-say what is generated: `__init__`, `__post_init__`, `forward`, `reset_parameters` and virtual tensors. Others may stand under any
-condition, and imports for annotations under `TYPE_CHECKING`.
+Generated code is the same on every machine and for every interpreter, so it cannot contain a field only sometimes. Where the
+condition has another value, the class statement would not match the generated class: it would warn that the file is stale, and
+build the class in memory. Under `if TYPE_CHECKING:`, a field would be a constructor argument for type checkers that does not
+exist at run time.
+
+The same applies to the functions that decide what is generated: `__init__`, `__post_init__`, `forward`, `reset_parameters` and
+virtual tensors. Other methods can be conditional, and imports for annotations can be under `TYPE_CHECKING`.
 """
 
 from __future__ import annotations
@@ -46,22 +49,22 @@ class Batch(TensorClass):
 """
 
 _PARTS = ("__init__", "__post_init__", "forward", "reset_parameters")
-"""Functions that say what is generated."""
+"""Functions that decide what is generated."""
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None:
         return
-    absent = 'given when="flag"' if isinstance(context.declaration, ModuleDecl) else "with | None in its type"
+    absent = 'add when="flag"' if isinstance(context.declaration, ModuleDecl) else "add | None to its type"
     for field in context.source.conditional.fields:
-        help = f"declare it without a condition, {absent} if it may be absent, or write a class for each case"
+        help = f"declare it without a condition and {absent}, or write a class for each case"
         yield Diagnostic(KIND, f"the field {field.name} is declared under a condition", name_of(field), help)
     for method in context.source.conditional.methods:
         if method.name in _PARTS or language.VIRTUAL in method.decorators:
-            help = "define it without a condition, and decide inside"
+            help = "define it without a condition, and move the condition into its body"
             yield Diagnostic(KIND, f"{method.name} is defined under a condition", method.place / "name", help)
-    if not context.constructs_itself:  # there, one for checkers alone tells them of an attribute
+    if not context.constructs_itself:  # with a hand-written __init__, the annotation only declares an attribute
         for field in context.source.for_checkers.fields:
-            help = "take it out of the block; only imports need to stay there, and annotations may be in quotes"
-            message = f"the field {field.name} is there for type checkers alone, and not when the program runs"
+            help = "move it out of the block; only imports belong there, and annotations can be quoted"
+            message = f"type checkers see the field {field.name}, but it does not exist at run time"
             yield Diagnostic(KIND, message, name_of(field), help)

@@ -1,4 +1,4 @@
-"""What a rule looks at: one declaration, its class statement where there is one, and the declarations around it."""
+"""The input of a rule: a declaration, its class statement if there is one, and the declarations of the run."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from ..model import (
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The declarations of a run, by qualified name; `unimported` are the paths of the files that no other file imports."""
+    """The declarations of a run by qualified name, and in `unimported` the paths of the files that no other file imports."""
 
     declarations: Mapping[str, Declaration] = field(default_factory=dict)
     unimported: Collection[str] = ()
 
     @classmethod
     def of(cls, files: Sequence[FileDecl], unimported: Collection[str] = ()) -> Project:
-        """The project that these files make."""
+        """The project that consists of these files."""
         return cls({d.qualified: d for file in files for d in file.declarations}, unimported)
 
     def parents(self, declaration: Declaration) -> Iterator[Declaration]:
@@ -53,7 +53,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """A declaration to check. `source` and `file` are None for a class that exists without a file that was read."""
+    """A declaration to check. `source` and `file` are None if it was read from a class statement at run time."""
 
     declaration: Declaration
     source: ClassSource | None = None
@@ -62,12 +62,12 @@ class RuleContext:
 
     @property
     def name_place(self) -> NodePath:
-        """The name in the class statement."""
+        """The place of the name in the class statement."""
         return self.declaration.place / "name"
 
     @property
     def tensorclass_fields(self) -> tuple[FieldDecl, ...]:
-        """The fields that this very class declares, none for a Module."""
+        """The fields that the class declares itself; empty for a Module."""
         declaration = self.declaration
         if not isinstance(declaration, TensorClassDecl):
             return ()
@@ -75,7 +75,7 @@ class RuleContext:
 
     @property
     def module_fields(self) -> tuple[ModuleField, ...]:
-        """The fields that this very class declares, none for a TensorClass."""
+        """The fields that the class declares itself; empty for a TensorClass."""
         declaration = self.declaration
         if not isinstance(declaration, ModuleDecl):
             return ()
@@ -83,30 +83,30 @@ class RuleContext:
 
     @property
     def fields(self) -> tuple[FieldDecl | ModuleField, ...]:
-        """The fields that this very class declares."""
+        """The fields that the class declares itself."""
         return (*self.tensorclass_fields, *self.module_fields)
 
     @property
     def constructs_itself(self) -> bool:
-        """Whether it is a Module with an `__init__` written by hand, so that its annotations are no arguments."""
+        """Whether it is a Module with a hand-written `__init__`. Its annotations are not constructor arguments then."""
         return isinstance(self.declaration, ModuleDecl) and self.declaration.custom_init
 
     def field_source(self, name: str) -> FieldSource | None:
-        """The statement of a field."""
+        """The statement that declares a field; None if it was not read from text."""
         return next((f for f in self.source.fields if f.name == name), None) if self.source else None
 
     def value_place(self, name: str) -> NodePath:
-        """What stands on the right of a field."""
+        """The place of the value on the right of a field."""
         source = self.field_source(name)
         return NO_PATH if source is None else source.place / "value"
 
     def argument_place(self, name: str, keyword: str) -> NodePath:
-        """What a field's specifier is given as `keyword`, or else what stands on the right of the field."""
+        """The place of an argument of a field's specifier, or of the whole value if the argument is not given."""
         source = self.field_source(name)
         argument = source.specifier.get(keyword) if source and source.specifier else None
         return self.value_place(name) if argument is None else argument.place
 
 
 def name_of(field: FieldSource) -> NodePath:
-    """The name in a field's statement: `name: type = value`, or `name = value`."""
+    """The place of the name in a field's statement, `name: type = value` or `name = value`."""
     return field.place / "targets" / 0 / "target" if field.annotation is None else field.place / "target"

@@ -1,4 +1,4 @@
-"""The rules as a page of the documentation. `qten-gen explain` shows one of them (see `explain`)."""
+"""Writes docs/rules.md, the page that documents all rules. `cli.explain` prints the text of a single one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from . import RULES, Rule
 _INTRODUCTION = """\
 # Rules
 
-Every diagnostic of qten-gen, by code; `qten-gen explain QG302` prints one of them. Carets mark the place that is reported.
+This page explains every diagnostic of qten-gen, sorted by code. `qten-gen explain QG302` prints one of them. Carets mark the code
+that is reported.
 """
 
 
 def documentation() -> str:
-    """The text of the page, in Markdown. It is made of the docstrings and examples of the rules, which are also their tests."""
+    """The page as Markdown, from the docstrings and the tested examples of the rules."""
     return "\n".join([_INTRODUCTION, *(_section(rule) for rule in RULES)])
 
 

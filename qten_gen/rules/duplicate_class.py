@@ -1,7 +1,9 @@
-"""Two classes of a file have one name, and the name is that of a declaration.
+"""Two classes of a file have the same name, and one of them is a declaration.
 
-What is generated goes by the name, so it can be that of one of them only, and would be stale for the other. That goes for classes
-under `if` and `try` too: output is the same on every machine, and does not know which of them is made.
+A generated file has one class for each name, so it could fit only one of the two. At run time, the other class statement would
+find generated code that does not match it, warn that it is stale, and build its class in memory.
+
+This includes classes under `if` and `try`: the generated code is the same on every machine, so it cannot depend on the condition.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     declared = {declaration.name for declaration in file.declarations}
     for cls in file.source.repeated:
         if cls.name in declared:
-            message = f"this file has another class {cls.name} above"
+            message = f"this file already defines a class {cls.name}"
             yield Diagnostic(
-                KIND, message, cls.place / "name", "rename one of them; under conditions, decide inside of one class"
+                KIND, message, cls.place / "name", "rename one of them, or move the condition into a single class"
             )

@@ -1,6 +1,7 @@
-"""A module has two handlers for one type.
+"""A module has two handlers for the same type.
 
-The handler that is registered last would win, and which is last depends on the order of imports.
+The second call of `register` raises ValueError when its file is imported. If the handlers are in different files, this happens
+only in programs that import both, and which handler is the second depends on the order of the imports.
 """
 
 from __future__ import annotations
@@ -64,5 +65,5 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
             earlier = first.setdefault(registration.type, registration)
             if earlier is not registration and registration.module == file.source.module:
                 message = f"{declaration.name} already has a handler for {registration.type.text}"
-                help = f"remove one of them; the other is {earlier.handler} in {earlier.module}"
+                help = f"remove one of them; the other is {earlier.module}.{earlier.handler}"
                 yield Diagnostic(KIND, message, registration.type.place, help)

@@ -1,7 +1,7 @@
-"""A field without default follows one that has a default.
+"""A field without a default follows a field that has one.
 
-Fields are the parameters of the constructor, in order, those of the bases first; Python allows no required parameter after an
-optional one.
+Fields are the parameters of the constructor, in order, with the inherited fields first. Python does not allow a required
+parameter after an optional one, so the generated module would be a SyntaxError.
 """
 
 from __future__ import annotations
@@ -49,4 +49,4 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             help = (
                 f"give {field.name} a default, move it above {before}, or write {field.name}: ... = field(kw_only=True)"
             )
-            yield Diagnostic(KIND, f"{field.name} has no default and follows {before}, which has one", place, help)
+            yield Diagnostic(KIND, f"{field.name} has no default, but follows {before}, which has one", place, help)

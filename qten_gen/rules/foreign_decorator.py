@@ -1,7 +1,7 @@
-"""A class is decorated with what makes classes of its own kind: `dataclass`, or its like in attrs, pydantic and tensordict.
+"""A declaration is decorated with `dataclass`, or a similar decorator of attrs, pydantic or tensordict.
 
-A declaration has its constructor and its methods already. Such a decorator would replace the constructor by one that knows
-neither batch size nor device.
+qten-gen already generates the constructor and the methods of a declaration. The decorator would replace the constructor by its
+own, which does not accept `batch_size` or `device`: constructing an object with a batch size would raise TypeError.
 """
 
 from __future__ import annotations

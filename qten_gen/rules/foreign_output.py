@@ -1,7 +1,8 @@
-"""A file stands where output belongs, and qten-gen did not write it.
+"""A file that qten-gen did not write has the name of a generated file.
 
-Output of `model.py` goes to `model_qten.py` and `model_qten.pyi`. A file there that does not start with the marker line of
-qten-gen is somebody's work: it is never overwritten or deleted. Move or delete it, and run again.
+The code for `model.py` goes to `model_qten.py` and `model_qten.pyi`. A file of that name without the header of qten-gen was
+written by somebody else, and overwriting it would destroy their work. qten-gen never overwrites or deletes such a file. Move or
+delete it, and run again.
 """
 
 from ..model.diagnostics import FOREIGN_OUTPUT

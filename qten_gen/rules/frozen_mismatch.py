@@ -1,7 +1,8 @@
-"""A frozen class derives from one that is not, or the reverse.
+"""A frozen class derives from a mutable one, or the reverse.
 
-Code that holds the parent's type would write to a frozen child, or trust a child that can change. Type checkers refuse both for
-dataclasses, and for the same reason `frozen=True` is repeated in a child of a frozen class.
+Code that is typed for a mutable base may assign to its fields, and would raise FrozenInstanceError for a frozen subclass. Code
+that is typed for a frozen base relies on fields that do not change, and a mutable subclass would break that. Type checkers reject
+both, as they do for dataclasses. They look at the class statement alone, so a subclass of a frozen class repeats `frozen=True`.
 """
 
 from __future__ import annotations

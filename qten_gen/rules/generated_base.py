@@ -1,7 +1,8 @@
 """A class derives from a generated class instead of its declaration.
 
-`model_qten.Batch` and `model.Batch` are one class at run time, but to a type checker the generated one is a subclass with its
-own exact types, which a child would inherit unchanged. A child therefore derives from the declaration.
+`model_qten.Batch` and `model.Batch` are one class at run time. To a type checker, the generated class is a subclass of the
+declared one, with exact types for its own fields: literal keys, for example. A subclass would inherit these types unchanged, so
+they would be wrong as soon as it adds a field. Derive from the declaration.
 """
 
 from __future__ import annotations
@@ -45,5 +46,5 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
             module, _, name = base.name.rpartition(".")
             if module.rpartition(".")[2].endswith("_qten"):
                 declared = module.removesuffix("._qten").removesuffix("_qten")
-                help = f"from {declared} import {name}, and derive from that"
+                help = f"derive from the declaration: from {declared} import {name}"
                 yield Diagnostic(KIND, f"{base.text} is a generated class", base.place, help)

@@ -1,6 +1,7 @@
-"""A handler does not take the module and the object.
+"""A handler cannot be called with two positional arguments.
 
-A registered function is called with the module and the object that the module was called with, in this order.
+The module calls a handler with itself and the object. Any other signature would raise TypeError when the first object of that
+type arrives.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
         for registration in declaration.registrations:
             if registration.module == file.source.module and not _takes_two(registration.signature.parameters):
                 help = f"write def {registration.handler}(module: {declaration.name}, obj: {registration.type.text}) -> ..."
-                message = f"a handler of {declaration.name} takes the module and the object"
+                message = f"a handler of {declaration.name} must take two arguments: the module and the object"
                 yield Diagnostic(KIND, message, registration.signature.place / "name", help)
 
 

@@ -1,8 +1,9 @@
-"""A method writes through `.data` to what a cached virtual tensor is derived from.
+"""A method changes a source of a cached virtual tensor through `.data`.
 
-A cached value is kept until the version counter of a source moves. `.data` is a second tensor with a counter of its own: a write
-through it moves nothing, and the old value stays in use. Reported are writes in the methods of the class itself; those from
-elsewhere (`module.weight.data = ...`) are for you to know.
+A cached value is recomputed when the version counter of a source changes. `.data` is a second tensor with its own counter, so a
+write through it leaves the counter of the source unchanged. The module would go on using the old value, without an error.
+
+The rule looks at the methods of the class itself. It does not see writes from outside, such as `module.weight.data = ...`.
 """
 
 from __future__ import annotations
@@ -63,5 +64,5 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         for write in method.data_writes:
             names = [f.name for f in derived if write.name in (tensors if f.sources is None else f.sources)]
             if names and write.name in tensors:
-                message = f"the cached {' and '.join(names)} will not see this change of {write.name}"
-                yield Diagnostic(KIND, message, write.place, f"change self.{write.name} itself, under torch.no_grad()")
+                message = f"this change to {write.name} does not update the cached {' and '.join(names)}"
+                yield Diagnostic(KIND, message, write.place, f"change self.{write.name} itself, inside torch.no_grad()")

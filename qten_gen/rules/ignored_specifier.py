@@ -1,7 +1,7 @@
-"""A Module with a hand-written `__init__` has specifiers.
+"""A Module with a hand-written `__init__` uses specifiers.
 
-Specifiers say what the generated constructor does. Where the class, or a base, has a constructor of its own there is none to
-generate, and `param(...)` would do nothing.
+A specifier tells the generated constructor what to create. If the class or a base defines `__init__`, no constructor is
+generated, so the specifier has no effect: `module.weight` would raise AttributeError, and `parameters()` would not contain it.
 """
 
 from __future__ import annotations
@@ -48,8 +48,6 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     for field in context.module_fields:
         if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl):
-            message = (
-                f"{declaration.name} has a hand-written __init__, so nothing makes {field.name} from its specifier"
-            )
+            message = f"{declaration.name} has a hand-written __init__, so the specifier of {field.name} has no effect"
             help = f"assign self.{field.name} in __init__ and keep only the annotation, or remove __init__"
             yield Diagnostic(KIND, message, context.value_place(field.name), help)

@@ -1,7 +1,8 @@
-"""Two flags that exclude each other.
+"""A class combines two flags that contradict each other.
 
-`autocast` converts values to the annotated types and `nocast` keeps them as they are. `tensor_only` turns everything into
-tensors, which neither of them allows.
+`autocast` converts values to the annotated types, `nocast` keeps them unchanged, and `tensor_only` makes every field a tensor. No
+value can satisfy two of them. The generated class would follow one flag and silently ignore the other: with `autocast` and
+`nocast`, for example, it would convert.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     inherited = inherited.union(*(parent.flags for parent in parents))
     for first, second in _PAIRS:
         if {first, second} <= declaration.flags and not any({first, second} <= parent.flags for parent in parents):
-            notes = tuple(f"{flag!r} comes from a base class" for flag in (first, second) if flag in inherited)
+            notes = tuple(f"{flag!r} is inherited from a base class" for flag in (first, second) if flag in inherited)
             yield Diagnostic(
-                KIND, f"{first!r} and {second!r} exclude each other", context.name_place, "keep one of them", notes
+                KIND, f"{first!r} and {second!r} cannot be combined", context.name_place, "keep one of them", notes
             )

@@ -1,8 +1,8 @@
-"""The bases of a class contradict each other.
+"""The bases of a class cannot be combined.
 
-Either they have no consistent order (Python refuses the class with "Cannot create a consistent method resolution order"), or one
-is a TensorClass and another a Module: a class is data or a module, not both. Nor can a declaration be a dataclass, an Enum, a
-NamedTuple or a Protocol as well, which make their classes in ways of their own.
+Python raises TypeError at the class statement if the bases have no consistent method resolution order, or if they have different
+metaclasses. TensorClass and Module have different metaclasses, and so have Enum, NamedTuple and Protocol. With a dataclass as a
+base, the class statement would succeed, but the generated constructor would not set the fields of the dataclass.
 """
 
 from ..model.diagnostics import INCONSISTENT_BASES

@@ -1,7 +1,8 @@
-"""A dimension cannot be read.
+"""A dimension is not a valid expression.
 
-Sizes are integer expressions over the config fields of the module: integers, names, `+ - * //`, a minus sign and parentheses. A
-string that is meant as a string is written `const("...")`.
+qten-gen writes the expression into the generated constructor, where it would be a SyntaxError or compute something else than
+intended. A dimension is an integer expression over the config fields of the module: integers, names, `+ - * //`, a minus sign and
+parentheses. To pass a plain string to a submodule, write `const("...")`.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             error = argument.value
             if isinstance(error, DimError):
                 help = (
-                    f"a string that is no dimension is written const({error.text!r})"
+                    f"for a plain string, write const({error.text!r})"
                     if field.specifier and field.specifier.name == language.SUBMODULE
                     else ""
                 )
                 yield Diagnostic(
                     KIND,
-                    f"{error.text!r} is no dimension: {error.problem}",
+                    f"{error.text!r} is not a dimension: {error.problem}",
                     argument.place,
                     help,
                     within=(error.offset, 1),

@@ -1,6 +1,8 @@
-"""A field specifier is assigned to a name that has no annotation.
+"""A field specifier is assigned to a name without an annotation.
 
-Fields are the annotated names of a class body. Without an annotation `param(...)` would be a class attribute that nothing reads.
+Only annotated names are fields. Without an annotation, the specifier stays an ordinary class attribute: `module.weight` would be
+the specifier itself, and no parameter would be registered. So it would be missing in `parameters()` and in the state dict, and
+the optimizer would not train it.
 """
 
 from __future__ import annotations

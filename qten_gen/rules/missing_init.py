@@ -1,8 +1,8 @@
-"""A Module inherits a hand-written `__init__` and has none of its own.
+"""A Module inherits a hand-written `__init__`, but does not say so.
 
-To a type checker every Module without `__init__` has the constructor that its fields make. A child of a class that writes its own
-would be called with other arguments than checked. So it says `init=False`, which checkers take for "the constructor is the
-parent's", or writes one too.
+To a type checker, a Module without its own `__init__` has the constructor that its fields define, even if a base wrote another
+one by hand. So it would accept calls that fail at run time, and reject calls that work. `init=False` tells the checker to use the
+inherited constructor.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     for parent in context.project.ancestors(declaration):
         if isinstance(parent, ModuleDecl) and _writes_init(parent):
-            message = f"{declaration.name} has no __init__, and its base {parent.name} writes one by hand"
+            message = f"{declaration.name} has no __init__, but its base {parent.name} has a hand-written one"
             bases = ", ".join(base.text for base in declaration.bases)
-            help = f"write class {declaration.name}({bases}, init=False) to keep it, or write __init__ here too"
+            help = f"write class {declaration.name}({bases}, init=False) to inherit it, or define __init__ here too"
             yield Diagnostic(KIND, message, context.name_place, help)
             return
 

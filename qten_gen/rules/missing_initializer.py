@@ -1,7 +1,7 @@
-"""A parameter or buffer is never initialised.
+"""A parameter or buffer is not initialised.
 
-Its memory would hold whatever was there before. It needs an `initializer`, or a `reset_parameters` in the class, which the
-constructor calls.
+The constructor allocates it with `torch.empty`, so it would contain whatever was in memory before: other values in every run, and
+sometimes NaN. Pass an `initializer`, or define `reset_parameters`, which the constructor calls.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     for field in context.module_fields:
         if isinstance(field, ParameterDecl) and field.tie is not None:
-            continue  # initialised where it is declared
+            continue  # its path leads to the declaration that initialises it
         if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is None:
             kind = "parameter" if isinstance(field, ParameterDecl) else "buffer"
-            help = "add initializer=nn.init.zeros_ or another, or write reset_parameters in the class"
+            help = "add an initializer, such as initializer=nn.init.zeros_, or define reset_parameters in the class"
             yield Diagnostic(
                 KIND, f"nothing initialises the {kind} {field.name}", context.value_place(field.name), help
             )

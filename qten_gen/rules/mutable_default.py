@@ -1,6 +1,7 @@
-"""A default is a list, a dict or another object that all instances would share.
+"""A default is a list, a dict or another mutable object.
 
-A change through one instance would show in every other. A factory makes a new object for each.
+The default is evaluated once, so all instances would share the object: appending to the list of one instance would change it in
+every other. A `default_factory` creates a new object for each instance.
 """
 
 from __future__ import annotations
@@ -50,5 +51,5 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         kind = match.group(1) or ("dict" if value.text == "{}" or ":" in value.text else _KINDS[value.text[0]])
         empty = value.text in ("[]", "{}") or value.text.endswith("()")
         factory = kind if empty else f"lambda: {value.text}"
-        message = f"the default of {field.name} is one object that all instances would share"
+        message = f"the default of {field.name} is mutable, and all instances would share it"
         yield Diagnostic(KIND, message, value.place, f"write field(default_factory={factory})")

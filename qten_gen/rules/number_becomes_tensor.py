@@ -1,7 +1,8 @@
-"""A number is stored as a tensor, but the annotation says otherwise.
+"""A number is stored as a tensor, but its annotation says otherwise.
 
-In a class without flags a number in an `int`, `float`, `bool` or `complex` field becomes a tensor, as in tensordict. The
-declaration then says `int` where the instance holds a `Tensor`; only the generated stub says the truth.
+In a class without flags, a number in a field annotated `int`, `float`, `bool` or `complex` becomes a tensor, as in tensordict.
+The declaration then says `int` where the object has a `Tensor`: type checkers accept `json.dumps(batch.epoch)`, which raises
+TypeError. Only the generated stub has the true type.
 """
 
 from __future__ import annotations
@@ -39,6 +40,6 @@ class Batch(TensorClass):
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.tensorclass_fields:
         if field.kind is FieldKind.NUMBER:
-            message = f"{field.name} will be a Tensor, although it is annotated {field.type.text}"
-            help = "annotate it with Tensor; or give the class nocast=True (kept as it is) or autocast=True (converted)"
+            message = f"{field.name} is annotated {field.type.text}, but is stored as a Tensor"
+            help = "annotate it with Tensor, or set nocast=True (keeps numbers) or autocast=True (converts them) on the class"
             yield Diagnostic(KIND, message, field.type.place, help)

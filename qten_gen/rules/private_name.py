@@ -1,6 +1,7 @@
-"""A field name starts with an underscore.
+"""The name of a field starts with an underscore.
 
-Fields are parameters of the constructor and keys of the class, and generated code keeps a field `tokens` in `_tokens`.
+Generated code stores a field `tokens` in the attribute `_tokens`. A field `_tokens` in the same class would read and overwrite
+the tensor of `tokens`. A field is also a public parameter of the constructor and a key of the class.
 """
 
 from __future__ import annotations
@@ -39,7 +40,5 @@ class Batch(TensorClass):
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.fields:
         if field.name.startswith("_"):
-            help = (
-                f"name it {field.name.strip('_') or 'value'}, or annotate it with ClassVar if it belongs to the class"
-            )
+            help = f"rename it to {field.name.strip('_') or 'value'}, or annotate it with ClassVar if it belongs to the class"
             yield Diagnostic(KIND, f"the field {field.name} starts with an underscore", field.place / "target", help)

@@ -1,7 +1,10 @@
-"""A repeated submodule cannot be made as it is written.
+"""The argument `repeat=` or `keys=` of a submodule cannot be used.
 
-`repeat=` gives a ModuleList of so many children, `keys=` a ModuleDict of one child for each name: a field has one of them.
-`keys` is a tuple of names, or the config field that holds them. A name is a step in the path of a parameter, so it has no dot.
+`repeat=` creates a ModuleList with that many children, and `keys=` a ModuleDict with a child for each name. If a field had both,
+one of them would be ignored. The same name twice would create a single child. A name with a dot would raise KeyError, because
+dots separate the parts of a parameter's path.
+
+`keys` is a tuple of names, or the name of a config field that contains one.
 """
 
 from __future__ import annotations
@@ -54,7 +57,9 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if len(given) > 1:
             message = f"{field.name} has both {given[0]} and {given[1]}"
             help = (
-                "repeat=0 gives an empty list" if "when" in given else "repeat gives a list, keys give a dict: keep one"
+                "remove when; with repeat=0 or keys=() the container is empty"
+                if "when" in given
+                else "keep one of them: repeat creates a ModuleList, keys a ModuleDict"
             )
             yield Diagnostic(KIND, message, context.argument_place(field.name, given[1]), help)
         problem = _problem(field.keys, config)
@@ -64,15 +69,22 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _problem(keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
+    """What is wrong with `keys`, and how to fix it."""
     if isinstance(keys, tuple):
         wrong = [key for index, key in enumerate(keys) if not key or "." in key or key in keys[:index]]
         if wrong:
-            return f"{wrong[0]!r} cannot be the name of a child", "write each name once, none empty or with a dot"
+            return (
+                f"{wrong[0]!r} cannot be the name of a child",
+                "write each name once; a name cannot be empty or contain a dot",
+            )
     elif keys is not None:
         found = config.get(keys)
         if found is None:
-            help = did_you_mean(keys, config, f"one child alone is written keys=({keys!r},)")
+            help = did_you_mean(keys, config, f"for a single child, write keys=({keys!r},)")
             return f"there is no config field {keys!r}", help
         if found.type.name in _NO_NAMES:
-            return f"{keys} is annotated {found.type.text}, and holds no names", f"write {keys}: tuple[str, ...]"
+            return (
+                f"{keys} is annotated {found.type.text}, which cannot contain names",
+                f"write {keys}: tuple[str, ...]",
+            )
     return None

@@ -1,10 +1,10 @@
-"""Names that a field cannot have, because every instance has them already.
+"""Tables of names that a field cannot have, because every instance has an attribute of that name.
 
-Kept by hand, because rules do not import the runtime; a test compares the tables with it.
+The tables are written by hand, because rules do not import the runtime. A test compares them with the classes.
 """
 
 ALIASES = frozenset({"_builtins", "_decl", "_nn", "_rt", "_t", "_torch"})
-"""What generated modules and stubs import modules as."""
+"""The names under which generated modules and stubs import other modules."""
 
 ALWAYS = frozenset({"batch_size", "device", "lock", "names"})
 """Reserved in a TensorClass even with the flag `shadow`: constructor arguments of every class."""

@@ -1,7 +1,10 @@
-"""A field has the name of something that every TensorClass or Module has.
+"""A field has the name of an attribute that every TensorClass or Module has.
 
-`batch.clone` can be the field or the method, not both. In a TensorClass the flag `shadow` gives such a name to the field;
-`batch_size`, `device`, `names` and `lock` stay reserved.
+The field would hide the attribute: with a field `values`, `batch.values()` would call a tensor, and with a config field `train`,
+both `module.train()` and `module.eval()` would raise TypeError.
+
+In a TensorClass with the flag `shadow`, a field can have the name of a method. The names `batch_size`, `device`, `names` and
+`lock` stay reserved, because they are arguments of every constructor.
 """
 
 from __future__ import annotations
@@ -44,17 +47,18 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     else:
         kind, reserved = "Module", MODULE
     if declaration.name in ALIASES:
-        message = f"generated code has {declaration.name!r} for a module, so no class can be called that"
-        yield Diagnostic(KIND, message, context.name_place, "choose another name")
+        message = f"generated code uses the name {declaration.name!r} for a module, so a class cannot have it"
+        yield Diagnostic(KIND, message, context.name_place, "rename the class")
     for field in context.fields:
         place = field.place / ("name" if isinstance(field, VirtualDecl) else "target")
         if field.name == "self":
-            message = "'self' is the object itself in the constructor, so no field can be called that"
-            yield Diagnostic(KIND, message, place, "choose another name")
+            message = "'self' is the object itself in the constructor, so a field cannot have this name"
+            yield Diagnostic(KIND, message, place, "rename the field")
         if field.name in reserved:
             help = (
-                "choose another name"
+                "rename the field"
                 if field.name in ALWAYS or kind == "Module"
-                else "choose another name, or set shadow=True"
+                else "rename the field, or set shadow=True on the class"
             )
-            yield Diagnostic(KIND, f"every {kind} has {field.name!r}, so no field can be called that", place, help)
+            message = f"every {kind} has an attribute {field.name!r}, so a field cannot have this name"
+            yield Diagnostic(KIND, message, place, help)

@@ -1,7 +1,7 @@
 """Two bases store fields in slots.
 
-Python cannot lay out an instance that has the slots of two unrelated classes. With the flag `open` a class keeps its fields in
-the instance's dict, and combines with any other.
+Python cannot combine the slots of two unrelated classes. The class statement would raise TypeError: "multiple bases have instance
+lay-out conflict". A class with the flag `open` stores its fields in the instance dict, and can be combined with any other class.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _slotted(declaration: Declaration, project: Project) -> frozenset[str]:
-    """The class and its ancestors, as far as they add slots of their own."""
+    """Those of a class and its ancestors that add slots."""
     return frozenset(
         one.qualified
         for one in (declaration, *project.ancestors(declaration))

@@ -1,7 +1,8 @@
-"""An argument of a specifier has no meaning, or cannot be read from the text.
+"""An argument of a specifier is unknown, or is not written as a literal.
 
-qten-gen reads declarations without running them: dimensions are integers or strings, switches are written `True` or `False`, and
-arguments are not unpacked.
+qten-gen reads declarations without running them, so it can only use what the text says: dimensions are integers or strings,
+switches are `True` or `False`, and arguments are not unpacked. It would have to guess the value of anything else. An unknown
+argument, such as a misspelt `persistent`, would raise TypeError when the class statement runs.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
+    """What is wrong with the arguments of one call, each on its own and together."""
     called = call.name.rpartition(".")[2]
     for argument in call.arguments:
         problem = _problem(call, called, argument)
@@ -67,15 +69,23 @@ def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
             known = argument.keyword is None or argument.keyword in _KEYWORDS.get(call.name, ())
             yield Diagnostic(KIND, message, argument.place if known else argument.place.beside("keyword"), help)
     if called == "submodule" and not call.positional:
-        yield Diagnostic(KIND, "submodule(...) names no class", call.place, 'write submodule(nn.Linear, "dim", "dim")')
+        yield Diagnostic(
+            KIND,
+            "submodule(...) needs a class as its first argument",
+            call.place,
+            'write submodule(nn.Linear, "dim", "dim")',
+        )
     if call.get("default") is not None and call.get("default_factory") is not None:
-        yield Diagnostic(KIND, "a field has a default or a default_factory, not both", call.place, "remove one of them")
+        yield Diagnostic(
+            KIND, "a field cannot have both a default and a default_factory", call.place, "remove one of them"
+        )
 
 
 def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str, str] | None:
+    """What is wrong with one argument, and how to fix it; `called` is the specifier without its module."""
     value, keyword = argument.value, argument.keyword
     if isinstance(value, Value) and value.text.startswith("*"):
-        return "arguments cannot be unpacked here", "write them out"
+        return "arguments of a specifier cannot be unpacked", "write them out"
     unreadable = _unreadable(called, keyword, value)
     if unreadable is not None:
         return unreadable
@@ -87,34 +97,35 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
             _positional_problem(called, value) if isinstance(value, Value) or called in ("field", "virtual") else None
         )
     if keyword not in known:
-        help = did_you_mean(keyword, known, f"it takes {', '.join(known)}")
-        return f"{called}(...) takes no argument {keyword!r}", help
+        help = did_you_mean(keyword, known, f"it accepts {', '.join(known)}")
+        return f"{called}(...) got an unexpected keyword argument {keyword!r}", help
     if keyword in _SWITCHES and not (isinstance(value, Value) and value.literal in ("True", "False")):
-        return f"{keyword} is neither True nor False", f"write {keyword}=True or {keyword}=False"
+        got = value.text if isinstance(value, Value) else argument.text
+        return f"{keyword} must be True or False, got {got}", f"write {keyword}=True or {keyword}=False"
     if keyword == "init" and isinstance(value, Value) and value.literal == "True":
         return f"{called}(...) is never a constructor argument", "remove init=True"
     return None
 
 
 def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, str] | None:
-    """What is wrong with an argument that has to be written out as text."""
+    """What is wrong with an argument that must be a literal, and how to fix it."""
     if not isinstance(value, Value) or called not in _SPECIFIERS_OF_MODULES:
         return None
     given = None if value.literal is None else literal_eval(value.literal)
     if keyword in ("when", "tie") and not isinstance(given, str):
         example = 'when="use_bias"' if keyword == "when" else 'tie="embed.weight"'
-        return f"{keyword} is no string", f"write {example}"
+        return f"{keyword} must be a string, got {value.text}", f"write {example}"
     if called != "submodule":
         return None
     if keyword == "repeat":
         return (
-            f"{value.text} is no number that can be read from the text",
-            'write an integer, or a string such as "depth"',
+            f"repeat must be an integer or a string, got {value.text}",
+            'write repeat=2, or repeat="depth" for a config field',
         )
     if keyword == "keys" and not _is_names(given):
         return (
-            "keys are neither names nor a config field",
-            'write keys=("first", "second"), or keys="tasks" for a field',
+            f"keys must be a string or a tuple of strings, got {value.text}",
+            'write keys=("first", "second"), or keys="tasks" for a config field',
         )
     return None
 
@@ -125,9 +136,9 @@ def _is_names(given: object) -> bool:
 
 def _positional_problem(called: str, value: object) -> tuple[str, str]:
     if called == "field":
-        return "field(...) takes keywords only", "write field(default=...) or field(default_factory=...)"
+        return "field(...) takes keyword arguments only", "write field(default=...) or field(default_factory=...)"
     if called == "virtual":
-        return "virtual(...) takes keywords only", "write @virtual or @virtual(cached=True)"
+        return "virtual(...) takes keyword arguments only", "write @virtual or @virtual(cached=True)"
     text = value.text if isinstance(value, Value) else ""
-    help = 'write an integer, or a string over config fields such as "3*dim"'
-    return f"{text} is no dimension that can be read from the text", help
+    help = 'write an integer, or an expression over config fields such as "3*dim"'
+    return f"a dimension must be an integer or a string, got {text}", help

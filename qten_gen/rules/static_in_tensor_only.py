@@ -1,6 +1,7 @@
-"""A class with the flag `tensor_only` has a field that is no tensor.
+"""A class with the flag `tensor_only` has a field that is not a tensor.
 
-The flag promises that everything in the class is a tensor or another TensorClass.
+The flag promises that every field is a tensor or another TensorClass. A field annotated `str` would be stored as a Python value,
+so code that relies on the promise would meet a string.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     for field in context.tensorclass_fields:
         if field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM):
-            help = "annotate it with Tensor, or leave out tensor_only"
+            help = "annotate it with Tensor, or remove tensor_only"
             yield Diagnostic(
-                KIND, f"{field.name} is no tensor, and {declaration.name} is tensor_only", field.type.place, help
+                KIND, f"{field.name} is not a tensor, but {declaration.name} is tensor_only", field.type.place, help
             )

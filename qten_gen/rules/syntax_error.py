@@ -1,7 +1,7 @@
-"""The file is no Python.
+"""The file is not valid Python.
 
-Nothing can be read from it, so nothing is generated and what was generated before stays. The position is that of the Python
-that runs qten-gen.
+Without a syntax tree, qten-gen cannot know what the file declares. It generates nothing for the file and leaves the files
+generated earlier as they are. The message and position are those of the Python that runs qten-gen.
 """
 
 from ..model.diagnostics import SYNTAX_ERROR

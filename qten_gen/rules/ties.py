@@ -1,4 +1,4 @@
-"""Where the path of a tied parameter leads, through the declarations that are known."""
+"""Finds the parameter at the path of a tie, such as `"embed.weight"`, in the declarations of the run."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _PRIMES = (7919, 104729, 1299709, 15485863, 32452843, 49979687, 67867967, 860281
 
 
 class Problem(NamedTuple):
-    """What is wrong with a path, and how to mend it."""
+    """What is wrong with a path, and how to fix it."""
 
     message: str
     help: str
 
 
 class Target(NamedTuple):
-    """The parameter that a path leads to: its sizes over the config fields of the class that the path starts in, None for
-    those that cannot be told, and the condition that it depends on.
-    """
+    """The parameter at the end of a path."""
 
     dims: tuple[Dim | None, ...]
+    """Its sizes, over the config fields of the class where the path starts; None for an unknown size."""
     when: str | None
+    """The config field that decides whether the parameter exists."""
 
 
 def follow(declaration: ModuleDecl, path: Sequence[str], known: Mapping[str, Declaration]) -> Target | Problem | None:
-    """The parameter at the path; None where the path leads into a class that is not known."""
+    """The parameter at the path, or what is wrong with the path; None if the path leads into an unknown class."""
     fields = {field.name: field for field in declaration.fields}
     head, *rest = path
     match fields.get(head):
@@ -59,11 +59,11 @@ def follow(declaration: ModuleDecl, path: Sequence[str], known: Mapping[str, Dec
         case None:
             help = did_you_mean(head, fields, "name a parameter, or a submodule and its parameter")
             return Problem(f"{declaration.name} has no {head}", help)
-    return Problem(f"{'.'.join(path)} is no parameter of {declaration.name}", "name a parameter, as in embed.weight")
+    return Problem(f"{'.'.join(path)} is not a parameter of {declaration.name}", "name a parameter, as in embed.weight")
 
 
 def different(declared: tuple[Dim, ...], found: tuple[Dim | None, ...]) -> bool:
-    """Whether two shapes are certainly not the same. `2*dim` and `dim + dim` are the same."""
+    """Whether two shapes certainly differ. `2*dim` and `dim + dim` are equal: both are evaluated with primes for the names."""
     if len(declared) != len(found):
         return True
     names = sorted(frozenset[str]().union(*(dim_names(dim) for dim in (*declared, *found) if dim is not None)))
@@ -74,11 +74,11 @@ def different(declared: tuple[Dim, ...], found: tuple[Dim | None, ...]) -> bool:
 
 
 def _inside(child: SubmoduleDecl, path: Sequence[str], known: Mapping[str, Declaration]) -> Target | Problem | None:
-    """The parameter at a path that leads on from a child, or from a list or dict of children."""
+    """The parameter at the rest of a path, below a child or a container of children."""
     if child.repeat is not None or child.keys is not None:
         step, *path = path
         if not _names_child(child, step) or not path:
-            return Problem(f"{child.name} holds several modules, and {step} names none of them", _example(child))
+            return Problem(f"{child.name} contains several modules, and {step} is not one of them", _example(child))
     inner = known.get(child_class(child.type).name)
     if not isinstance(inner, ModuleDecl):
         return None
@@ -103,7 +103,7 @@ def _example(child: SubmoduleDecl) -> str:
 
 
 def _given(child: SubmoduleDecl, inner: ModuleDecl) -> dict[str, Dim]:
-    """The sizes that a child's config fields get from the arguments of its owner."""
+    """The dimensions that the specifier of a child, or a default, gives to the config fields of the child."""
     config = [field for field in inner.fields if isinstance(field, ConfigDecl)]
     positional = iter([field.name for field in config if not field.kw_only])
     given: dict[str, Dim] = {}
@@ -125,7 +125,7 @@ def _dim(argument: Argument) -> Dim | None:
 
 
 def _substituted(dim: Dim, given: Mapping[str, Dim]) -> Dim | None:
-    """A size over the config fields of a child, over those of its owner."""
+    """A size with the config fields of a child replaced by the dimensions given to them; None if one of them is unknown."""
     match dim:
         case Number():
             return dim

@@ -1,6 +1,7 @@
-"""The file is no text in its encoding.
+"""The file cannot be decoded with its encoding.
 
-Python files are UTF-8 unless their first line names another encoding. A file that Python could not import is not guessed at.
+Python reads a file as UTF-8 unless its first line names another encoding, and raises SyntaxError when it imports a file that does
+not decode. qten-gen does not guess the encoding, because a wrong guess would change names and strings in the generated code.
 """
 
 from ..model.diagnostics import UNDECODABLE_FILE

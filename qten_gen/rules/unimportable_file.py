@@ -1,6 +1,7 @@
-"""The name of a file is no module name.
+"""The name of a file that declares something is not a valid module name.
 
-Generated code belongs to a module that other modules import. A file such as `my-model.py` can be run but not imported.
+Python can run a file such as `my-model.py`, but no import statement can name it. The generated module and stub would be
+`my-model_qten.py` and `my-model_qten.pyi`, which could not be imported either.
 """
 
 from ..model.diagnostics import UNIMPORTABLE_FILE

@@ -1,10 +1,12 @@
-"""A handler stands in a file that nothing imports.
+"""A handler is in a file that no other file imports.
 
-`register` runs when its file is imported, and the stub of the owner promises the handler to every caller. So something has to
-import the file: best the owner's package, in its `__init__.py`. Reported is a handler in a module of a package that no other
-file of the run imports. The owner's own file, an `__init__.py`, a file with `"__main__"` in it and a file of tests are not: they
-are imported with the owner, or are what is run. An import by a computed name is not seen, one for type checkers alone is taken
-for an import.
+`register` runs when the file is imported. The generated stub promises the handler to every caller, but in a program that does not
+import the file, the call would run `forward` or the handler of a base class, with an object that it was not written for. Import
+the file in the `__init__.py` of the package, for example.
+
+The rule reports handlers in modules of a package that no other file of the run imports. It does not report the owner's own file,
+an `__init__.py`, a file that contains `"__main__"`, or a file of tests. An import under `TYPE_CHECKING` counts as an import. An
+import by a computed name is not seen.
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
             continue
         first = next((found for found in declaration.registrations if found.module == source.module), None)
         if first is not None:
-            message = f"nothing imports {source.module}, so {declaration.name} will not know its handlers"
+            message = f"nothing imports {source.module}, so its handlers for {declaration.name} are not registered"
             package = source.module.rpartition(".")[0]
             yield Diagnostic(
                 KIND, message, first.type.place, f"import it where {declaration.name} is used, or in {package}"
@@ -83,7 +85,7 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
 
 
 def _needs_no_import(source: SourceFile) -> bool:
-    """Whether a file is run, or is imported by its place."""
+    """Whether a file is run as a program, or is imported without being named, as an `__init__.py` is."""
     name = source.module.rpartition(".")[2]
     is_test = name.startswith("test_") or name.endswith("_test") or name == "conftest"
     return "." not in source.module or source.is_package or source.is_program or name == "__main__" or is_test

@@ -1,7 +1,7 @@
-"""`when=` names no config field that is true or false.
+"""The argument `when=` does not name a config field of type `bool`, or the annotation of the field does not allow None.
 
-A field with `when` is there or None, and that is known when the module is constructed: it is read from a constructor argument
-annotated `bool`. The annotation of the field says that it can be None.
+The constructor reads the condition from its own arguments. Another name would raise NameError there. If the condition is false,
+the field is None. Without `| None` in the annotation, type checkers would accept code that fails on that None.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             message, help = problem
             yield Diagnostic(KIND, message, context.argument_place(field.name, "when"), help)
         elif all(member.name != "None" for member in members_of(field.type)):
-            message = f"{field.name} is None unless {field.when}, and its annotation does not say so"
+            message = f"{field.name} is None unless {field.when} is true, but its annotation does not allow None"
             yield Diagnostic(KIND, message, field.type.place, f"write {field.name}: {field.type.text} | None")
 
 

@@ -1,7 +1,8 @@
-"""A dimension names something that is no config field.
+"""A dimension uses a name that is not a config field.
 
-A size is known when the module is constructed, so it is computed from constructor arguments: the plainly annotated fields.
-Parameters, buffers and names of the file are not among them.
+The constructor computes sizes from its own arguments, which are the fields with a plain annotation. Any other name, such as that
+of a parameter, a buffer or a global variable, would raise NameError there, and a config field that is not an integer would raise
+TypeError when the tensor is created.
 """
 
 from __future__ import annotations
@@ -65,12 +66,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 if problem is not None:
                     message, help = problem
                     if isinstance(field, SubmoduleDecl) and argument.text.strip() == name:
-                        help = f"{help}; a string that is no dimension is written const({name!r})"
+                        help = f"{help}; for a plain string, write const({name!r})"
                     yield Diagnostic(KIND, message, argument.place, help, within=_span(name, argument.text))
 
 
 def _arguments(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]:
-    """The arguments of a specifier, as written where the statement is at hand."""
+    """The arguments of a specifier: as written in the text, or else those of the declaration."""
     source = context.field_source(field.name)
     if source is not None and source.specifier is not None:
         return source.specifier.arguments
@@ -83,7 +84,7 @@ def _arguments(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]
 
 
 def _problem(name: str, declared: Mapping[str, ModuleField]) -> tuple[str, str] | None:
-    """What is wrong with a name in a dimension, and how to mend it."""
+    """What is wrong with a name in a dimension, and how to fix it."""
     config = [field.name for field in declared.values() if isinstance(field, ConfigDecl)]
     known = (
         f"the config fields are {', '.join(config)}"
@@ -93,10 +94,10 @@ def _problem(name: str, declared: Mapping[str, ModuleField]) -> tuple[str, str] 
     found = declared.get(name)
     if isinstance(found, ConfigDecl):
         if found.type.name in _NO_SIZES:
-            return f"{name} is no integer", f"dimensions are integers, {name} is annotated {found.type.text}"
+            return f"{name} is not an integer", f"dimensions are integers, but {name} is annotated {found.type.text}"
         return None
     if found is not None:
-        return f"{name} is no config field", f"a dimension reads constructor arguments only; {known}"
+        return f"{name} is not a config field", f"a dimension can use constructor arguments only; {known}"
     return f"there is no config field {name}", did_you_mean(name, config, known)
 
 

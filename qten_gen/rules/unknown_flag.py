@@ -1,8 +1,11 @@
-"""A class flag that does not exist.
+"""A class flag or its value is unknown.
 
-Flags are given as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`); each is on or off.
-The keyword `checks` takes a word, `"on"` or `"off"`. A Module has none but `init=False`, which keeps the `__init__` that a parent
-writes by hand; where no parent writes one, it would leave the class without a constructor.
+A misspelt flag would have no effect: with `frozn=True`, the class would stay mutable, and neither the type checker nor the
+program would notice. Flags that are unpacked are reported too, because qten-gen reads the class statement without running it.
+
+A TensorClass takes flags as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`). Each is
+True or False, except `checks`, which is `"on"` or `"off"`. A Module takes only `init=False`, which inherits a hand-written
+`__init__`. If no base has one, type checkers would reject every argument of the generated constructor.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for place in context.source.unpacked if context.source is not None else ():
         yield Diagnostic(
             KIND,
-            "bases and flags cannot be unpacked here, the text does not say what they are",
+            "bases and flags cannot be unpacked, because qten-gen does not run the class statement",
             place,
             "write them out",
         )
@@ -51,7 +54,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             words = [repr(word) for word in STRING_OPTIONS[flag]]
             if value not in words:
                 yield Diagnostic(
-                    KIND, f"{flag!r} is neither {' nor '.join(words)}", place, f"write {flag}={' or '.join(words)}"
+                    KIND, f"the flag {flag!r} must be {' or '.join(words)}", place, f"write {flag}={' or '.join(words)}"
                 )
         elif flag not in FLAGS:
             known = (*FLAGS, *STRING_OPTIONS)
@@ -59,24 +62,22 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield Diagnostic(KIND, f"TensorClass has no flag {flag!r}", place, help)
         elif value not in ("True", "False"):
             yield Diagnostic(
-                KIND, f"the flag {flag!r} is neither True nor False", place, f"write {flag}=True, or leave it out"
+                KIND, f"the flag {flag!r} must be True or False", place, f"write {flag}=True, or leave it out"
             )
 
 
 def _of_module(declaration: ModuleDecl, flag: str, value: str | None, place: NodePath) -> Iterator[Diagnostic]:
     if flag != INIT:
-        yield Diagnostic(KIND, f"a Module has no flags, {flag!r} is none", place, "remove it")
+        yield Diagnostic(KIND, f"Module has no flag {flag!r}", place, "remove it")
     elif value != "False":
-        yield Diagnostic(KIND, "init can only be False", place, "write init=False, or leave it out")
+        yield Diagnostic(KIND, "the flag 'init' must be False", place, "write init=False, or leave it out")
     elif not declaration.custom_init:
-        message = (
-            f"no parent of {declaration.name} writes __init__ by hand, so there is none that init=False could keep"
-        )
-        yield Diagnostic(KIND, message, place, "remove it; the constructor is generated")
+        message = f"no base of {declaration.name} has a hand-written __init__ that init=False could inherit"
+        yield Diagnostic(KIND, message, place, "remove it; qten-gen generates the constructor")
 
 
 def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:
-    """The flags as given: name, value, place."""
+    """The flags of the class statement: name, value as a literal, place."""
     if context.source is None:
         if isinstance(context.declaration, TensorClassDecl):
             yield from ((flag, "True", context.name_place) for flag in sorted(context.declaration.flags))

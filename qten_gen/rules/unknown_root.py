@@ -1,9 +1,10 @@
-"""A file is part of a package, and its folder has no `__init__.py`.
+"""A file belongs to a package, but its folder has no `__init__.py`.
 
-Where a folder has none, each of its files is taken for a module of its own, as it is when one of them is run: the stub beside
-`model.py` then imports `model`, and a program elsewhere that says `shop.model` finds the wrong types. So tell where modules are
-imported from. A folder `src` beside `pyproject.toml` is known without that. Reported where another file of the run imports by the
-longer name, or where the file itself imports relatively.
+Without that file, qten-gen reads each file of the folder as a top-level module, as Python does when it runs one of them. The stub
+of `model.py` then imports `model`. A program that imports `shop.model` gets types that refer to a module `model`, which does not
+exist there. Create the `__init__.py`, or set `source-roots`. A folder `src` beside `pyproject.toml` is a source root already.
+
+The rule reports a file if another file of the run imports it by the longer name, or if it uses relative imports itself.
 """
 
 from ..model.diagnostics import UNKNOWN_ROOT

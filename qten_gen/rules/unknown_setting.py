@@ -1,6 +1,7 @@
-"""A key or a value in `[tool.qten-gen]` has no meaning.
+"""A key or a value in `[tool.qten-gen]` is unknown.
 
-A setting with a typing mistake would be ignored silently, so every unknown key is refused, with the nearest known one.
+If qten-gen ignored a misspelt setting, it would silently do something else: with `exlude`, for example, it would generate files
+for the folders that you wanted to exclude.
 """
 
 from ..model.diagnostics import UNKNOWN_SETTING

@@ -1,8 +1,9 @@
-"""`sources=` of a virtual tensor names something that the module does not have.
+"""The argument `sources=` of a virtual tensor names something that the module does not have.
 
-A cached virtual tensor with sources is compared by these alone: config fields, parameters and buffers. A name that is none of
-them could never tell that the value is old. What changes through `.data` (`p.data = q`) is seen by no version counter: leave
-the cache off where a source changes so.
+A cached virtual tensor is recomputed when one of its sources changes. Sources are config fields, parameters and buffers. For any
+other name there is nothing to compare, so reading the virtual tensor would raise ValueError.
+
+Changes through `.data` (`p.data = q`) do not count as changes. Do not cache a tensor whose source is changed like that.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if isinstance(field, VirtualDecl):
             for name in field.sources or ():
                 if name not in known:
-                    message = f"{name} is no config field, parameter or buffer of {declaration.name}"
+                    message = f"{name} is not a config field, parameter or buffer of {declaration.name}"
                     yield Diagnostic(
                         KIND, message, field.place / "name", did_you_mean(name, known, "name one of its fields")
                     )

@@ -1,7 +1,11 @@
-"""The annotation of a field names something that nothing defines.
+"""The annotation of a field contains a name that is not defined.
 
-The annotation decides how a field is stored. A name that cannot be followed would be taken for an ordinary Python value. A type
-alias that stands below the class cannot be followed either when the class is made, also where the annotation is in quotes.
+The annotation decides how a field is stored. qten-gen would treat an unknown name as an ordinary Python class: a field annotated
+`Tensr` would not be indexed with the batch, and `.to()` would not move it. If annotations are evaluated, the class statement
+raises NameError.
+
+A type alias below the class is reported too, even if the annotation is quoted: the alias does not exist yet when the class is
+created, and qten-gen needs its meaning then.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None or context.file is None:
         for declared in context.fields:
             for name, type in _unknown(declared.type):
-                message = f"{declared.name} is annotated with {name}, which nothing defines"
+                message = f"{declared.name} is annotated with {name}, which is not defined"
                 yield Diagnostic(KIND, message, type.place, "define or import it before the class")
         return
     for field in context.source.fields:
@@ -47,17 +51,17 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             continue
         for name, type in _unknown(field.annotation):
             if context.file.has_star_import:
-                help = "import it by name: what a star import brings cannot be known"
+                help = "import it by name; qten-gen does not know what the star import binds"
             else:
                 help = did_you_mean(name, sorted(context.file.names), "import it, or define it in this file")
-            yield Diagnostic(KIND, f"nothing in this file defines {name}", type.place, help)
+            yield Diagnostic(KIND, f"{name} is not defined in this file", type.place, help)
         for name in _bound_below(field.annotation, context.source, context.file):
-            message = f"{name} is defined below the class, and means nothing yet when the class is made"
+            message = f"{name} is defined below the class, so it does not exist yet when the class is created"
             yield Diagnostic(KIND, message, field.annotation.place, f"define {name} above the class")
 
 
 def _bound_below(type: TypeExpr, cls: ClassSource, file: SourceFile) -> Iterator[str]:
-    """The type aliases in an annotation, in quotes perhaps, that stand below the class."""
+    """The type aliases of an annotation, quoted ones included, that are defined below the class."""
     for name in dict.fromkeys(name.partition(".")[0] for name in type.names):
         alias = file.aliases.get(name)
         if alias is not None and _line(alias.place) > _line(cls.place):
@@ -65,12 +69,12 @@ def _bound_below(type: TypeExpr, cls: ClassSource, file: SourceFile) -> Iterator
 
 
 def _line(place: NodePath) -> int:
-    """Which of the top-level statements a place is in."""
+    """The index of the top-level statement that contains a place."""
     return next((step for step in place.steps if isinstance(step, int)), 0)
 
 
 def _unknown(type: TypeExpr) -> Iterator[tuple[str, TypeExpr]]:
-    """The names in a type expression that nothing binds: they have no module."""
+    """The names in a type expression that are not bound, which is why they have no module."""
     if type.name.isidentifier() and type.name != "None":
         yield type.name, type
     for argument in type.args:

@@ -1,8 +1,11 @@
-"""The shape or dtype of a jaxtyping annotation says something that cannot be checked.
+"""The shape or dtype of a jaxtyping annotation cannot be checked.
 
-Tensors of a TensorClass are checked against what their annotation says: `Float[Tensor, "*batch seq 3"]`. `*batch` stands for the
-batch size and comes first. Names, sizes, `_`, `...`, `*name` and `#name` are understood; arithmetic (`seq+1`) and trees (`?leaf`)
-are not. Where a shape cannot be checked, `checks="off"` for the class leaves all of them out.
+The constructor and assignments of a TensorClass check tensors against their annotations, such as `Float[Tensor, "*batch seq 3"]`.
+If qten-gen skipped a shape that it cannot read, the annotation would promise a check that nobody makes, and a tensor of a wrong
+shape would fail later and elsewhere.
+
+qten-gen understands sizes, names, `_`, `...`, `*name` and `#name`. `*batch` is the batch size, and comes first. Arithmetic
+(`seq+1`) and trees (`?leaf`) are not supported. `checks="off"` switches off all checks of a class.
 """
 
 from __future__ import annotations
@@ -53,22 +56,23 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _problems(field: FieldDecl, bound: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """What is wrong with the dtype and shape of a field, and how to fix it; `bound` are the names with a known size."""
     if field.dtype not in (*FAMILIES, *DTYPES, ANY_DTYPE):
-        yield f"torch has no dtype for {field.dtype}", "name one that it has, or write Shaped for any"
+        yield f"torch has no dtype for {field.dtype}", "use a dtype of torch, or Shaped for any dtype"
     try:
         axes = read_axes(field.dims or "")
     except UnreadableShape as error:
-        yield f"{error}", 'name the dimension on its own; or give the class checks="off"'
+        yield f"{error}", 'give the dimension a name, or set checks="off" on the class'
         return
     batch = [position for position, axis in enumerate(axes) if axis.kind is AxisKind.BATCH]
     if batch and field.unbatched:
-        yield "the batch does not carry it, so *batch is no part of its shape", "leave *batch out"
+        yield "it is Unbatched, so *batch is not part of its shape", "remove *batch"
     elif batch and batch != [0]:
-        yield "*batch is not the first of its dimensions", "put *batch first: the shape starts with the batch size"
+        yield "*batch is not its first dimension", "put *batch first: the shape starts with the batch size"
     for axis in axes:
         if axis.kind is AxisKind.BROADCAST and axis.value not in bound:
-            help = f"write {axis.value} in a field that is not None, or _ here"
-            yield f"no other field says what the size of #{axis.value} is", help
+            help = f"use {axis.value} in a field that cannot be None, or write _ here"
+            yield f"no other field defines the size of #{axis.value}", help
 
 
 def _bound(declaration: TensorClassDecl) -> frozenset[str]:

@@ -1,7 +1,9 @@
-"""A subclass's handler returns something else than the handler that it replaces.
+"""A handler of a subclass returns another type than the handler that it overrides.
 
-Whoever holds the parent calls the subclass in its place and goes on with the parent's result. Only plain names are compared, and
-only where both classes are known from the text: builtins, `Tensor`, and declared classes.
+Code that is typed for the base may be given the subclass. It would get a result of a type that it does not expect, and no type
+checker would notice, because handlers are registered at run time.
+
+The rule compares plain names only: builtins, `Tensor` and declared classes.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ def count(encoder: Counting, text: str) -> str:
 
 _TENSOR = "torch.Tensor"
 _PROMOTED = {"builtins.int": ("builtins.float", "builtins.complex"), "builtins.float": ("builtins.complex",)}
-"""What type checkers take a number for besides its class."""
+"""The classes that a type checker accepts a number for, besides its own."""
 
 
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
@@ -80,7 +82,9 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
             if _unrelated(registration.result, replaced.result, project):
                 given, promised = registration.signature.result, replaced.signature.result
                 parent = replaced.owner.rpartition(".")[2]
-                message = f"this handler returns {given}, and the one of {parent} that it replaces returns {promised}"
+                message = (
+                    f"this handler returns {given}, but the handler of {parent} that it overrides returns {promised}"
+                )
                 yield Diagnostic(
                     KIND, message, registration.signature.place / "name", f"return {promised}, or a subclass of it"
                 )
@@ -101,7 +105,7 @@ def _unrelated(given: str, promised: str, project: Project) -> bool:
 
 
 def _ancestors(name: str, project: Project) -> frozenset[str] | None:
-    """A class and all that it derives from, None where the text does not tell."""
+    """A class and all its ancestors; None if the text does not say."""
     module, _, plain = name.rpartition(".")
     if module == "builtins" and isinstance(cls := getattr(builtins, plain, None), type):
         return frozenset({*(f"builtins.{base.__name__}" for base in cls.__mro__), *_PROMOTED.get(name, ())})

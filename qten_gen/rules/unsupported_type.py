@@ -1,8 +1,10 @@
-"""The type of a field leaves open how it is stored.
+"""The annotation of a field does not decide how the field is stored.
 
-Each field is a tensor, another TensorClass, or a Python value that is the same for the whole batch, and the annotation says
-which. A union of these, an unbound type variable, and containers of tensors other than `dict[str, Tensor]` and `list[Tensor]` say
-several at once, or what cannot be held.
+A field is a tensor, another TensorClass, or a Python value that is the same for the whole batch. Generated code has different
+lines for each. A union of these, an unbound type variable, or a tensor inside a container such as `tuple[Tensor, ...]` could only
+be stored as a Python value: `batch[0]` would return it unindexed, and `.to()` would not move its tensors.
+
+The containers `dict[str, Tensor]` and `list[Tensor]` are supported.
 """
 
 from __future__ import annotations
@@ -44,9 +46,9 @@ class Batch(TensorClass):
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     for declared in context.fields:
         if declared.type.name == "typing.Final" and not context.constructs_itself:
-            help = "leave Final out; with frozen=True nothing can be set in the objects of a TensorClass"
+            help = "remove Final; frozen=True makes the objects of a TensorClass immutable"
             yield Diagnostic(
-                KIND, f"{declared.name} is Final, which no argument of a constructor can be", declared.type.place, help
+                KIND, f"{declared.name} is Final, but the constructor has to assign it", declared.type.place, help
             )
     for field in context.tensorclass_fields:
         problem = _problem(field, context)
@@ -56,33 +58,34 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
+    """What is wrong with the type of a field, as the end of a sentence, and how to fix it."""
     present = [member for member in members_of(field.type) if member.name != "None"]
     tensors = [member for member in present if is_tensor(member)]
     nested = [member for member in present if _is_tensorclass(member, context)]
     if any(member.name == language.UNBATCHED for member in present):
-        unfit = "is Unbatched, but no tensor" if len(present) == 1 else "is Unbatched or something else"
-        return None if field.unbatched else (unfit, "write Unbatched[Tensor]; a Python value is not batched anyway")
+        unfit = "is Unbatched, but not a tensor" if len(present) == 1 else "combines Unbatched with another type"
+        return None if field.unbatched else (unfit, "write Unbatched[Tensor]; Python values have no batch dimensions")
     if any(member.name == language.PER_ITEM for member in present) and field.kind is not FieldKind.PER_ITEM:
-        return "is PerItem or something else", "write PerItem[...] alone, with a union in its brackets"
+        return "combines PerItem with another type", "write one PerItem[...] with the union inside the brackets"
     if field.kind is FieldKind.PER_ITEM and any(_holds_tensors(member, context) for member in present):
-        return "has tensors as values of items", "stack them in one Tensor"
+        return "has a tensor for each item", "stack the tensors into one Tensor"
     if tensors and len(tensors) < len(present):
-        return "is a tensor or something else", "write Tensor: a number given for it becomes a tensor"
+        return "combines a tensor with another type", "write Tensor; a number becomes a tensor"
     if len(nested) > 1 or (nested and len(nested) < len(present)):
-        return "is one of several classes", "give each class a field of its own, with None as default"
+        return "allows several classes", "declare a field for each class, with None as its default"
     if any(member.name == language.TENSORCLASS for member in present):
-        return "is any TensorClass", "name the class that is stored"
+        return "is TensorClass itself", "write the class of the stored objects"
     if any(member.name == "dataclasses.InitVar" for member in present):
-        return "is InitVar, which only dataclasses have", "write a class method that computes the fields and constructs"
+        return "is InitVar, which only dataclasses support", "write a class method that computes the fields"
     if any(member.name == "typing.Self" for member in present):
-        return "is Self, which is another class in each child", f"write {context.declaration.name}"
+        return "is Self, which means another class in each subclass", f"write {context.declaration.name}"
     if any(not member.name for member in present):
-        return "cannot be told from its annotation", "write a type; a type variable needs a bound, such as Tensor"
+        return "cannot be determined from its annotation", "write a type; a type variable needs a bound, such as Tensor"
     if field.container is None and any(
         _holds_tensors(member, context) for member in present if member not in tensors and member not in nested
     ):
         return (
-            "has tensors inside a container",
+            "contains tensors in an unsupported container",
             "write dict[str, Tensor] or list[Tensor], or declare a TensorClass with a field for each",
         )
     return None
@@ -96,7 +99,7 @@ def _is_tensorclass(type: TypeExpr, context: RuleContext) -> bool:
 
 
 def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:
-    """Whether a tensor is among the type's arguments, at any depth. What a callable takes and returns is not held."""
+    """Whether a tensor is among the type's arguments, at any depth. A callable does not contain what it takes and returns."""
     if type.name in ("typing.Callable", "collections.abc.Callable", "builtins.type", "typing.Type"):
         return False
     arguments = [argument for argument in type.args if isinstance(argument, TypeExpr)]

@@ -1,7 +1,8 @@
-"""A Module has `migrate`, and nothing that makes it run.
+"""A Module defines `migrate`, but no `version`.
 
-A state dict notes the version of the class that saved it. `migrate` is called for those whose version is below the class's, and
-a class that says nothing has version 1, as every module had before.
+A state dict records the version of the class that saved it, and `migrate` runs if that is lower than the version of the class.
+Without `version`, a class has version 1, and so have the state dicts that it saved before. They would be loaded without
+migration, so renamed parameters would be reported as missing. Only a state dict without any version would be migrated.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None or not isinstance(context.declaration, ModuleDecl):
         return
     if "version" in context.source.attributes or context.project.ancestors(context.declaration):
-        return  # an ancestor may have a version, which its declaration does not tell
+        return  # an ancestor may define a version, which is not part of its declaration
     for method in context.source.methods:
         if method.name == "migrate":
-            message = f"{context.declaration.name} has version 1, so its migrate is never called"
-            yield Diagnostic(KIND, message, method.place / "name", "write version: ClassVar[int] = 2")
+            message = f"{context.declaration.name} has version 1, so migrate does not run for state dicts that it saved"
+            yield Diagnostic(KIND, message, method.place / "name", "add version: ClassVar[int] = 2")

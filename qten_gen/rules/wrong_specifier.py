@@ -1,6 +1,8 @@
-"""A specifier of a Module stands in a TensorClass.
+"""A TensorClass uses a specifier of a Module.
 
-Parameters, buffers, submodules and virtual tensors belong to modules. The fields of a TensorClass are given to its constructor.
+Parameters, buffers, submodules and virtual tensors exist in modules only. A TensorClass would ignore the specifier and make the
+field a required argument of its constructor. Type checkers would reject that argument, because the specifier tells them that the
+field is not in the constructor.
 """
 
 from __future__ import annotations
@@ -45,9 +47,9 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             called = field.specifier.name.rpartition(".")[2]
             help = f"use field(default=...) or field(default_factory=...), or derive {name} from Module"
             yield Diagnostic(
-                KIND, f"{called}(...) belongs to a Module, and {name} is a TensorClass", field.specifier.place, help
+                KIND, f"{called}(...) belongs to a Module, but {name} is a TensorClass", field.specifier.place, help
             )
     for method in context.source.methods:
         if language.VIRTUAL in method.decorators:
             place = method.place / "decorators" / method.decorators.index(language.VIRTUAL) / "decorator"
-            yield Diagnostic(KIND, f"@virtual belongs to a Module, and {name} is a TensorClass", place, "use @property")
+            yield Diagnostic(KIND, f"@virtual belongs to a Module, but {name} is a TensorClass", place, "use @property")

@@ -21,7 +21,7 @@ def test_a_declaration_in_utf16_is_told_of(qten_gen: Command, encoding: str) -> 
     mark = "\ufeff" if encoding == "utf-16-be" else ""
     qten_gen.write("model.py", "").write_bytes((mark + BATCH).encode(encoding))
     byte = "0xfe" if encoding == "utf-16-be" else "0xff"
-    assert first(qten_gen) == f"model.py:1:1: error QG002 [undecodable-file]: byte {byte} is no utf-8 text"
+    assert first(qten_gen) == f"model.py:1:1: error QG002 [undecodable-file]: byte {byte} is not valid utf-8"
 
 
 def test_a_merge_conflict_in_a_source_is_called_by_its_name(qten_gen: Command) -> None:
@@ -52,7 +52,7 @@ def test_a_declaration_under_the_name_of_a_generated_file_is_told_of(qten_gen: C
     result = qten_gen(".")
     assert (result.status, result.err) == (
         2,
-        "error: batch_qten.py: it declares under a name of generated files; rename it\n",
+        "error: batch_qten.py: it contains declarations, but has the name of a generated file; rename it\n",
     )
     assert qten_gen.read("batch_qten.py") == BATCH.lstrip("\n")
 
@@ -74,17 +74,17 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
         (
             "class Batch(TensorClass, Enum): ...",
             "QG102",
-            "Batch derives from enum.Enum, and cannot be made both ways",
+            "Batch derives from enum.Enum, which a declaration cannot do",
         ),
         (
             "class P(Protocol): ...\nclass Net(Module, P): ...",
             "QG102",
-            "Net derives from typing.Protocol, and cannot be made both ways",
+            "Net derives from typing.Protocol, which a declaration cannot do",
         ),
         (
             "@dataclass\nclass D:\n    n: int\nclass Batch(D, TensorClass): ...",
             "QG102",
-            "Batch derives from the dataclass D, and cannot be made both ways",
+            "Batch derives from the dataclass D, which a declaration cannot do",
         ),
         (
             "@dataclass(frozen=True)\nclass Batch(TensorClass): ...",
@@ -94,37 +94,37 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
         (
             "if FLAG:\n    class Batch(TensorClass): ...\nelse:\n    class Batch(TensorClass): ...",
             "QG108",
-            "this file has another class Batch above",
+            "this file already defines a class Batch",
         ),
         (
             "class Batch(TensorClass, **FLAGS): ...",
             "QG104",
-            "bases and flags cannot be unpacked here, the text does not say what they are",
+            "bases and flags cannot be unpacked, because qten-gen does not run the class statement",
         ),
         (
             "class Batch(TensorClass, *BASES): ...",
             "QG104",
-            "bases and flags cannot be unpacked here, the text does not say what they are",
+            "bases and flags cannot be unpacked, because qten-gen does not run the class statement",
         ),
         (
             "class Batch(TensorClass):\n    self: Tensor",
             "QG203",
-            "'self' is the object itself in the constructor, so no field can be called that",
+            "'self' is the object itself in the constructor, so a field cannot have this name",
         ),
         (
             "class Batch(TensorClass):\n    x: Final[Tensor]",
             "QG208",
-            "x is Final, which no argument of a constructor can be",
+            "x is Final, but the constructor has to assign it",
         ),
         (
             "class Net(Module):\n    dim: Final[int] = 3",
             "QG208",
-            "dim is Final, which no argument of a constructor can be",
+            "dim is Final, but the constructor has to assign it",
         ),
         (
             "class _rt(TensorClass):\n    x: Tensor",
             "QG203",
-            "generated code has '_rt' for a module, so no class can be called that",
+            "generated code uses the name '_rt' for a module, so a class cannot have it",
         ),
         (
             "class Net(Module):\n    a = b = param(2)",
@@ -134,7 +134,7 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
         (
             "class Batch(TensorClass):\n    x: 'Later'\nLater = Tensor",
             "QG207",
-            "Later is defined below the class, and means nothing yet when the class is made",
+            "Later is defined below the class, so it does not exist yet when the class is created",
         ),
     ],
 )

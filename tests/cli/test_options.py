@@ -141,7 +141,7 @@ def test_explain_suggests_a_near_name(qten_gen: Command) -> None:
     result = qten_gen("explain", "sintax-error")
     assert (result.status, result.err) == (
         2,
-        "error: no diagnostic is called sintax-error; did you mean syntax-error?\n",
+        "error: there is no diagnostic sintax-error; did you mean syntax-error?\n",
     )
 
 

@@ -104,7 +104,7 @@ def test_a_name_that_is_not_exported_is_not_brought() -> None:
     base = BASE + "__all__ = ['Heights']\n"
     made = plan({"base.py": base.encode(), "model.py": b"from base import *\nclass Batch(Point): ...\n"}, {})
     (found,) = [item for item in made.diagnostics if item.path == "model.py"]
-    assert (found.code, found.message) == ("QG101", "nothing in this file defines the base Point")
+    assert (found.code, found.message) == ("QG101", "the base Point is not defined in this file")
 
 
 def test_a_private_name_is_brought_only_where_it_is_exported(project: Any) -> None:

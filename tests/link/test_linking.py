@@ -330,7 +330,7 @@ def test_registrations_of_all_files_belong_to_the_module_they_name() -> None:
 def test_a_base_that_the_imported_file_does_not_have_is_reported() -> None:
     _, (found,) = linked(base="class Batch(TensorClass): ...", model="from .base import Bach\nclass Child(Bach): ...")
 
-    assert (found.code, found.path, found.message) == ("QG101", "shop/model.py", "shop.base has no Bach")
+    assert (found.code, found.path, found.message) == ("QG101", "shop/model.py", "shop.base does not define Bach")
     assert found.help == "did you mean Batch?"
 
 

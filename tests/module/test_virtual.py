@@ -378,7 +378,7 @@ def test_a_trace_and_a_dispatch_mode_compute_it_anew() -> None:
 
 
 def test_a_source_that_is_no_field_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="QG312 .*sise is no config field, parameter or buffer of Misspelt"):
+    with pytest.raises(DeclarationError, match="QG312 .*sise is not a config field, parameter or buffer of Misspelt"):
 
         class Misspelt(Module):
             size: int

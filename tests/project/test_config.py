@@ -24,7 +24,7 @@ def refused(text: str | bytes) -> str:
         (
             "[tool.other]\nwatch = 1\n[tool.qten-gen]\nwatch = 1\n",
             "pyproject.toml:4: error QG004 [unknown-setting]: unknown key 'watch' in [tool.qten-gen]; "
-            "known are exclude, output-format, source-roots, src",
+            "choose from exclude, output-format, source-roots, src",
         ),
         (
             '[tool."qten-gen"]\noutput_format = "full"\n',
@@ -37,15 +37,15 @@ def refused(text: str | bytes) -> str:
         ),
         (
             "[tool.qten-gen]\nsrc = 3\n",
-            "pyproject.toml:2: error QG004 [unknown-setting]: src has to be a list of strings, not an integer",
+            "pyproject.toml:2: error QG004 [unknown-setting]: src must be a list of strings, got an integer",
         ),
         (
             '[tool.qten-gen]\nsrc = ["a", true]\n',
-            "pyproject.toml:2: error QG004 [unknown-setting]: src has to be a list of strings, not a list with a boolean",
+            "pyproject.toml:2: error QG004 [unknown-setting]: src must be a list of strings, got a list with a boolean",
         ),
         (
             '[tool.qten-gen]\nexclude = [""]\n',
-            "pyproject.toml:2: error QG004 [unknown-setting]: exclude has an empty string",
+            "pyproject.toml:2: error QG004 [unknown-setting]: exclude contains an empty string",
         ),
         (
             '[tool.qten-gen]\noutput-format = "jsn"\n',
@@ -53,11 +53,11 @@ def refused(text: str | bytes) -> str:
         ),
         (
             "[tool.qten-gen]\noutput-format = []\n",
-            "pyproject.toml:2: error QG004 [unknown-setting]: output-format has to be a string, not a list",
+            "pyproject.toml:2: error QG004 [unknown-setting]: output-format must be a string, got a list",
         ),
         (
             "[tool]\nqten-gen = 1\n",
-            "pyproject.toml: error QG004 [unknown-setting]: tool.qten-gen has to be a table, [tool.qten-gen]",
+            "pyproject.toml: error QG004 [unknown-setting]: tool.qten-gen must be a table, [tool.qten-gen]",
         ),
         ("[tool.qten-gen]\nsrc = [\n", "pyproject.toml:2: error: invalid TOML: invalid value"),
         ("[tool.qten-gen]\nsrc == 1\n", "pyproject.toml:2:6: error: invalid TOML: invalid value"),
@@ -76,11 +76,14 @@ def test_a_source_root_that_is_no_folder_is_named(qten_gen: Command) -> None:
     qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsource-roots = ["srk"]\n')
     result = qten_gen(".")
     assert (result.status, result.out) == (2, "")
-    assert result.err == "pyproject.toml: error: source-roots names 'srk', which is no folder\n"
+    assert result.err == "pyproject.toml: error: source-roots names 'srk', which is not a folder\n"
 
 
 def test_a_file_that_is_not_utf8_is_refused() -> None:
-    assert refused(b"[tool.qten-gen]\nsrc = '\xff'\n") == "pyproject.toml:2: error: not UTF-8, which TOML has to be"
+    assert (
+        refused(b"[tool.qten-gen]\nsrc = '\xff'\n")
+        == "pyproject.toml:2: error: the file is not UTF-8, which TOML requires"
+    )
 
 
 def test_the_nearest_section_upwards_holds(qten_gen: Command) -> None:
@@ -116,7 +119,7 @@ def test_a_run_without_paths_or_settings_is_misuse(qten_gen: Command) -> None:
     result = qten_gen()
     assert result.status == 2
     assert result.err.startswith(
-        "error: no path given; name files or folders (qten-gen src), or set src in [tool.qten-gen]"
+        "error: no path given; pass files or folders (qten-gen src), or set src in [tool.qten-gen]"
     )
 
 

@@ -15,8 +15,8 @@ from tests.command import BATCH, Command
     [
         ("srk", "error: no such file or folder: srk; did you mean src?\n"),
         ("nowhere/at/all", "error: no such file or folder: nowhere/at/all\n"),
-        ("src/model_qten.py", "error: src/model_qten.py is an output; give its source: src/model.py\n"),
-        ("src/_qten.pyi", "error: src/_qten.pyi is an output; give its source: src/__init__.py\n"),
+        ("src/model_qten.py", "error: src/model_qten.py is a generated file; pass its source: src/model.py\n"),
+        ("src/_qten.pyi", "error: src/_qten.pyi is a generated file; pass its source: src/__init__.py\n"),
         ("src/notes.txt", "error: src/notes.txt is not a Python file (.py) or a folder\n"),
     ],
 )

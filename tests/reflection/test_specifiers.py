@@ -140,12 +140,12 @@ def test_switches_are_read_by_their_truth() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('param("3*")', "Batch.x: '3*' is no dimension: a number or a name is missing at the end"),
-        ('submodule(nn.Linear, "a b")', "Batch.x: 'a b' is no dimension: an operator is missing before 'b'"),
-        ("param(3, tie=3)", "Batch.x: tie=3 has to be a string"),
-        ("buffer(3, when=True)", "Batch.x: when=True has to be a string"),
-        ('submodule(nn.Linear, 2, keys=["a"])', "Batch.x: keys=['a'] has to be a string"),
-        ('submodule(nn.Linear, 2, keys=("a", 1))', "Batch.x: keys=('a', 1) has to be a string"),
+        ('param("3*")', "Batch.x: '3*' is not a dimension: a number or a name is missing at the end"),
+        ('submodule(nn.Linear, "a b")', "Batch.x: 'a b' is not a dimension: an operator is missing before 'b'"),
+        ("param(3, tie=3)", "Batch.x: tie must be a string, got 3"),
+        ("buffer(3, when=True)", "Batch.x: when must be a string, got True"),
+        ('submodule(nn.Linear, 2, keys=["a"])', "Batch.x: keys must be a string, got ['a']"),
+        ('submodule(nn.Linear, 2, keys=("a", 1))', "Batch.x: keys must be a string, got ('a', 1)"),
     ],
 )
 def test_an_argument_of_a_wrong_type_is_refused_with_the_name_of_the_field(text: str, message: str) -> None:

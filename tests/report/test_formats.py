@@ -132,7 +132,7 @@ def test_github_commands_escape_what_would_end_them() -> None:
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no output format 'xml'"):
+    with pytest.raises(ValueError, match="unknown output format 'xml'"):
         report("xml", [])
 
 

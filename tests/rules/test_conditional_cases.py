@@ -82,7 +82,4 @@ def test_a_module_that_writes_its_constructor_may_tell_checkers_of_an_attribute(
 def test_the_place_is_the_name_and_the_help_says_what_to_write_instead() -> None:
     (item,) = found("class Net(Module):\n    if FLAG:\n        scale: Tensor = buffer()\n")
     assert (item.span.line, item.span.column, item.span.end_column) == (5, 9, 14)
-    assert (
-        item.help
-        == 'declare it without a condition, given when="flag" if it may be absent, or write a class for each case'
-    )
+    assert item.help == 'declare it without a condition and add when="flag", or write a class for each case'

@@ -22,7 +22,7 @@ def test_a_handler_in_a_module_that_nobody_imports_is_reported_where_it_stands()
     (item,) = plan(sources, {}).diagnostics
 
     assert (item.path, item.span.line, item.kind.severity) == ("shop/more.py", 2, "warning")
-    assert item.message == "nothing imports shop.more, so Net will not know its handlers"
+    assert item.message == "nothing imports shop.more, so its handlers for Net are not registered"
     assert item.help == "import it where Net is used, or in shop"
 
 

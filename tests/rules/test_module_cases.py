@@ -47,13 +47,16 @@ def module(fields: str, before: str = "", **others: str) -> list[str]:
         ),
         (
             f'x: Tensor = buffer("dim", when="wide", {ONES})',
-            "QG308 x is None unless wide, and its annotation does not say so; write x: Tensor | None",
+            "QG308 x is None unless wide is true, but its annotation does not allow None; write x: Tensor | None",
         ),
         (
             'x: nn.Linear = submodule(nn.Linear, 1, 1, when="wide")',
-            "QG308 x is None unless wide, and its annotation does not say so; write x: nn.Linear | None",
+            "QG308 x is None unless wide is true, but its annotation does not allow None; write x: nn.Linear | None",
         ),
-        (f'x: Tensor | None = buffer("dim", when=WIDE, {ONES})', 'QG305 when is no string; write when="use_bias"'),
+        (
+            f'x: Tensor | None = buffer("dim", when=WIDE, {ONES})',
+            'QG305 when must be a string, got WIDE; write when="use_bias"',
+        ),
     ],
 )
 def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(field: str, expected: str) -> None:
@@ -69,31 +72,32 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
         ),
         (
             'x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys="dim")',
-            "QG310 dim is annotated int, and holds no names; write dim: tuple[str, ...]",
+            "QG310 dim is annotated int, which cannot contain names; write dim: tuple[str, ...]",
         ),
         (
             'x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys=("a.b",))',
-            "QG310 'a.b' cannot be the name of a child; write each name once, none empty or with a dot",
+            "QG310 'a.b' cannot be the name of a child; write each name once; a name cannot be empty or contain a dot",
         ),
         (
             'x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys="tasks", repeat=2)',
-            "QG310 x has both repeat and keys; repeat gives a list, keys give a dict: keep one",
+            "QG310 x has both repeat and keys; keep one of them: repeat creates a ModuleList, keys a ModuleDict",
         ),
         (
             'x: ModuleList[nn.Linear] | None = submodule(nn.Linear, 1, 1, repeat=2, when="wide")',
-            "QG310 x has both repeat and when; repeat=0 gives an empty list",
+            "QG310 x has both repeat and when; remove when; with repeat=0 or keys=() the container is empty",
         ),
         (
             "x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat=COUNT)",
-            'QG305 COUNT is no number that can be read from the text; write an integer, or a string such as "depth"',
+            'QG305 repeat must be an integer or a string, got COUNT; write repeat=2, or repeat="depth" for a config field',
         ),
         (
             "x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys=[1])",
-            'QG305 keys are neither names nor a config field; write keys=("first", "second"), or keys="tasks" for a field',
+            "QG305 keys must be a string or a tuple of strings, got [1]; "
+            'write keys=("first", "second"), or keys="tasks" for a config field',
         ),
         (
             'x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat="dept")',
-            "QG302 there is no config field dept; did you mean depth?; a string that is no dimension is written const('dept')",
+            "QG302 there is no config field dept; did you mean depth?; for a plain string, write const('dept')",
         ),
     ],
 )
@@ -124,23 +128,23 @@ class Inner(Module):
         ),
         (
             'inner: Inner = submodule(Inner, "dim")\ny: nn.Parameter = param(tie="inner.size")',
-            "QG309 size is no parameter of Inner",
+            "QG309 size is not a parameter of Inner",
         ),
         (
             'inner: Inner = submodule(Inner, "dim")\ny: nn.Parameter = param(tie="inner")',
-            "QG309 inner is no parameter of Net",
+            "QG309 inner is not a parameter of Net",
         ),
         (
             'inner: Inner = submodule(Inner, "dim")\ny: nn.Parameter = param("dim", 7, tie="inner.weight")',
-            "QG309 inner.weight has another shape than y",
+            "QG309 inner.weight and y have different shapes",
         ),
         (
             'inner: Inner = submodule(Inner, "dim")\ny: nn.Parameter = param("dim", tie="inner.weight")',
-            "QG309 inner.weight has another shape than y",
+            "QG309 inner.weight and y have different shapes",
         ),
         (
             'inner: ModuleList[Inner] = submodule(Inner, 1, repeat=2)\ny: nn.Parameter = param(tie="inner.2.weight")',
-            "QG309 inner holds several modules, and 2 names none of them",
+            "QG309 inner contains several modules, and 2 is not one of them",
         ),
         (
             f'x: nn.Parameter | None = param(1, when="wide", {ONES})\ny: nn.Parameter = param(tie="x")',
@@ -148,7 +152,7 @@ class Inner(Module):
         ),
         (
             f'x: nn.Parameter = param(1, {ONES})\ny: nn.Parameter = param(tie="x", {ONES})',
-            "QG309 y is tied to x, so it has no initializer of its own",
+            "QG309 y is tied to x, so it cannot have its own initializer",
         ),
         ('y: nn.Parameter = param(tie="y")', "QG309 y is tied to itself"),
     ],

@@ -244,8 +244,8 @@ def test_an_unknown_name_inside_a_type_is_marked_by_itself() -> None:
 @pytest.mark.parametrize(
     ("dimension", "message"),
     [
-        ("weight", "weight is no config field"),
-        ("rate", "rate is no integer"),
+        ("weight", "weight is not a config field"),
+        ("rate", "rate is not an integer"),
         ("nothing", "there is no config field nothing"),
     ],
 )
@@ -279,11 +279,11 @@ def test_a_string_for_a_submodule_that_is_no_dimension_gets_advice() -> None:
     (name,) = found(text.format("circular"))
     (path,) = found(text.format("a/b"))
 
-    assert (name.code, name.help.endswith("a string that is no dimension is written const('circular')")) == (
+    assert (name.code, name.help.endswith("for a plain string, write const('circular')")) == (
         "QG302",
         True,
     )
-    assert (path.code, path.help) == ("QG301", "a string that is no dimension is written const('a/b')")
+    assert (path.code, path.help) == ("QG301", "for a plain string, write const('a/b')")
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_a_handler_in_another_file_is_a_duplicate_too() -> None:
         a="from .net import Net\n@Net.register(int)\ndef first(net, x): ...\n",
     )
 
-    assert (item.code, item.help) == ("QG401", "remove one of them; the other is first in shop.a")
+    assert (item.code, item.help) == ("QG401", "remove one of them; the other is shop.a.first")
 
 
 def test_registering_with_something_that_is_no_declared_module_is_nobodys_business() -> None:
