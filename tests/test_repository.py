@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -50,6 +51,11 @@ def test_mypy_accepts_every_file() -> None:
 @pytest.mark.long
 def test_pyright_accepts_every_file() -> None:
     run("pyright", "--pythonpath", sys.executable)
+
+
+@pytest.mark.xdist_group("mypy")
+def test_tests_of_one_group_are_given_to_one_worker(request: pytest.FixtureRequest) -> None:
+    assert "PYTEST_XDIST_WORKER" not in os.environ or request.node.nodeid.endswith("@mypy")
 
 
 def test_generated_files_are_fresh() -> None:
