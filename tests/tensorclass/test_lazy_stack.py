@@ -105,13 +105,14 @@ def test_what_is_no_tensor_is_read_from_the_objects() -> None:
     lazy = Batch.lazy_stack([batch(4), batch(4).replace(source="other")])
     with pytest.raises(
         TypeError,
-        match=r"^Batch\.source is no tensor that the batch carries; read it from the objects: \[one\.source for one in lazy\]$",
+        match=r"^Batch\.source is not a tensor with the batch dimensions; read it from the objects: "
+        r"\[one\.source for one in lazy\]$",
     ):
         lazy.get("source")
     assert [one.source for one in lazy] == ["test", "other"]
     points = lazy.map(lambda one: one.point)
     assert type(points[0]) is Point
-    with pytest.raises(TypeError, match=r"^Looked\.table is no tensor that the batch carries"):
+    with pytest.raises(TypeError, match=r"^Looked\.table is not a tensor with the batch dimensions"):
         Looked.lazy_stack([Looked(torch.zeros(2), torch.zeros(3))]).get("table")
     with pytest.raises(KeyError, match="Batch has no field 'tokns'; did you mean 'tokens'"):
         lazy.get("tokns")

@@ -26,7 +26,7 @@ def describe(
     """The record of a class statement that runs in `scope`.
 
     Raises:
-        TypeError: a flag is neither True nor False.
+        TypeError: a flag is not a bool.
     """
     options = {*language.STRING_OPTIONS, language.INIT}
     return generator.statement_class()(
@@ -57,11 +57,11 @@ def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> f
     """The class flags that are on, from `TensorClass["frozen"]` and `frozen=True`; unknown ones are kept for the rules.
 
     Raises:
-        TypeError: a flag is neither True nor False.
+        TypeError: a flag is not a bool.
     """
     for name, on in keywords.items():
         if not isinstance(on, bool):
-            raise TypeError(f"the flag {name!r} is neither True nor False, but {on!r}")
+            raise TypeError(f"the flag {name!r} must be a bool, got {on!r}")
     given = dict(keywords)
     for base in cast("tuple[object, ...]", namespace.get("__orig_bases__", ())):
         given.update(dict.fromkeys(getattr(base, "flags", ()), True))

@@ -155,7 +155,7 @@ class LazyStack(Generic[B]):
         value: object = getattr(owner, name)
         if value is not None and (not isinstance(value, Tensor) or name in owner._unbatched):
             raise TypeError(
-                f"{self._label(key)} is no tensor that the batch carries; "
+                f"{self._label(key)} is not a tensor with the batch dimensions; "
                 f"read it from the objects: [one.{_dotted(key)} for one in lazy]"
             )
         return value

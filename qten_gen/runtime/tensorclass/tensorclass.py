@@ -328,7 +328,7 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     """Tells NumPy to leave operators between its numbers and an object to the object."""
 
     def __bool__(self) -> bool:
-        raise TypeError(f"a {type(self).__name__} has no truth value; ask its tensors")
+        raise TypeError(f"the truth value of a {type(self).__name__} is ambiguous; use its tensors")
 
     def __class_getitem__(cls, flags: str | tuple[str, ...]) -> Any:  # a base class, which has no type
         given = flags if isinstance(flags, tuple) else (flags,)

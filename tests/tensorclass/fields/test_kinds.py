@@ -187,7 +187,7 @@ def test_an_unknown_flag_is_refused_also_where_it_is_off() -> None:
 
 
 def test_a_flag_is_true_or_false() -> None:
-    with pytest.raises(TypeError, match="^the flag 'frozen' is neither True nor False, but 'yes'$"):
+    with pytest.raises(TypeError, match="^the flag 'frozen' must be a bool, got 'yes'$"):
 
         class Sometimes(TensorClass, frozen="yes"):  # type: ignore[literal-required] # what the test is about
             x: Tensor

@@ -61,7 +61,7 @@ def test_set_writes_into_nested_tensors() -> None:
             r"^Batch\.tokens: expected a shape of \[4, 3\] to write in place, got \[4\]$",
         ),
         ("tokens", "text", TypeError, r"^Batch\.tokens: expected a Tensor or a number, got str 'text'$"),
-        ("source", "new", TypeError, r"^Batch\.source is no tensor and cannot be written in place; use \.set$"),
+        ("source", "new", TypeError, r"^Batch\.source is not a tensor and cannot be written in place; use \.set$"),
         ("mask", 1, ValueError, r"^Batch\.mask is None, which cannot be written in place; use \.set$"),
         ("point", 1, TypeError, r"^Batch\.point: expected a mapping or a Point, got int 1$"),
         (("point", "z"), 1, KeyError, "Point has no field 'z'"),

@@ -64,7 +64,7 @@ def test_items_of_an_object_are_saved_as_they_stand(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "message"), [([3, 2], r"\[3, 2\]"), ([7], "expected 7 values"), ("x", "size is no list")]
+    ("size", "message"), [([3, 2], r"\[3, 2\]"), ([7], "expected 7 values"), ("x", "size is not a list")]
 )
 def test_values_for_another_batch_size_are_refused(tmp_path: Path, size: object, message: str) -> None:
     titled().memmap(tmp_path)

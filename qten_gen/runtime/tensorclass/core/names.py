@@ -22,7 +22,7 @@ Names = tuple[str | None, ...]
 """A name, or None, for each batch dimension."""
 
 NamesLike = Sequence[str | None] | None
-"""What a constructor takes as `names`; None is no name at all."""
+"""What a constructor takes as `names`; None means that no dimension has a name."""
 
 
 def names(self: Stored, value: NamesLike, batch_size: Size) -> Names | None:

@@ -44,7 +44,7 @@ def same_tensor(self: Stored, name: str, values: Sequence[Tensor | None]) -> Ten
 
 
 def _equal_tensors(left: Tensor, right: Tensor) -> bool:
-    """Whether two tensors are alike in all that can be seen, NaN included; of meta and fake tensors that is no value."""
+    """Whether two tensors are alike in all that can be seen, NaN included; without the values of meta and fake tensors."""
     if left.shape != right.shape or left.dtype != right.dtype or left.device != right.device:
         return False
     if left.is_meta or isinstance(left, FakeTensor):

@@ -110,7 +110,7 @@ def from_tensordict(
     unknown = next((name for name in entries if name not in cls._fields), None)
     if safe and unknown is not None:
         raise TypeError(
-            f"{where}: no field {unknown!r}{suggestion(unknown, cls._fields)}; safe=False leaves out what is no field"
+            f"{where}: no field {unknown!r}{suggestion(unknown, cls._fields)}; safe=False ignores keys that are not fields"
         )
     size = tensordict.batch_size
     values = {name: _value(cls, name, entries[name], safe, size) for name in cls._fields if name in entries}

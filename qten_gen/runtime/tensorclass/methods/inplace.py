@@ -229,7 +229,7 @@ def _target(owner: Stored, name: str) -> Tensor | Several | Stored:
     """What a field holds, to be written into."""
     refuse_if_frozen(owner, "write to the tensors of")
     if name in owner._static:
-        raise TypeError(f"{label(owner, name)} is no tensor and cannot be written in place; use .set")
+        raise TypeError(f"{label(owner, name)} is not a tensor and cannot be written in place; use .set")
     target: Tensor | Several | Stored | None = getattr(owner, name)
     if target is None:
         raise ValueError(f"{label(owner, name)} is None, which cannot be written in place; use .set")

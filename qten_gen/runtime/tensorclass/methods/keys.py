@@ -178,7 +178,7 @@ def pop(self: Stored, key: Key) -> object:
     owner, name = owner_of(self, key)
     fields = type(owner)._declaration.fields
     if name in owner._static or not any(field.optional for field in fields if field.name == name):
-        raise TypeError(f"{type(owner).__name__}.{name} cannot be taken out: it is no optional tensor or object")
+        raise TypeError(f"{type(owner).__name__}.{name} cannot be popped: only optional tensors and objects can be")
     value: object = getattr(owner, name)
     setattr(owner, name, None)
     return value

@@ -194,7 +194,7 @@ def _decode_leaf(tag: str, value: dict[str, Json]) -> object:
         case "dtype":
             found = getattr(torch, str(value["value"]))
             if not isinstance(found, torch.dtype):
-                raise ValueError(f"{value['value']} is no dtype")
+                raise ValueError(f"{value['value']} is not a dtype")
             return found
         case "device":
             return torch.device(str(value["value"]))
@@ -204,7 +204,7 @@ def _decode_leaf(tag: str, value: dict[str, Json]) -> object:
 def _list(value: dict[str, Json], name: str) -> list[Json]:
     found = value[name]
     if not isinstance(found, list):
-        raise TypeError(f"{name} is no list")
+        raise TypeError(f"{name} is not a list")
     return found
 
 
