@@ -35,7 +35,7 @@ def test_a_generated_class_keeps_it_too() -> None:
 
 
 def test_a_child_that_does_not_say_so_is_told_what_to_write() -> None:
-    with pytest.raises(DeclarationError, match=r"write class Silent\(Base, init=False\) to keep it"):
+    with pytest.raises(DeclarationError, match=r"write class Silent\(Base, init=False\) to inherit it"):
 
         class Silent(Base):
             pass
@@ -49,7 +49,7 @@ def test_a_grandchild_says_it_again() -> None:
 
 
 def test_there_has_to_be_a_constructor_to_keep() -> None:
-    with pytest.raises(DeclarationError, match=r"no parent of Empty writes __init__ by hand"):
+    with pytest.raises(DeclarationError, match=r"no base of Empty has a hand-written __init__"):
 
         class Empty(Module, init=False):
             size: int

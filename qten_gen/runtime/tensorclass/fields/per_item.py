@@ -286,11 +286,11 @@ def _on_cpu(argument: A) -> A:
     return argument
 
 
-@with_real_tensors
 @overload
 def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T]]) -> PerItem[T]: ...
 @overload
 def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | None]) -> PerItem[T] | None: ...
+@with_real_tensors
 def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | None]) -> PerItem[T] | None:
     """The values of several objects joined; None in all objects or in none."""
     present = all_or_none(self, name, values)
@@ -308,7 +308,6 @@ def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | 
     return of_pool(tuple(pool), fn(positions))
 
 
-@with_real_tensors
 @overload
 def part_items(
     self: Stored,
@@ -327,6 +326,7 @@ def part_items(
     argument: A,
     batch_sizes: Sequence[Size],
 ) -> Sequence[PerItem[T] | None]: ...
+@with_real_tensors
 def part_items(
     self: Stored,
     name: str,
@@ -348,13 +348,13 @@ def part_items(
     return [of_pool(value._pool, part) for part in fn(value._positions, argument)]
 
 
-@with_real_tensors
 @overload
 def put_items(self: Stored, name: str, target: PerItem[T], index: object, value: PerItem[T]) -> PerItem[T]: ...
 @overload
 def put_items(
     self: Stored, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
 ) -> PerItem[T] | None: ...
+@with_real_tensors
 def put_items(
     self: Stored, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
 ) -> PerItem[T] | None:
