@@ -2,6 +2,8 @@
 
 Where the loop takes no time that can be measured, it stands once in the ground class (`runtime/tensorclass/core/stored.py`), and
 nothing is generated for classes whose fields are all single tensors that carry the batch.
+
+Parameters are `Any` here: the class is built in memory, so checkers do not know its private attributes.
 """
 
 from __future__ import annotations
