@@ -48,8 +48,8 @@ class Project:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start long tests first, so that no worker is left alone with one at the end."""
-    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    """Start long tests first, the longest before the others, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: -max((mark.args[0] for mark in item.iter_markers("long")), default=0))
 
 
 @pytest.fixture

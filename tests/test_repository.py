@@ -41,14 +41,14 @@ def test_every_file_is_formatted() -> None:
     run("ruff", "format", "--check")
 
 
-@pytest.mark.long
+@pytest.mark.long(50)
 @pytest.mark.xdist_group("mypy")
 def test_mypy_accepts_every_file() -> None:
-    """The first of its group: all of them use its cache, with the same settings, so that torch is read once."""
+    """All tests of the group use one cache, with the same settings, so that torch is read once."""
     run("mypy", f"--cache-dir={REPOSITORY / '.mypy_cache'}")
 
 
-@pytest.mark.long
+@pytest.mark.long(70)
 def test_pyright_accepts_every_file() -> None:
     run("pyright", "--pythonpath", sys.executable)
 
