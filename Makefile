@@ -2,7 +2,7 @@
 #
 #   make demo           generate, type-check and run the example
 #   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
-#   make test           everything that has to hold: tests, lint, types, freshness, documentation, wheel
+#   make test           every check: tests, lint, types, freshness, documentation, wheel
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-model     many more random sequences of operations than the tests try, others each time
 #   make lint           ruff

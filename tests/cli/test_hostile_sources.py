@@ -34,7 +34,7 @@ def test_a_merge_conflict_in_a_source_is_called_by_its_name(qten_gen: Command) -
 
 
 @pytest.mark.parametrize("base", ["", "||||||| 0a1b2c3\n# qten-gen: format=1 body=000000000000\n"])
-def test_a_merge_conflict_in_a_generated_file_is_no_work_to_keep(qten_gen: Command, base: str) -> None:
+def test_a_merge_conflict_in_a_generated_file_is_not_work_to_keep(qten_gen: Command, base: str) -> None:
     qten_gen.write("model.py", BATCH)
     qten_gen(".")
     merged = qten_gen.read("model_qten.py")

@@ -63,7 +63,7 @@ def test_a_fault_of_ours_asks_for_a_report(qten_gen: Command, monkeypatch: pytes
     assert "this is a bug in qten-gen" in result.err
 
 
-def test_a_rendered_text_that_is_no_python_is_a_fault_of_ours_and_is_not_written(
+def test_a_rendered_text_that_is_not_python_is_a_fault_of_ours_and_is_not_written(
     qten_gen: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("qten_gen.generate.outputs.render", lambda file: {"py": "x = (", "pyi": ""})
@@ -114,7 +114,7 @@ def test_the_package_runs_as_a_module(tmp_path: Path) -> None:
     assert result.stdout.startswith("2 files written in ")
 
 
-def test_a_reader_that_goes_away_is_no_fault(tmp_path: Path) -> None:
+def test_a_reader_that_goes_away_is_not_a_fault(tmp_path: Path) -> None:
     for number in range(20):
         (tmp_path / f"model{number}.py").write_text(BATCH)
     command = f"{sys.executable} -m qten_gen --diff {tmp_path} 2>errors | head -1"

@@ -37,7 +37,7 @@ def test_an_output_without_a_source_has_to_go() -> None:
     assert plan({}, existing).outputs == {"model_qten.py": None, "model_qten.pyi": None}
 
 
-def test_outputs_of_a_source_that_is_no_target_stay() -> None:
+def test_outputs_of_a_source_that_is_not_a_target_stay() -> None:
     existing = {path: (text or "").encode() for path, text in plan(MODEL, {}).outputs.items()}
     assert plan({"model.py": b"x = 1\n"}, existing, targets=[]).outputs == {}
 
@@ -78,7 +78,7 @@ def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch,
     assert "RuntimeError: a fault" in made.crashes[0].traceback
 
 
-def test_a_stub_in_syntax_newer_than_this_python_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stub_in_syntax_newer_than_this_python_is_not_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     def render(file: FileDecl) -> dict[str, str]:
         return {"py": "x = 1\n", "pyi": "class Batch[T: int = int]: ...\n"}
 

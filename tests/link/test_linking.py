@@ -334,7 +334,7 @@ def test_a_base_that_the_imported_file_does_not_have_is_reported() -> None:
     assert found.help == "did you mean Batch?"
 
 
-def test_a_base_in_a_module_that_was_not_read_is_no_mistake() -> None:
+def test_a_base_in_a_module_that_was_not_read_is_not_a_mistake() -> None:
     assert linked(init="", model="from .plain import Mixin\nclass Child(Mixin): ...") == ({}, ())
 
 
@@ -342,7 +342,7 @@ def test_a_base_outside_the_run_is_taken_for_a_plain_class() -> None:
     assert linked(model="from elsewhere import Base\nclass Child(Base): ...") == ({}, ())
 
 
-def test_a_base_that_a_star_import_may_bring_is_no_mistake() -> None:
+def test_a_base_that_a_star_import_may_bring_is_not_a_mistake() -> None:
     assert linked(model="from elsewhere import *\nclass Child(Base): ...") == ({}, ())
 
 

@@ -137,7 +137,7 @@ def test_a_tensorclass_field_has_its_kind_from_the_annotation_and_its_default_fr
     assert (found.owner, found.doc) == (OWNER, "Doc.")
 
 
-def test_a_specifier_of_modules_is_no_default_in_a_tensorclass() -> None:
+def test_a_specifier_of_modules_is_not_a_default_in_a_tensorclass() -> None:
     source = FieldSource("x", TENSOR, specifier=call(language.PARAM, Number(3)))
 
     assert build_tensorclass_field(source, TENSOR, frozenset(), OWNER, lambda _: False).default is None

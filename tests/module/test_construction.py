@@ -61,7 +61,7 @@ def test_dimensions_are_computed_from_the_arguments() -> None:
     assert sizes.scalar.shape == ()
 
 
-def test_a_config_value_that_is_no_integer_is_refused_as_a_dimension() -> None:
+def test_a_config_value_that_is_not_an_integer_is_refused_as_a_dimension() -> None:
     with pytest.raises(TypeError):
         Block((2, 2))  # type: ignore[arg-type] # what the test is about
 
@@ -143,7 +143,7 @@ def test_a_module_among_the_arguments_is_not_shared_between_instances() -> None:
     assert repr(one.layers) == repr(two.layers)
 
 
-def test_defaults_that_are_no_literals_are_made_for_each_instance() -> None:
+def test_defaults_that_are_not_literals_are_made_for_each_instance() -> None:
     class Tagged(Module):
         tags: list[str] = field(default_factory=list)
         start: Tensor = torch.zeros(2)

@@ -186,7 +186,7 @@ def test_a_second_handler_for_the_pair_is_refused_with_both_places() -> None:
     assert Once()(0) == 1
 
 
-def test_running_the_same_registration_again_is_no_second_handler() -> None:
+def test_running_the_same_registration_again_does_not_add_a_handler() -> None:
     class Reloaded(Functional):
         pass
 

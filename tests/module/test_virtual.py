@@ -164,7 +164,7 @@ def test_an_attribute_error_in_the_function_is_not_taken_for_a_missing_attribute
         Broken().derived  # noqa: B018 # what the test is about
 
 
-def test_a_result_that_is_no_tensor_is_refused() -> None:
+def test_a_result_that_is_not_a_tensor_is_refused() -> None:
     class Wrong(Module):
         @virtual
         def derived(self, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -377,7 +377,7 @@ def test_a_trace_and_a_dispatch_mode_compute_it_anew() -> None:
     assert type(rotation.table) is Tensor
 
 
-def test_a_source_that_is_no_field_is_refused() -> None:
+def test_a_source_that_is_not_a_field_is_refused() -> None:
     with pytest.raises(DeclarationError, match="QG312 .*sise is not a config field, parameter or buffer of Misspelt"):
 
         class Misspelt(Module):

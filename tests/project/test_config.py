@@ -72,7 +72,7 @@ def test_all_keys_are_read() -> None:
     assert parse(text, "/p", "pyproject.toml") == Config("/p", "pyproject.toml", ("a", "b"), ("old",), "concise")
 
 
-def test_a_source_root_that_is_no_folder_is_named(qten_gen: Command) -> None:
+def test_a_source_root_that_is_not_a_folder_is_named(qten_gen: Command) -> None:
     qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsource-roots = ["srk"]\n')
     result = qten_gen(".")
     assert (result.status, result.out) == (2, "")

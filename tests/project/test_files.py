@@ -103,7 +103,7 @@ def test_an_excluded_file_that_is_named_is_generated(qten_gen: Command) -> None:
     assert qten_gen("src/model_old.py").summary == "2 files written"
 
 
-def test_a_loop_of_links_is_no_trap(qten_gen: Command) -> None:
+def test_a_loop_of_links_does_not_hang(qten_gen: Command) -> None:
     qten_gen.write("src/model.py", BATCH)
     (qten_gen.folder / "src/loop").symlink_to(qten_gen.folder / "src")
     assert qten_gen("src").summary == "2 files written"

@@ -102,7 +102,7 @@ def test_imports_are_found_however_they_are_written(text: str, names: set[str]) 
 
 
 @pytest.mark.parametrize("text", ["# import a", "x = 1", "raise ValueError from error"])
-def test_what_is_no_import_is_not_taken_for_one(text: str) -> None:
+def test_what_is_not_an_import_is_not_taken_for_one(text: str) -> None:
     assert scan(text.encode(), Origin("", "pkg.sub.mod")).imports == ()
 
 
@@ -114,7 +114,7 @@ def test_relative_imports_of_a_script_mean_its_neighbours() -> None:
     assert set(scan(b"from .c import d", Origin("", "script")).imports) == {"c", "c.d"}
 
 
-def test_bytes_that_are_no_text_are_no_trouble() -> None:
+def test_bytes_that_are_not_text_do_no_harm() -> None:
     assert scan(b"\xff\xfe\x00import a", Origin("", "m")).mentions is False
 
 

@@ -231,7 +231,7 @@ def test_generated_construction_keeps_the_assignment_of_nn_module() -> None:
     assert Model.__setattr__ is not nn.Module.__setattr__
 
 
-def test_a_declared_parameter_is_no_place_for_a_labelled_tensor() -> None:
+def test_a_declared_parameter_does_not_take_a_labelled_tensor() -> None:
     class Declared(Module):
         weight: nn.Parameter = param(3, initializer=nn.init.ones_)
 

@@ -147,7 +147,7 @@ def test_a_submodule_takes_its_class_first_and_const_protects_strings() -> None:
     assert isinstance(mode, Value) and mode.literal == "'zeros'"
 
 
-def test_what_is_no_field() -> None:
+def test_what_is_not_a_field() -> None:
     cls = class_of(
         """
         limit = 3

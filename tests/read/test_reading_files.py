@@ -40,7 +40,7 @@ def test_a_coding_line_is_honoured() -> None:
     assert found.classes[0].doc == "Größe."
 
 
-def test_a_byte_that_is_no_text_is_reported_at_its_line_and_column() -> None:
+def test_a_byte_that_is_not_text_is_reported_at_its_line_and_column() -> None:
     found = refusal(b"x = 1\ny = '\xff'\n")
 
     assert (found.code, found.span.line, found.span.column) == ("QG002", 2, 6)
@@ -73,7 +73,7 @@ def test_brackets_that_would_overflow_the_parser_are_a_syntax_error(opening: str
     assert refusal(f"x = {opening * 5000}".encode()).code == "QG001"
 
 
-def test_many_brackets_in_a_string_are_no_nesting() -> None:
+def test_many_brackets_in_a_string_are_not_nesting() -> None:
     assert source(f"x = '{'(' * 5000}'\n").names == {"x"}
 
 
@@ -119,7 +119,7 @@ def test_classes_in_functions_and_classes_are_left_to_run_time() -> None:
     assert found.classes[0].attributes == ("Inner",)
 
 
-def test_a_class_for_type_checkers_only_is_no_class() -> None:
+def test_a_class_for_type_checkers_only_is_not_a_class() -> None:
     assert source("if TYPE_CHECKING:\n    class A(Base): ...\n").classes == ()
 
 

@@ -273,7 +273,7 @@ def test_a_dimension_may_read_an_inherited_field() -> None:
     assert codes(text) == []
 
 
-def test_a_string_for_a_submodule_that_is_no_dimension_gets_advice() -> None:
+def test_a_string_for_a_submodule_that_is_not_a_dimension_gets_advice() -> None:
     text = 'class Net(Module):\n    conv: nn.Conv1d = submodule(nn.Conv1d, 1, 1, 3, padding_mode="{}")\n'
 
     (name,) = found(text.format("circular"))
@@ -350,7 +350,7 @@ def test_a_handler_in_another_file_is_a_duplicate_too() -> None:
     assert (item.code, item.help) == ("QG401", "remove one of them; the other is shop.a.first")
 
 
-def test_registering_with_something_that_is_no_declared_module_is_nobodys_business() -> None:
+def test_registering_with_something_that_is_not_a_declared_module_is_not_reported() -> None:
     assert codes("import abc\nclass A(abc.ABC): ...\n@A.register(int)\ndef f(x): ...\n") == []
 
 

@@ -97,7 +97,7 @@ def test_a_field_that_only_some_objects_have_is_read_as_a_list() -> None:
     assert padded[1].sum() == 0
 
 
-def test_what_is_no_tensor_is_read_from_the_objects() -> None:
+def test_what_is_not_a_tensor_is_read_from_the_objects() -> None:
     class Looked(TensorClass):
         x: Tensor
         table: Unbatched[Tensor]
@@ -225,7 +225,7 @@ def test_points_of_all_batch_sizes_stand_side_by_side() -> None:
     assert lazy.get("weight", as_padded_tensor=True).shape == (2, 3)
 
 
-def test_a_field_is_no_attribute_and_the_error_says_how_to_read_it() -> None:
+def test_a_field_is_not_an_attribute_and_the_error_says_how_to_read_it() -> None:
     lazy: Any = Flat.lazy_stack([flat(2), flat(3)])
     with pytest.raises(
         AttributeError, match=r"^'LazyStack' object has no attribute 'x'; read the field with \.get\('x'\)"

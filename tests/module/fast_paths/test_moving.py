@@ -193,7 +193,7 @@ def test_a_patched_nn_module_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert by_ours == asked
 
 
-def test_the_result_under_grad_mode_is_no_part_of_a_graph() -> None:
+def test_the_result_under_grad_mode_is_not_part_of_a_graph() -> None:
     leaf = Leaf(2)
     leaf.double()
     assert leaf.weight.is_leaf and leaf.weight.requires_grad and torch.is_grad_enabled()

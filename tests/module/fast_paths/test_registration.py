@@ -205,7 +205,7 @@ def three() -> Any:
     return 3
 
 
-def test_a_child_that_is_no_module_is_refused_as_by_nn_module() -> None:
+def test_a_child_that_is_not_a_module_is_refused_as_by_nn_module() -> None:
     class Parent(Module):
         child: nn.Module = submodule(three)
 

@@ -43,7 +43,7 @@ def test_another_batch_size_is_refused(given: Any) -> None:
         Flat(torch.rand(4), torch.rand(4), batch_size=given)
 
 
-def test_a_value_that_is_no_tensor_is_refused() -> None:
+def test_a_value_that_is_not_a_tensor_is_refused() -> None:
     wrong: Any = "text"
     with pytest.raises(TypeError, match=r"^Flat\.y: expected a Tensor, got str 'text'$"):
         Flat(torch.rand(4), wrong, batch_size=4)

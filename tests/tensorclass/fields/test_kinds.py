@@ -171,7 +171,7 @@ def test_with_tensor_only_numbers_and_lists_become_tensors() -> None:
     assert value.x.dtype == torch.float64
 
 
-def test_with_tensor_only_what_is_no_tensor_is_refused() -> None:
+def test_with_tensor_only_what_is_not_a_tensor_is_refused() -> None:
     maker: Any = Dense
     with pytest.raises(TypeError, match=r"^Dense\.x: cannot make a Tensor of str 'text'"):
         maker("text")

@@ -65,7 +65,7 @@ def test_it_may_have_any_shape() -> None:
         assert Lookup(torch.ones(4), table, batch_size=4).table is table
 
 
-def test_what_is_no_tensor_is_refused_by_class_and_field() -> None:
+def test_what_is_not_a_tensor_is_refused_by_class_and_field() -> None:
     make: Any = Lookup
     with pytest.raises(TypeError, match=r"^Lookup\.table: expected a Tensor, got a list$"):
         make(torch.ones(4), [1.0], batch_size=4)

@@ -98,7 +98,7 @@ def test_an_object_of_another_class_with_these_fields_is_taken_too() -> None:
     assert (type(made), made.position is value.position) == (Renamed, True)
 
 
-def test_what_is_no_record_is_refused() -> None:
+def test_what_is_not_a_record_is_refused() -> None:
     wrong: Any = {"x": 1}
     with pytest.raises(TypeError, match=r"Flat\.from_dataclass: expected an instance of a dataclass, got a dict"):
         Flat.from_dataclass(wrong)

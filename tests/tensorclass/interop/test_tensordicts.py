@@ -94,7 +94,7 @@ def test_further_values_can_be_given_beside_the_tensordict() -> None:
         Flat.from_tensordict(flat(4).to_tensordict(), {"x": torch.zeros(4)})
 
 
-def test_an_entry_that_is_no_field_is_refused_unless_told_otherwise() -> None:
+def test_an_entry_that_is_not_a_field_is_refused_unless_told_otherwise() -> None:
     made = flat(4).to_tensordict().set("z", torch.zeros(4))
     with pytest.raises(
         TypeError, match=r"Flat\.from_tensordict: no field 'z'.*; safe=False ignores keys that are not fields"

@@ -182,7 +182,7 @@ def test_a_mask_of_another_shape_is_refused() -> None:
         batch(4)[torch.ones(3, dtype=torch.bool)]
 
 
-def test_a_name_is_no_index() -> None:
+def test_a_name_is_not_an_index() -> None:
     wrong: Any = "tokens"
     with pytest.raises(TypeError, match=r"read a field as an attribute or with \.get\('tokens'\)"):
         batch(4)[wrong]
@@ -263,7 +263,7 @@ def test_an_object_of_another_dtype_is_refused_by_field_where_torch_refuses_it()
         value[torch.tensor([0])] = flat(1).double()
 
 
-def test_an_object_is_no_index() -> None:
+def test_an_object_is_not_an_index() -> None:
     value: Any = flat(3)
     with pytest.raises(TypeError, match=r"or a tuple of those, got a Flat$"):
         value[value > 0]

@@ -77,6 +77,6 @@ def test_a_long_key_gets_a_name_that_a_disk_takes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["/", "a/b", "C:", "a\0", "..", None, 1, b"a"])
-def test_a_name_that_is_no_part_of_a_path_is_refused(name: object) -> None:
+def test_a_name_that_is_not_part_of_a_path_is_refused(name: object) -> None:
     with pytest.raises(StorageError, match=r"meta\.json: x: expected the name of a file in this folder"):
         checked(name, "meta.json", "x")

@@ -60,7 +60,7 @@ def test_a_memory_map_is_locked_and_knows_its_folder(tmp_path: Path) -> None:
     assert (value.is_memmap(), value.saved_path) == (False, None)
 
 
-def test_an_unlocked_object_is_no_memory_map(tmp_path: Path) -> None:
+def test_an_unlocked_object_is_not_a_memory_map(tmp_path: Path) -> None:
     saved = flat(4).memmap(tmp_path)
     saved.unlock_()
     assert (saved.is_memmap(), saved.saved_path) == (False, None)
@@ -379,7 +379,7 @@ class Own(Tensor):
     ],
     ids=["sparse", "meta", "subclass"],
 )
-def test_a_tensor_that_is_no_plain_bytes_is_refused_before_anything_is_written(
+def test_a_tensor_that_is_not_plain_bytes_is_refused_before_anything_is_written(
     tmp_path: Path, tensor: Tensor, message: str
 ) -> None:
     with pytest.raises(TypeError, match=rf"Noted\.x: expected a plain tensor to save, got {message}"):

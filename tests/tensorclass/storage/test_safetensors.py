@@ -80,7 +80,7 @@ def test_tensors_are_put_on_a_device(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tensor", [torch.eye(3).to_sparse(), torch.zeros(2, device="meta")], ids=["sparse", "meta"])
-def test_a_tensor_that_is_no_plain_bytes_is_refused(tmp_path: Path, tensor: Tensor) -> None:
+def test_a_tensor_that_is_not_plain_bytes_is_refused(tmp_path: Path, tensor: Tensor) -> None:
     with pytest.raises(TypeError, match=r"Noted\.x: expected a plain tensor to save"):
         Noted(tensor).save_safetensors(tmp_path / "a.safetensors")
 
