@@ -1,0 +1,36 @@
+"""The folders and files that the pages for contributors name exist, and every room of the package is on the map."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .imports import PACKAGE, REPOSITORY
+
+FOLDERS = ("qten_gen", "templates", "tests", "docs", "stubs", "benchmarks", "examples")
+
+OF_A_PROJECT = {"model_qten.py", "model_qten.pyi", "qten_gen/rules/<name>.py"}
+"""Files of a user's project, and one that the reader is to write."""
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_path_on_the_page_exists(page: str) -> None:
+    text = re.sub(r"^```.*?^```", "", (REPOSITORY / page).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"`((?:[\w.<>-]+/)*[\w.<>-]*(?:/|\.(?:py|pyi|j2|md|toml)))`", text))
+    assert len(named) > 20
+    files = [path for folder in FOLDERS for path in (REPOSITORY / folder, *(REPOSITORY / folder).rglob("*"))]
+    existing = [f"/{path.relative_to(REPOSITORY).as_posix()}{'/' * path.is_dir()}" for path in files]
+    existing += [f"/{path.name}" for path in REPOSITORY.iterdir()]
+    lost = {path for path in named if not any(known.endswith(f"/{path}") for known in existing)}
+    assert lost <= OF_A_PROJECT
+
+
+def test_every_room_of_the_package_is_in_the_table() -> None:
+    table = (REPOSITORY / "docs/architecture.md").read_text(encoding="utf-8")
+    rooms = [folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists()]
+    rooms += [
+        f"runtime/{folder.name}" for folder in (PACKAGE / "runtime").iterdir() if (folder / "__init__.py").exists()
+    ]
+    assert len(rooms) > 12
+    assert [room for room in rooms if f"| `{room}/`" not in table] == []
