@@ -218,7 +218,7 @@ def reduce_for_processes(self: T) -> Reduced[T]:
 
 def _sent(value: object) -> object:
     """What is sent of a value: of a tensor in a file, which part it is."""
-    if not _has_storage(value) or value.untyped_storage().filename is None:
+    if not _has_storage(value) or files.file_of(value) is None:
         return value
     # Torch cannot share the memory of a file whose name it has not got.
     return _part(value) or value.clone()
