@@ -138,12 +138,14 @@ def refuse_unplain(tensor: Tensor, where: str, *, may_be_meta: bool = False) -> 
 def _refuse_saved_elsewhere(tensor: Tensor, path: str, where: str) -> None:
     """Refuse a tensor that is another file than the one that it is to be saved in. One that has been replaced is copied."""
     found = mapped_file(tensor)
-    if found is None or not is_current(found) or is_current(found._replace(path=path)):
+    if found is None or path in (found.path, found.path.rpartition(PENDING)[0]):
         return
-    if found.path.rpartition(PENDING)[0] != path:
-        raise ValueError(
-            f"{where} is saved already, in {found.path}; to save a copy of it in {path} pass copy_existing=True"
-        )
+    # In this order: the file may be replaced between the two questions.
+    if is_current(found._replace(path=path)) or not is_current(found):
+        return
+    raise ValueError(
+        f"{where} is saved already, in {found.path}; to save a copy of it in {path} pass copy_existing=True"
+    )
 
 
 def rebuilt(self: T, level: Level, folder: str, tensors: dict[str, Tensor]) -> T:
