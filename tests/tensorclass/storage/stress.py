@@ -152,6 +152,15 @@ def started(work: Callable[[str, Shared, int], None], folder: str, shared: Share
     return pid
 
 
+def looked_at(folder: str) -> Counts:
+    """What there is after a process was killed."""
+    try:
+        return Counts(reads=1, mixed=not is_whole(Whole.load_memmap(folder)))
+    except Exception:
+        traceback.print_exc()
+        return Counts(broken=1)
+
+
 def stress(folder: str, seconds: float, writers: int, readers: int) -> Counts:
     """Let processes write and read for some time, and kill them now and then."""
     made(0).memmap(folder)
@@ -165,9 +174,7 @@ def stress(folder: str, seconds: float, writers: int, readers: int) -> Counts:
             me = random.randrange(writers) if random.random() < 0.95 else random.randrange(len(works))
             os.kill(processes[me], signal.SIGKILL)
             os.waitpid(processes[me], 0)
-            if not is_whole(Whole.load_memmap(folder)):
-                memory.add(len(works), Counts(mixed=1))
-            memory.add(len(works), Counts(kills=1, reads=1))
+            memory.add(len(works), Counts(kills=1) + looked_at(folder))
             processes[me] = started(works[me], folder, memory, me)
     finally:
         for process in processes:
