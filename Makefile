@@ -5,6 +5,7 @@
 #   make test           every check: tests, lint, types, freshness, documentation, wheel
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-model     many more random sequences of operations than the tests try, others each time
+#   make stress         writers and readers of one memory map, killed at random times, for three minutes
 #   make lint           ruff
 #   make types          mypy and pyright
 #   make bench          the benchmarks
@@ -31,7 +32,7 @@ GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder test test-oldest test-model lint types bench bench-chart generate clean
+.PHONY: demo demo-decoder test test-oldest test-model stress lint types bench bench-chart generate clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -55,6 +56,9 @@ test-oldest:
 
 test-model: $(INSTALLED)
 	QTEN_GEN_EXAMPLES=3000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) tests/tensorclass/operations/test_model.py
+
+stress: $(INSTALLED)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.tensorclass.storage.stress
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check

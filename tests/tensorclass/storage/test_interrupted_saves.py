@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -25,9 +26,13 @@ for turn in range(int(sys.argv[2])):
 """
 
 
-def child(*arguments: str) -> FreshProcess:
+def child(*arguments: str, **variables: str) -> FreshProcess:
     """A Python process that finds the tests."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "stubs")))}
+    environment = {
+        **os.environ,
+        **variables,
+        "PYTHONPATH": os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "stubs"))),
+    }
     return FreshProcess(arguments, env=environment)
 
 
@@ -76,6 +81,16 @@ def test_two_processes_that_save_leave_the_object_of_one(tmp_path: Path) -> None
         assert done.returncode == 0, done.stderr
     found = Outer.load_memmap(tmp_path)
     assert_equal(found, choices[found.source])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="writers and readers are forked")
+def test_no_reader_finds_a_part_of_two_objects_while_writers_save_again_and_are_killed(tmp_path: Path) -> None:
+    """For two seconds; `make stress` does it for minutes."""
+    done = child("-m", "tests.tensorclass.storage.stress", "--seconds", "2", TMPDIR=str(tmp_path)).finish()
+    assert done.returncode == 0, done.stdout + done.stderr
+    counts = {name: int(count) for count, name in re.findall(r"(\d+) ([a-z ]+)", done.stdout)}
+    assert counts["mixed"] == counts["broken"] == 0
+    assert counts["reads"] > 0 and counts["saves again"] > 0
 
 
 def test_when_the_disk_is_full_nothing_is_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

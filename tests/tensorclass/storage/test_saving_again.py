@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
-from qten_gen.runtime.tensorclass.storage import files, metadata_files
+from qten_gen.runtime.tensorclass.storage import files, folder_lock, metadata_files, writing
 from qten_gen.runtime.tensorclass.storage.errors import StorageError
 
 from .declared import Inner, Noted, Outer, assert_equal, files_in, outer
@@ -196,3 +197,43 @@ def test_a_file_that_gets_its_name_while_it_is_mapped_leaves_none_under_the_old_
     assert left == [False, False]
     assert torch.equal(loaded.x, expected)
     assert loaded.saved_path == str(tmp_path)
+
+
+def save_first(monkeypatch: pytest.MonkeyPatch, value: Outer, folder: Path) -> None:
+    """Let another object be saved once, just before the next save has the folder for itself."""
+    only_writer = folder_lock.only_writer
+
+    def later(path: str) -> contextlib.AbstractContextManager[None]:
+        monkeypatch.setattr(writing, "only_writer", only_writer)
+        value.memmap(folder)
+        return only_writer(path)
+
+    monkeypatch.setattr(writing, "only_writer", later)
+
+
+@pytest.mark.parametrize("changed", ["all", "some", "size"])
+def test_a_loaded_object_is_saved_whole_where_another_was_saved_while_it_waited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    first = outer(4, seed=1)
+    saved = first.memmap(tmp_path)
+    others = {
+        "all": outer(4, seed=2),
+        "some": saved.replace(x=torch.rand(4, 3), mask=None, source="other"),
+        "size": outer(7, seed=2, full=False),
+    }
+    save_first(monkeypatch, others[changed], tmp_path)
+    again = saved.memmap(tmp_path)
+    assert_equal(Outer.load_memmap(tmp_path), first)
+    assert again.is_memmap() and again.saved_path == str(tmp_path)
+    again.x[0] = 5
+    assert torch.equal(Outer.load_memmap(tmp_path).x[0], torch.full((3,), 5.0))
+
+
+def test_an_object_that_was_not_there_before_the_save_waited_counts_for_existsok(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_first(monkeypatch, outer(4, seed=1), tmp_path)
+    with pytest.raises(FileExistsError):
+        outer(4, seed=2).memmap(tmp_path, existsok=False)
+    assert_equal(Outer.load_memmap(tmp_path), outer(4, seed=1))

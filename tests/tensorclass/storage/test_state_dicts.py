@@ -278,3 +278,89 @@ def test_tensordict_loads_a_state_dict_made_here() -> None:
     target.load_state_dict(outer(4).replace(other=None).state_dict(flatten=True))
     assert torch.equal(target.x, outer(4).x)
     assert torch.equal(target.inner.q, outer(4).inner.q)
+
+
+class Described(TensorClass):
+    """Nothing but a static value."""
+
+    text: str
+
+
+class Documented(TensorClass):
+    """Holds one of them."""
+
+    x: Tensor
+    about: Described | None = None
+    source: str = "train"
+    path: Path | None = None
+
+
+def documented() -> Documented:
+    """An object with a value in every field. The path is one that JSON has no word for."""
+    return Documented(torch.zeros(2), Described("a", batch_size=2), "test", Path("a"), batch_size=2)
+
+
+def state_of(value: TensorClass, flatten: bool) -> Any:
+    """A state dict in either form."""
+    return value.state_dict(flatten=True) if flatten else value.state_dict()
+
+
+@pytest.mark.parametrize("flatten", [True, False])
+def test_static_names_are_compared_where_strict(flatten: bool) -> None:
+    state = state_of(documented(), flatten)
+    level = state._metadata[""]
+    level["_non_tensor"]["sources"] = level["_non_tensor"].pop("source")
+    level["_encoded"]["folder"] = level["_encoded"].pop("path")
+    value = documented().replace(source="mine")
+    with pytest.raises(RuntimeError) as error:
+        value.load_state_dict(state)
+    assert [line.strip() for line in str(error.value).splitlines()[1:]] == [
+        "missing names: 'source', 'path'",
+        "unexpected names: 'folder', 'sources'",
+    ]
+    assert value.load_state_dict(state, strict=False).source == "mine"
+
+
+@pytest.mark.parametrize("flatten", [True, False])
+def test_an_object_with_static_values_alone_is_compared_where_strict(flatten: bool) -> None:
+    without = documented().replace(about=None)
+    with pytest.raises(RuntimeError, match=r"unexpected names: 'about'"):
+        without.load_state_dict(state_of(documented(), flatten))
+    with pytest.raises(RuntimeError, match=r"missing names: 'about\.text'"):
+        documented().load_state_dict(state_of(without, flatten))
+    assert without.load_state_dict(state_of(documented(), flatten), strict=False).source == "test"
+
+
+def test_a_state_dict_without_metadata_says_nothing_of_static_values() -> None:
+    value = documented()
+    assert value.load_state_dict({**value.state_dict(flatten=True)}).source == "test"
+
+
+def test_a_class_without_static_values_refuses_those_of_a_state_dict() -> None:
+    class Plain(TensorClass):
+        x: Tensor
+
+    state = Documented(torch.zeros(2), path=Path("a"), batch_size=2).state_dict()
+    with pytest.raises(RuntimeError, match=r"unexpected names: 'about', 'path', 'source'"):
+        Plain(torch.zeros(2), batch_size=2).load_state_dict(state)
+
+
+def test_a_tensor_that_is_missing_cannot_keep_its_batch_size_where_that_of_the_object_changes() -> None:
+    state = outer(7).state_dict()
+    del state["x"]
+    value = outer(4)
+    with pytest.raises(
+        RuntimeError, match=r"expected a tensor for 'x', because the batch size becomes \[7\], got nothing"
+    ):
+        value.load_state_dict(state, strict=False)
+    assert value.batch_size == (4,)
+
+
+@pytest.mark.parametrize("wrong", [torch.zeros(2), Described("a")])
+def test_a_tensor_is_not_taken_for_a_static_value(wrong: object) -> None:
+    value = documented()
+    state = state_of(value, False)
+    state._metadata[""]["_non_tensor"]["source"] = wrong
+    with pytest.raises(RuntimeError, match=r"Documented\.source: expected a static value, got"):
+        value.load_state_dict(state)
+    assert value.source == "test"

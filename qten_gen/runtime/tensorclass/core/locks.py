@@ -6,15 +6,20 @@ frozen one, which is an object of a frozen class or one that such an object hold
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import FrozenInstanceError
 from typing import TypeVar
 from weakref import ref
 
 from torch import Tensor
+from torch.compiler import is_compiling
 
 from .contents import allocate_like
-from .stored import FROZEN, Lock, LockChanges, Stored
+from .lock_blocks import LockBlocks
+from .stored import FROZEN, Lock, Stored
 
 H = TypeVar("H")
 T = TypeVar("T", bound=Stored)
@@ -77,6 +82,25 @@ def _refusal(self: Stored, what: str, instead: str) -> RuntimeError | FrozenInst
     return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object")
 
 
+_one_thread = threading.RLock()
+"""Two objects that share a nested one may be locked at the same time."""
+
+
+def _renew_after_fork() -> None:
+    """Another thread may have been changing a lock when the process was forked; here it is not."""
+    global _one_thread
+    _one_thread = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_after_fork)
+
+
+def _changes() -> AbstractContextManager[object]:
+    """Let no other thread change the lock of any object meanwhile."""
+    return nullcontext() if is_compiling() else _one_thread
+
+
 def is_locked(self: Stored) -> bool:
     """Whether fields, batch size and names cannot be set: the object is locked or frozen."""
     return self._lock is not None
@@ -91,8 +115,9 @@ def lock_(self: T) -> T:
         batch.lock_()
         with batch.lock_(): ...
     """
-    _remember(self)
-    lock(self)
+    with _changes():
+        _remember(self)
+        lock(self)
     return self
 
 
@@ -108,6 +133,12 @@ def unlock_(self: T) -> T:
     """
     if self._lock is FROZEN:
         raise _refusal(self, f"cannot unlock a {type(self).__name__}", ".clone()")
+    with _changes():
+        _unlock(self)
+    return self
+
+
+def _unlock(self: Stored) -> None:
     tree = {id(found): found for found in _tree(self)}
     for found in tree.values():
         for owner in _owners(found):
@@ -120,7 +151,6 @@ def unlock_(self: T) -> T:
     for found in tree.values():
         if found._lock is not FROZEN:
             found._lock = None
-    return self
 
 
 def enter(self: T) -> T:
@@ -129,28 +159,28 @@ def enter(self: T) -> T:
     Raises:
         TypeError: neither was called.
     """
-    changes = getattr(self, "_lock_changes", None)
-    if changes is None or changes.was_locked is None:
+    blocks: LockBlocks | None = getattr(self, "_lock_changes", None)
+    if blocks is None or not blocks.begin():
         raise TypeError(f"a with statement takes a {type(self).__name__} from .lock_() or .unlock_()")
-    changes.entered.append(changes.was_locked)
-    changes.was_locked = None
     return self
 
 
 def leave(self: Stored, *error: object) -> None:
-    """End a `with` statement: the object is locked, or not, as it was before."""
-    if self._lock_changes.entered.pop():
-        lock(self)
-    elif self._lock is not None:
-        unlock_(self)
-        self._lock_changes.was_locked = None
+    """End a `with` statement: the object is locked, or not, as it was before; see `lock_blocks` for those of other threads."""
+    with _changes():
+        to_lock = self._lock_changes.end()
+        if to_lock:
+            lock(self)
+        elif to_lock is False and self._lock is not None:
+            unlock_(self)
+            self._lock_changes.forget()
 
 
 def _remember(self: Stored) -> None:
-    changes = getattr(self, "_lock_changes", None)
-    if changes is None:
-        changes = self._lock_changes = LockChanges()
-    changes.was_locked = self._lock is not None
+    blocks: LockBlocks | None = getattr(self, "_lock_changes", None)
+    if blocks is None:
+        blocks = self._lock_changes = LockBlocks()
+    blocks.announce(self._lock is not None)
 
 
 def _tree(self: Stored) -> Iterator[Stored]:
@@ -169,7 +199,8 @@ def _owners(self: Stored) -> list[Stored]:
 def lock(self: Stored) -> None:
     """Lock an object and those that it holds, as `lock_` does; for the keyword `lock` of constructors."""
     if self._lock is None:
-        _add_root(self, ref(self))
+        with _changes():
+            _add_root(self, ref(self))
 
 
 def _add_root(self: Stored, root: ref[Stored]) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ....model import TensorClassDecl
     from ...declaring.fields import Default
+    from .lock_blocks import LockBlocks
 
 A = TypeVar("A")
 
@@ -39,18 +40,6 @@ class Lock:
 
 FROZEN: Final = Lock(())
 """The lock of every object of a frozen class, and of the objects in its fields."""
-
-
-class LockChanges:
-    """What `lock_` and `unlock_` remember for a `with` statement."""
-
-    __slots__ = ("entered", "was_locked")
-
-    def __init__(self) -> None:
-        self.was_locked: bool | None = None
-        """Whether the object was locked before the last call, until a `with` statement takes it."""
-        self.entered: list[bool] = []
-        """The same for each `with` statement that is open."""
 
 
 class Stored:
@@ -75,7 +64,7 @@ class Stored:
         """A name or None for each batch dimension; None where no dimension has one."""
         _lock: Lock | None
         """What forbids changes; None for an object that may change."""
-        _lock_changes: LockChanges
+        _lock_changes: LockBlocks
         """Unset until `lock_` or `unlock_` is called."""
 
         _declaration: ClassVar[TensorClassDecl]

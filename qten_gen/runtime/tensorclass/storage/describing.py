@@ -24,12 +24,16 @@ T = TypeVar("T", bound=Stored)
 
 
 class Placed(NamedTuple):
-    """A tensor and the file it goes to; `stays` where it is that file already."""
+    """A tensor and the file it goes to."""
 
     tensor: Tensor
     entry: TensorEntry
     path: str
-    stays: bool
+
+    def is_there(self) -> bool:
+        """Whether the tensor is that file already, which holds only as long as nobody else saves to the folder."""
+        found = mapped_file(self.tensor)
+        return found is not None and is_current(found) and is_current(found._replace(path=self.path))
 
 
 def describe_object(self: Stored, folder: str, options: Options) -> tuple[Level, list[Placed]]:
@@ -77,7 +81,9 @@ def _entry(
         entry = TensorEntry(value.dtype, tuple(value.shape), files.give(key, TENSOR_SUFFIX))
         refuse_unplain(value, where, may_be_meta=options.like)
         path = f"{folder}{os.sep}{entry.file}"
-        placed.append(Placed(value, entry, path, _stays(value, path, where, options)))
+        if not options.copy_existing:
+            _refuse_saved_elsewhere(value, path, where)
+        placed.append(Placed(value, entry, path))
         return entry
     name = files.give(key)
     inside = f"{folder}{os.sep}{name}"
@@ -129,18 +135,17 @@ def refuse_unplain(tensor: Tensor, where: str, *, may_be_meta: bool = False) -> 
     raise TypeError(f"{where}: expected a plain tensor to save, got {found}")
 
 
-def _stays(tensor: Tensor, path: str, where: str, options: Options) -> bool:
-    """Whether a tensor is the file that it is to be saved in."""
+def _refuse_saved_elsewhere(tensor: Tensor, path: str, where: str) -> None:
+    """Refuse a tensor that is another file than the one that it is to be saved in. One that has been replaced is copied."""
     found = mapped_file(tensor)
-    if found is None or options.like or not is_current(found):
-        return False
-    if is_current(found._replace(path=path)):
-        return True
-    if not options.copy_existing and found.path.rpartition(PENDING)[0] != path:
-        raise ValueError(
-            f"{where} is saved already, in {found.path}; to save a copy of it in {path} pass copy_existing=True"
-        )
-    return False
+    if found is None or path in (found.path, found.path.rpartition(PENDING)[0]):
+        return
+    # In this order: the file may be replaced between the two questions.
+    if is_current(found._replace(path=path)) or not is_current(found):
+        return
+    raise ValueError(
+        f"{where} is saved already, in {found.path}; to save a copy of it in {path} pass copy_existing=True"
+    )
 
 
 def rebuilt(self: T, level: Level, folder: str, tensors: dict[str, Tensor]) -> T:

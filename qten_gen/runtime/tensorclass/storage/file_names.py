@@ -15,6 +15,9 @@ METADATA: Final = "meta.json"
 ASIDE: Final = METADATA + ".~old"
 """Where that file is while a save is about to put another in its place."""
 
+LOCK: Final = METADATA + ".~lock"
+"""The file that is locked by who saves to a folder, where the system cannot lock the folder itself. It is empty, and stays."""
+
 TENSOR_SUFFIX: Final = ".memmap"
 
 PENDING: Final = ".~"
@@ -46,7 +49,7 @@ class FileNames:
     """Gives the names within one folder, so that no two are the same where case or the form of accents does not count."""
 
     def __init__(self) -> None:
-        self._taken = {METADATA, ASIDE}
+        self._taken = {METADATA, ASIDE, LOCK}
 
     def give(self, key: str, suffix: str = "") -> str:
         """The name for a key. One that is too long, or taken but for its case, ends in a digest of the key."""

@@ -1,9 +1,10 @@
-"""Files and folders: tensors written and mapped, names given and taken, one writer at a time in a folder."""
+"""Files and folders: tensors written and mapped, names given and taken."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -13,17 +14,16 @@ import torch
 from torch import Size, Tensor
 
 from .errors import ReplacedError, StorageError
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment] # asked for before it is used
+from .mapping import map_open_file
 
 _CHUNK = 64 * 2**20
 """Bytes that are made contiguous, or brought to the CPU, at a time."""
 
 AS_IT_IS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """How to open what somebody may have put there: a link is an error, and a pipe is not waited for."""
+
+_IS_LINK = (errno.ELOOP, errno.EMLINK)
+_MAY_NOT_WRITE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ETXTBSY)
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -92,43 +92,48 @@ def map_tensor(
         empty = torch.empty(size, dtype=dtype, device="cpu")
         _remember(empty, MappedFile(path, 0, 0, True))
         return empty
-    if not settled:
-        return _map_moving(path, dtype, size, where)
     try:
-        found = os.lstat(path)
+        descriptor, writable = _opened(path)
     except OSError as error:
+        if not settled and isinstance(error, FileNotFoundError):
+            raise ReplacedError from None
+        if error.errno in _IS_LINK:
+            raise StorageError(f"{where}: {_ordinary(path)}") from None
         raise StorageError(
             f"{where}: expected a file of {count * dtype.itemsize} bytes ({dtype}, {list(shape)}) at {path}: {error.strerror}"
         ) from None
-    _refuse_unfit(found, path, dtype, size, where, longer=longer)
-    return _mapped(path, path, found, dtype, size)
-
-
-def _map_moving(path: str, dtype: torch.dtype, size: Size, where: str) -> Tensor:
-    """Map a file that a save is about to give another name.
-
-    The function that maps makes a file where there is none, which another process would take for the one that has moved. So it
-    is told the open file, which no name leads away from.
-    """
-    try:
-        try:
-            descriptor = os.open(path, os.O_RDWR | AS_IT_IS)
-        except OSError:  # it may not be written to
-            descriptor = os.open(path, os.O_RDONLY | AS_IT_IS)
-    except FileNotFoundError:
-        raise ReplacedError from None
-    except OSError as error:
-        raise StorageError(f"{where}: expected an ordinary file at {path}: {error.strerror}") from None
     try:
         found = os.fstat(descriptor)
-        _refuse_unfit(found, path, dtype, size, where)
-        opened = f"/dev/fd/{descriptor}"
-        tensor = _mapped(opened if os.path.exists(opened) else path, path, found, dtype, size)
+        _refuse_unfit(found, path, dtype, size, where, longer=longer)
+        file = MappedFile(path, found.st_dev, found.st_ino, writable)
+        try:
+            tensor = map_open_file(descriptor, path, dtype, count, shared=writable)
+        except (OSError, RuntimeError):
+            if not is_current(file):
+                raise ReplacedError from None
+            raise
+        if os.fstat(descriptor).st_size < found.st_size:  # to read what is missing would end the process
+            raise StorageError(f"{where}: {path} was made shorter while it was mapped")
     finally:
         os.close(descriptor)
-    if not is_current(MappedFile(path, found.st_dev, found.st_ino, True)):
+    if not settled and not is_current(file):
         raise ReplacedError
-    return tensor
+    _remember(tensor, file)
+    return torch.reshape(tensor, size)  # takes a size in less time than view does
+
+
+def _opened(path: str) -> tuple[int, bool]:
+    """A file, open, and whether it may be written to."""
+    try:
+        return os.open(path, os.O_RDWR | AS_IT_IS), True
+    except OSError as error:
+        if error.errno not in _MAY_NOT_WRITE:
+            raise
+        return os.open(path, os.O_RDONLY | AS_IT_IS), False
+
+
+def _ordinary(path: str) -> str:
+    return f"expected an ordinary file at {path}, got a link, folder or device"
 
 
 def _refuse_unfit(
@@ -136,26 +141,10 @@ def _refuse_unfit(
 ) -> None:
     """Refuse what is not a file, or one of another size."""
     if not stat.S_ISREG(found.st_mode):
-        raise StorageError(f"{where}: expected an ordinary file at {path}, got a link, folder or device")
+        raise StorageError(f"{where}: {_ordinary(path)}")
     expected = size.numel() * dtype.itemsize
     if found.st_size != expected and not (longer and found.st_size > expected):
         raise StorageError(f"{where}: expected {expected} bytes ({dtype}, {list(size)}) in {path}, got {found.st_size}")
-
-
-def _mapped(opened: str, path: str, found: os.stat_result, dtype: torch.dtype, size: Size) -> Tensor:
-    tensor, shared = _from_file(opened, size.numel(), dtype)
-    _remember(tensor, MappedFile(path, found.st_dev, found.st_ino, shared))
-    return torch.reshape(tensor, size)  # takes a size in less time than view does
-
-
-def _from_file(path: str, count: int, dtype: torch.dtype) -> tuple[Tensor, bool]:
-    """Map a file; privately, which is the False that is returned too, where it may not be written to."""
-    try:
-        return torch.from_file(path, shared=True, size=count, dtype=dtype, device="cpu"), True
-    except RuntimeError:
-        if os.access(path, os.W_OK):
-            raise
-        return torch.from_file(path, shared=False, size=count, dtype=dtype, device="cpu"), False
 
 
 def _remember(tensor: Tensor, file: MappedFile) -> None:
@@ -292,18 +281,3 @@ def sync_folder(path: str) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-@contextlib.contextmanager
-def only_writer(folder: str) -> Iterator[None]:
-    """Wait until no other process saves to a folder. The system lets go of the lock when a process ends, however it ends."""
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

@@ -11,11 +11,11 @@ from torch import Size, Tensor
 
 from ..core import names as dimension_names
 from ..core.contents import contents
-from ..core.errors import label
+from ..core.errors import describe, label
 from ..core.locks import refuse_if_locked
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
-from ..fields.per_item import per_item
+from ..fields.as_declared import as_declared
 from ..fields.static import equal
 from .json_values import decode, enum_of
 from .state_dict import Level, copy_all, dotless
@@ -50,6 +50,8 @@ class Plan:
         missing: Names that the state dict lacks.
         wrong: What does not fit, in words.
         used: Names in the state dict that belong to the object.
+        described: The objects whose metadata was looked at, by their names.
+        unexpected: Names of static values in the state dict that the object does not have.
     """
 
     copies: list[tuple[Tensor, Tensor]] = field(default_factory=list)
@@ -57,6 +59,8 @@ class Plan:
     missing: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
+    described: set[str] = field(default_factory=set)
+    unexpected: list[str] = field(default_factory=list)
 
 
 def load_planned(self: Stored, state_dict: Mapping[str, Any], *, strict: bool, assign: bool) -> None:
@@ -65,7 +69,8 @@ def load_planned(self: Stored, state_dict: Mapping[str, Any], *, strict: bool, a
     _take_apart(state_dict, "", incoming)
     plan = Plan()
     _plan(self, "", incoming, plan, Size())
-    _refuse(self, plan, [name for name in incoming.values if name not in plan.used], strict)
+    unexpected = [name for name in incoming.values if name not in plan.used]
+    _refuse(self, plan, unexpected + plan.unexpected + _objects_of_static_values(incoming, plan), strict)
     for change in plan.changes:
         refuse_if_locked(change.owner, "change the fields of")
         if change.owner._shapes:
@@ -89,25 +94,44 @@ def _take_apart(state: Mapping[str, Any], prefix: str, incoming: Incoming) -> No
             incoming.values[key] = value
 
 
-def _plan(self: Stored, prefix: str, incoming: Incoming, plan: Plan, outer: Size) -> None:
-    """Plan what one object gets, and those that it holds."""
-    level = incoming.levels.get(prefix.removesuffix("."), {})
+def _objects_of_static_values(incoming: Incoming, plan: Plan) -> list[str]:
+    """Objects in a state dict that this one does not hold, and that no name of a tensor tells of."""
+    return [
+        name
+        for name, level in incoming.levels.items()
+        if "_non_tensor" in level
+        and level.get("_type") != "NonTensorData"
+        and name not in plan.described
+        and not _has_values(incoming, name)
+    ]
+
+
+def _has_values(incoming: Incoming, name: str) -> bool:
+    return any(key.startswith(f"{name}.") for key in incoming.values)
+
+
+def _plan(self: Stored, prefix: str, incoming: Incoming, plan: Plan, outer: Size, told: bool = False) -> None:
+    """Plan what one object gets, and those that it holds. `told`: whether there is metadata of the one that holds it."""
+    name = prefix.removesuffix(".")
+    level = incoming.levels.get(name, {})
+    plan.described.add(name)
+    told = "_non_tensor" in level or (told and not level and not _has_values(incoming, name))
     size = _batch_size(self, level, plan)
     if size[: len(outer)] != outer:
-        name = prefix.removesuffix(".")
         plan.wrong.append(f"{name}: expected a batch size that starts with {list(outer)}, got {list(size)}")
+    if told:
+        _compare_static_names(self, prefix, level, incoming, plan)
     changed: dict[str, object] = {}
     for name, value in contents(self).items():
         key = prefix + name
         if name in self._static:
-            found = _static(self, name, value, level, incoming.levels.get(key, {}))
-            if name in self._per_item and found is not None:
-                try:
-                    found = per_item(self, name, found, size)
-                except (TypeError, ValueError) as error:
-                    plan.wrong.append(str(error))
+            try:
+                found = _static(self, name, value, level, incoming.levels.get(key, {}), size)
+            except (TypeError, ValueError) as error:
+                plan.wrong.append(str(error))
+                continue
         elif isinstance(value, Stored):
-            _plan(value, f"{key}.", incoming, plan, size)
+            _plan(value, f"{key}.", incoming, plan, size, told)
             continue
         else:
             wanted = None if name in self._unbatched else size
@@ -117,6 +141,15 @@ def _plan(self: Stored, prefix: str, incoming: Incoming, plan: Plan, outer: Size
     names = _names(self, level, size, plan)
     if changed or size != self._batch_size or names != self._names:
         plan.changes.append(Change(self, changed, size, names))
+
+
+def _compare_static_names(self: Stored, prefix: str, level: Level, incoming: Incoming, plan: Plan) -> None:
+    """Note the static values that only the object has, or only the state dict, whose metadata names them."""
+    given = {*level.get("_non_tensor", {}), *level.get("_encoded", {})}
+    plan.unexpected.extend(prefix + name for name in sorted(given.difference(self._fields)))
+    for name in self._static:
+        if name not in given and incoming.levels.get(prefix + name, {}).get("_type") != "NonTensorData":
+            plan.missing.append(prefix + name)
 
 
 def _batch_size(self: Stored, level: Level, plan: Plan) -> Size:
@@ -162,6 +195,10 @@ def _tensor(
     """The tensor that a field has afterwards: its own, into which something is copied, or a new one."""
     if key not in incoming.values:
         plan.missing.append(key)
+        if size is not None and own.shape[: len(size)] != size:
+            plan.wrong.append(
+                f"{where}: expected a tensor for {key!r}, because the batch size becomes {list(size)}, got nothing"
+            )
         return own
     plan.used.add(key)
     loaded = incoming.values[key]
@@ -183,8 +220,12 @@ def _tensor(
     return own
 
 
-def _static(self: Stored, name: str, value: object, level: Level, own: Level) -> object:
-    """The static value of a field; its own where the state dict has none, or an equal one."""
+def _static(self: Stored, name: str, value: object, level: Level, own: Level, batch_size: Size) -> object:
+    """The static value of a field; its own where the state dict has none, or an equal one.
+
+    Raises:
+        TypeError, ValueError: it is not one that the constructor would take.
+    """
     encoded, plain = level.get("_encoded", {}), level.get("_non_tensor", {})
     if name in encoded:
         found = decode(encoded[name], label(self, name), partial(enum_of, type(self), name))
@@ -192,8 +233,14 @@ def _static(self: Stored, name: str, value: object, level: Level, own: Level) ->
         found = plain[name]
     elif own.get("_type") == "NonTensorData":
         found = own["_non_tensor"]["data"]
-    else:
+    elif name not in self._per_item:
         return value
+    else:
+        found = value
+    if isinstance(found, (Tensor, Stored)):
+        raise TypeError(f"{label(self, name)}: expected a static value, got {describe(found)}")
+    declared = next(one for one in type(self)._declaration.fields if one.name == name)
+    found = as_declared(self, declared, found, batch_size, None)
     return value if type(found) is type(value) and equal(found, value) else found
 
 

@@ -24,7 +24,8 @@ def load_state_dict(
 
     Args:
         state_dict: As `state_dict` returns it, nested or flat; a tensordict's too.
-        strict: Whether the names have to be the same; otherwise those that are on one side only are passed over.
+        strict: Whether the names have to be the same, those of static values too where the dict has metadata; otherwise those
+            that are on one side only are passed over.
         assign: Whether the object gets the tensors themselves.
         from_flatten: Changes nothing: which form the dict has is seen from its values.
 
@@ -56,7 +57,7 @@ def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Ten
     values, static = self._field_values()
     metadata = getattr(state, "_metadata", None) or {}
     level = metadata.get("", {})
-    if static or len(values) != len(state) or len(metadata) > 1 or level.get("_non_tensor"):
+    if static or len(values) != len(state) or len(metadata) > 1 or level.get("_non_tensor") or level.get("_encoded"):
         return False
     if level.get("batch_size") != self._batch_size or level.get("_names") != self._names:
         return False

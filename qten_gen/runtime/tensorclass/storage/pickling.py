@@ -32,9 +32,12 @@ from torch._C._functorch import is_functorch_wrapped_tensor
 
 from ..core.construction import default
 from ..core.contents import contents
+from ..core.errors import describe, suggestion
 from ..core.locks import lock
 from ..core.stored import FROZEN, Stored
-from ..fields.per_item import PerItem, per_item
+from ..fields.annotated_shapes import refuse_contents
+from ..fields.as_declared import as_declared
+from ..fields.per_item import PerItem
 from . import files
 from .dtypes import DTYPES, dtype_name
 from .errors import StorageError
@@ -67,6 +70,8 @@ class State(TypedDict):
     device: torch.device | str | None
     names: NotRequired[Names]
     """Only where a batch dimension has a name."""
+    declared: NotRequired[str]
+    """What the class declared; where it is the same, everything fits."""
     lock: NotRequired[bool]
     """Only where the object was locked."""
     raw: NotRequired[dict[str, Raw]]
@@ -103,6 +108,7 @@ def _reduced(self: T, state: State) -> Reduced[T]:
         # Plain lists: whoever loads the pickle safely has the class of the object on the list, and no other.
         value = cast("PerItem[object] | None", state["fields"][name])
         state["fields"][name] = None if value is None else [*value.values()]
+    state["declared"] = _declared(self)
     if self._names is not None:
         state["names"] = self._names
     if self._lock not in (None, FROZEN):
@@ -168,10 +174,11 @@ def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:
 
 
 def restore(self: Stored, state: State) -> None:
-    """Fill an unpickled object. A field that the pickle does not have gets its default.
+    """Fill an unpickled object. A field that the pickle does not have gets its default, as the constructor would store it.
 
     Raises:
-        TypeError: the pickle has a field that the class has not, or lacks one without default.
+        TypeError, ValueError: the class was declared otherwise when the object was pickled, and what it held, or a default, does
+            not fit.
     """
     stored = state["fields"]
     for name, raw in state.get("raw", {}).items():
@@ -179,29 +186,69 @@ def restore(self: Stored, state: State) -> None:
     if state.get("files", False):
         for name, value in stored.items():
             stored[name] = _each(value, lambda item: _from_file(item) if isinstance(item, FilePart) else item)
-    name = type(self).__name__
-    for field in stored:
-        if field not in self._fields:
-            raise TypeError(f"{name}: the pickle has a field {field!r} that the class does not declare")
-    for field in self._fields:
-        if field not in stored:
-            if field not in type(self)._defaults:
-                raise TypeError(f"{name}: the pickle has no field {field!r}, which has no default")
-            stored[field] = default(self, field)
-            if field in self._per_item and stored[field] is not None:
-                stored[field] = per_item(self, field, stored[field], Size(state["batch_size"]))
+    batch_size = Size(state["batch_size"])
     for field in self._per_item:
-        if isinstance(stored[field], list):
-            stored[field] = PerItem(cast("list[object]", stored[field]), state["batch_size"])
+        if isinstance(stored.get(field), list):
+            stored[field] = PerItem(cast("list[object]", stored[field]), batch_size)
+    device = _device(state["device"], stored)
+    same = state.get("declared") == _declared(self)
+    if not same:
+        _fit(self, stored, batch_size, device)
     values = [stored[field] for field in self._fields if field not in self._static]
     static = [stored[field] for field in self._static]
-    device = state["device"]
-    if isinstance(device, str):
-        device = torch.device(device)
-    self._assign(values, static, Size(state["batch_size"]), device)
+    self._assign(values, static, batch_size, device)
     self._names = state.get("names")
+    if not same and self._shapes:
+        refuse_contents(self, batch_size, contents(self))
     if state.get("lock", False):
         lock(self)
+
+
+def _declared(self: Stored) -> str:
+    """What the fields of a class are, in short."""
+    found: str = type(self)._fingerprint  # type: ignore[attr-defined] # every generated class has one
+    return found
+
+
+def _fit(self: Stored, stored: dict[str, object], batch_size: Size, device: torch.device | None) -> None:
+    """Make the values of a class that was declared otherwise those of the class as it is now.
+
+    Raises:
+        TypeError, ValueError: they do not fit.
+    """
+    kind = type(self)
+    for field in stored:
+        if field not in self._fields:
+            hint = suggestion(field, self._fields)
+            raise TypeError(f"{kind.__name__}: the pickle has a field {field!r} that the class does not declare{hint}")
+    for declared in kind._declaration.fields:
+        name = declared.name
+        is_added = name not in stored
+        if is_added and name not in kind._defaults:
+            raise TypeError(f"{kind.__name__}: the pickle has no field {name!r}, which has no default")
+        value = default(self, name) if is_added else stored[name]
+        if name in self._static and isinstance(value, (Tensor, Stored)):
+            raise TypeError(f"{kind.__name__}.{name}: expected a static value, the pickle has {describe(value)}")
+        try:
+            stored[name] = as_declared(self, declared, value, batch_size, device)
+        except (TypeError, ValueError) as error:
+            if not is_added:
+                raise
+            reason = f"{kind.__name__}: the pickle has no field {name!r}, and its default does not fit"
+            raise type(error)(f"{reason}: {error}") from None
+
+
+def _device(device: torch.device | str | None, stored: dict[str, object]) -> torch.device | None:
+    """Where an object says that its tensors are: `torch.load` may have put them elsewhere."""
+    if device is None:
+        return None
+    said = torch.device(device)
+    found = {_place(leaf) for value in stored.values() for leaf in _leaves(value)} - {None, said}
+    return said if not found else found.pop() if len(found) == 1 else None
+
+
+def _place(value: object) -> torch.device | None:
+    return value.device if isinstance(value, Tensor) else value._device if isinstance(value, Stored) else None
 
 
 def reduce_for_processes(self: T) -> Reduced[T]:
@@ -218,7 +265,7 @@ def reduce_for_processes(self: T) -> Reduced[T]:
 
 def _sent(value: object) -> object:
     """What is sent of a value: of a tensor in a file, which part it is."""
-    if not _has_storage(value) or value.untyped_storage().filename is None:
+    if not _has_storage(value) or files.file_of(value) is None:
         return value
     # Torch cannot share the memory of a file whose name it has not got.
     return _part(value) or value.clone()

@@ -16,6 +16,7 @@ from ..core.contents import contents
 from ..core.errors import describe, suggestion
 from ..core.stored import Stored
 from ..fields.annotated_shapes import refuse_contents
+from ..fields.as_declared import as_declared
 from ..fields.per_item import PerItem, per_item, refuse_unfit
 from . import files, metadata_files, schema, tensordict_folders
 from .errors import ReplacedError, StorageError
@@ -210,13 +211,14 @@ def fill(cls: type[T], level: Level, folder: str, source: Source) -> T:
                 _refuse_unfit_shape(entry.shape, batch_size, at)
             carried.append(source.tensor(folder, entry, at))
             continue
-        if name not in level.entries and name in cls._defaults:
-            value = _default(made, name, batch_size)
+        if name not in level.entries and not (source.foreign and _may_be_left_out(cls, declared)):
+            value = _added(made, declared, batch_size, source.device or _CPU, at)
         else:
             value = _value(cls, declared, entry, folder, at, source)
             if name in cls._per_item:
                 value = _items(made, declared, value, batch_size, at, source)
-        (static if name in cls._static else carried).append(_fitting(value, declared, batch_size, at))
+            value = _fitting(made, value, declared, batch_size, at)
+        (static if name in cls._static else carried).append(value)
     made._assign(carried, static, batch_size, source.device or _CPU)
     made._names = level.names
     _refuse_unfit(made, batch_size, where)
@@ -231,7 +233,7 @@ def _value(cls: type[Stored], declared: FieldDecl, entry: Entry, folder: str, wh
     """The value of an entry that is not simply one tensor: static, nested, None, or several tensors."""
     if declared.name in cls._static:
         if not isinstance(entry, StaticEntry):
-            raise StorageError(f"{where}: expected a static value, got {_kind(entry)}")
+            raise StorageError(f"{where}: expected {_expected(cls, declared)}, got {_kind(entry)}")
         value = decode(entry.value, where, partial(enum_of, cls, declared.name), allow_pickle=source.allow_pickle)
         return as_annotated(value, cls, declared.name) if source.foreign else value
     if entry is None and declared.optional:
@@ -242,9 +244,7 @@ def _value(cls: type[Stored], declared: FieldDecl, entry: Entry, folder: str, wh
         inside = f"{folder}{os.sep}{entry.folder}"
         source.check_folder(inside, where)
         return fill(nested_class(cls, declared.name), entry, inside, source)
-    raise StorageError(
-        f"{where}: expected {'an object' if declared.name in cls._nested else 'a tensor'}, got {_kind(entry)}"
-    )
+    raise StorageError(f"{where}: expected {_expected(cls, declared)}, got {_kind(entry)}")
 
 
 def _container(kind: str, entry: Entry, folder: str, where: str, source: Source) -> dict[str, Tensor] | list[Tensor]:
@@ -265,8 +265,13 @@ def _container(kind: str, entry: Entry, folder: str, where: str, source: Source)
     return [found[str(at)] for at in range(len(found))]
 
 
-def _fitting(value: object, declared: FieldDecl, batch_size: Size, where: str) -> object:
-    """A value whose shape, or whose batch size, starts with the owner's, where the batch carries it."""
+def _fitting(made: Stored, value: object, declared: FieldDecl, batch_size: Size, where: str) -> object:
+    """A value whose shape, or whose batch size, starts with the owner's, where the batch carries it; or one that is cast."""
+    if declared.cast is not None:
+        try:
+            return as_declared(made, declared, value, batch_size, None)
+        except (TypeError, ValueError) as error:
+            raise StorageError(f"{where}: {error}") from None
     if declared.unbatched:
         return value
     if declared.container is not None and value is not None:
@@ -285,9 +290,30 @@ def _refuse_unfit_shape(shape: tuple[int, ...], batch_size: Size, where: str) ->
         raise StorageError(f"{where}: expected a shape that starts with {list(batch_size)}, got {list(shape)}")
 
 
-def _default(made: Stored, name: str, batch_size: Size) -> object:
-    value = default(made, name)
-    return value if name not in made._per_item or value is None else per_item(made, name, value, batch_size)
+def _may_be_left_out(cls: type[Stored], declared: FieldDecl) -> bool:
+    """Whether others, who write nothing of what is None, mean None by a field that they did not write."""
+    return declared.optional and declared.name not in cls._defaults and declared.name not in cls._static
+
+
+def _added(made: Stored, declared: FieldDecl, batch_size: Size, device: torch.device, where: str) -> object:
+    """The default of a field that was declared after the object was saved, as the constructor would store it."""
+    if declared.name not in type(made)._defaults:
+        expected = _expected(type(made), declared)
+        raise StorageError(
+            f"{where}: expected {expected}, got nothing; to load what was saved without it give it a default"
+        )
+    try:
+        return as_declared(made, declared, default(made, declared.name), batch_size, device)
+    except (TypeError, ValueError) as error:
+        raise StorageError(f"{where}: nothing was saved for it, and its default does not fit: {error}") from None
+
+
+def _expected(cls: type[Stored], declared: FieldDecl) -> str:
+    if declared.name in cls._static:
+        return "a static value"
+    if declared.container is not None:
+        return f"a {declared.container} of tensors"
+    return "an object" if declared.name in cls._nested else "a tensor"
 
 
 def _items(made: Stored, declared: FieldDecl, value: object, batch_size: Size, where: str, source: Source) -> object:

@@ -27,7 +27,8 @@ from ..core.stored import Stored
 from . import files, metadata_files, schema, tensordict_folders
 from .describing import Placed, describe_object, rebuilt
 from .errors import StorageError
-from .file_names import ASIDE, METADATA, PENDING
+from .file_names import ASIDE, LOCK, METADATA, PENDING
+from .folder_lock import only_writer
 from .metadata_files import aside_in, metadata_in
 from .options import Options
 from .schema import Level, Metadata, StaticEntry, TensorEntry
@@ -42,7 +43,7 @@ class _Work(NamedTuple):
 
     Attributes:
         levels: Every level with its folder, an owner before what is in it.
-        fresh: The tensors that are to be written; the others are where they belong, or have no elements.
+        fresh: The tensors that are to be written; the others are in their files already, or have no elements.
     """
 
     metadata: Metadata
@@ -75,14 +76,16 @@ def save(self: T, folder: str, options: Options) -> T:
     """
     level, placed = describe_object(self, folder, options)
     _refuse_part_of_larger(folder)
-    files.make_folders(folder)
-    with files.only_writer(folder):
+    with only_writer(folder):
         levels = list(_levels(level, folder))
+        # Asked under the lock: whoever had it before may have replaced the files.
+        stay = {item.path: item.tensor.detach() for item in placed if not options.like and item.is_there()}
+        moved = [item for item in placed if item.path not in stay]
         if not options.existsok:
-            _refuse_existing(levels, placed)
+            _refuse_existing(levels, moved)
         found = _look(levels)
         before = _files_of_old(folder) if found.pending and found.more else set()
-        fresh = [item for item in placed if not item.stays and item.entry.size]
+        fresh = [item for item in moved if item.entry.size]
         work = _Work(Metadata(level, os.urandom(4).hex(), found.pending), levels, fresh, options)
         _write(work)
         if found.pending:
@@ -90,7 +93,7 @@ def save(self: T, folder: str, options: Options) -> T:
         _clean(levels, found.left, before)
         if options.durable:
             files.sync_folder(os.path.dirname(folder))
-        tensors = {item.path: item.tensor.detach() if item.stays else _mapped(item) for item in placed}
+        tensors = stay | {item.path: _mapped(item) for item in moved}
     return rebuilt(self, level, folder, tensors)
 
 
@@ -114,7 +117,7 @@ def _look(levels: list[tuple[str, Level]]) -> _Found:
     pending = more = False
     left: list[str] = []
     for folder, level in levels:
-        names = files.names_in(folder)
+        names = files.names_in(folder) - {LOCK}
         pending = pending or METADATA in names or ASIDE in names
         more = more or not names <= _names(level)
         left += _left_behind(folder, names)
@@ -246,10 +249,8 @@ def _clean(levels: list[tuple[str, Level]], left: list[str], before: set[str]) -
         files.remove(path)
 
 
-def _refuse_existing(levels: list[tuple[str, Level]], placed: list[Placed]) -> None:
-    paths = [path(folder) for folder, _ in levels for path in (metadata_in, aside_in)] + [
-        item.path for item in placed if not item.stays
-    ]
+def _refuse_existing(levels: list[tuple[str, Level]], moved: list[Placed]) -> None:
+    paths = [path(folder) for folder, _ in levels for path in (metadata_in, aside_in)] + [item.path for item in moved]
     for path in paths:
         if os.path.lexists(path):
             raise FileExistsError(f"{path} exists already; pass existsok=True to replace what is saved there")

@@ -1,0 +1,319 @@
+"""What was saved before its class was declared otherwise: fields added, removed and changed, in every form of storage."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from qten_gen import PerItem, TensorClass, Unbatched, field
+from tests.tensorclass.declared import tensors
+
+
+class Part(TensorClass):
+    """What nested fields hold."""
+
+    q: Tensor
+
+
+class Other(TensorClass):
+    """What they hold later."""
+
+    q: Tensor
+
+
+_NAMES: dict[str, Any] = {
+    "Float": Float,
+    "Int": Int,
+    "Other": Other,
+    "Part": Part,
+    "PerItem": PerItem,
+    "Tensor": Tensor,
+    "TensorClass": TensorClass,
+    "Unbatched": Unbatched,
+    "field": field,
+    "torch": torch,
+}
+
+
+class Declared:
+    """Declares the class `Batch` anew, in a module where pickles find it."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def __call__(self, *fields: str, flags: str = "") -> Any:
+        lines = "".join(f"    {line}\n" for line in fields)
+        namespace = {**_NAMES, "__name__": self.module.__name__}
+        exec(f"class Batch(TensorClass{flags}):\n{lines}", namespace)
+        vars(self.module)["Batch"] = namespace["Batch"]
+        return namespace["Batch"]
+
+
+@pytest.fixture
+def declare(monkeypatch: pytest.MonkeyPatch) -> Declared:
+    """Declares the class as it is now; what was pickled before is loaded as that."""
+    module = ModuleType("declared_anew")
+    monkeypatch.setitem(__import__("sys").modules, module.__name__, module)
+    return Declared(module)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of storage. `save` gives what loads the object, with the class of that time."""
+
+    name: str
+    save: Callable[[Any, Path], Callable[[Any], Any]]
+    is_pickle: bool = False
+
+
+def _pickled(protocol: int) -> Callable[[Any, Path], Callable[[Any], Any]]:
+    def save(made: Any, folder: Path) -> Callable[[Any], Any]:
+        text = pickle.dumps(made, protocol)
+        return lambda cls: pickle.loads(text)
+
+    return save
+
+
+def _torch_saved(made: Any, folder: Path) -> Callable[[Any], Any]:
+    file = BytesIO()
+    torch.save(made, file)
+
+    def load(cls: Any) -> Any:
+        file.seek(0)
+        with torch.serialization.safe_globals([cls, Part, Other]):
+            return torch.load(file, weights_only=True)
+
+    return load
+
+
+def _mapped(made: Any, folder: Path) -> Callable[[Any], Any]:
+    made.memmap(folder)
+    return lambda cls: cls.load_memmap(folder)
+
+
+def _in_one_file(made: Any, folder: Path) -> Callable[[Any], Any]:
+    path = folder / "batch.safetensors"
+    made.save_safetensors(path)
+    return lambda cls: cls.load_safetensors(path)
+
+
+FORMS = (
+    Form("pickle 2", _pickled(2), is_pickle=True),
+    Form("pickle 5", _pickled(5), is_pickle=True),
+    Form("torch.save", _torch_saved, is_pickle=True),
+    Form("memory map", _mapped),
+    Form("safetensors", _in_one_file),
+)
+
+ADDED = (
+    "t: Tensor = field(default=torch.ones(2))",
+    "t: Tensor = field(default=torch.ones(()))",
+    "t: Tensor = field(default_factory=lambda: torch.arange(6).reshape(2, 3))",
+    "t: Tensor = field(default_factory=lambda: torch.ones(3))",
+    "t: Tensor | None = None",
+    "t: Tensor | None = field(default=torch.ones(3))",
+    "t: Tensor | None = field(default=torch.ones(2))",
+    "t: Unbatched[Tensor] = field(default=torch.ones(7))",
+    "t: Unbatched[Tensor | None] = None",
+    "t: Float[Tensor, '*batch seq'] = field(default=torch.ones(2, 3))",
+    "t: Float[Tensor, '*batch seq'] = field(default=torch.ones(2, 4))",
+    "t: Int[Tensor, '*batch seq'] = field(default=torch.ones(2, 3))",
+    "t: Unbatched[Float[Tensor, 'seq dim']] = field(default=torch.ones(3, 5))",
+    "t: dict[str, Tensor] = field(default_factory=dict)",
+    "t: dict[str, Tensor] = field(default_factory=lambda: {'a': torch.ones(2)})",
+    "t: dict[str, Tensor] = field(default_factory=lambda: {'a': torch.ones(3)})",
+    "t: dict[str, Tensor] | None = None",
+    "t: list[Tensor] = field(default_factory=lambda: (torch.ones(2),))",
+    "t: list[Tensor] = field(default_factory=lambda: [torch.ones(3)])",
+    "t: Unbatched[list[Tensor]] = field(default_factory=lambda: [torch.ones(3)])",
+    "t: Part | None = None",
+    "t: Part = field(default=Part(torch.ones(2), batch_size=2))",
+    "t: Part = field(default_factory=lambda: Part(torch.ones(2)))",
+    "t: Part = field(default_factory=lambda: Part(torch.ones(2, 3), batch_size=(2, 3)))",
+    "t: Part = field(default_factory=lambda: Part(torch.ones(3), batch_size=3))",
+    "t: PerItem[str] = field(default_factory=lambda: ['a', 'b'])",
+    "t: PerItem[str] = field(default_factory=lambda: ['a'])",
+    "t: PerItem[str] | None = None",
+    "t: str = 'a'",
+    "t: list[str] = field(default_factory=lambda: ['a'])",
+)
+
+NUMBERS = (
+    "t: float = 0.5",
+    "t: int = 3",
+    "t: bool = False",
+    "t: int | None = None",
+    "t: float = 1",
+    "t: float | int = 2",
+)
+
+
+def seen(made: Any) -> object:
+    """All that can be seen of an object but its device and lock, in values that compare."""
+    found = {name: (tensor.dtype, tensor.shape, tensor.tolist()) for name, tensor in tensors(made).items()}
+    static = {
+        name: value
+        for name, value in made.items()
+        if not isinstance(value, (Tensor, TensorClass, dict))
+        and not (isinstance(value, list) and value and isinstance(value[0], Tensor))
+    }
+    sizes = {name: value.batch_size for name, value in made.items() if isinstance(value, TensorClass)}
+    return type(made), made.batch_size, found, static, sizes
+
+
+def outcome(make: Callable[..., Any], *args: object, **options: object) -> object:
+    """What can be seen of the object that a call makes, or that there is none."""
+    try:
+        return seen(make(*args, **options))
+    except (TypeError, ValueError):
+        return "refused"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize("flags", ["", ", frozen=True, autocast=True"])
+def test_a_field_that_was_added_gets_what_the_constructor_would_store(
+    declare: Declared, tmp_path: Path, form: Form, flags: str
+) -> None:
+    wrong = []
+    x = torch.rand(2, 3)
+    for at, added in enumerate((*ADDED, *NUMBERS)):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        kept = "x: Float[Tensor, '*batch seq']"
+        load = form.save(declare(kept, flags=flags)(x, batch_size=2), folder)
+        cls = declare(kept, added, flags=flags)
+        expected, found = outcome(cls, x, batch_size=2), outcome(load, cls)
+        if expected != found:
+            wrong.append((added, expected, found))
+    assert not wrong
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_a_default_that_was_added_is_not_shared(declare: Declared, tmp_path: Path, form: Form) -> None:
+    load = form.save(declare("x: Tensor")(torch.zeros(2), batch_size=2), tmp_path)
+    cls = declare(
+        "x: Tensor",
+        "t: Tensor = field(default=torch.zeros(2))",
+        "p: Part = field(default=Part(torch.zeros(2), batch_size=2))",
+        "s: list[str] = field(default_factory=list)",
+    )
+    first = load(cls)
+    first.t.fill_(1)
+    first.p.q.fill_(1)
+    first.s.append("a")
+    for second in (load(cls), cls(torch.zeros(2), batch_size=2)):
+        assert second.t.tolist() == second.p.q.tolist() == [0, 0]
+        assert second.s == []
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+@pytest.mark.parametrize("added", ["t: Tensor", "t: Tensor | None", "t: str", "t: Part | None", "t: PerItem[str]"])
+def test_a_field_that_was_added_without_default_is_missed(
+    declare: Declared, tmp_path: Path, form: Form, added: str
+) -> None:
+    load = form.save(declare("x: Tensor")(torch.zeros(2), batch_size=2), tmp_path)
+    with pytest.raises(
+        (TypeError, ValueError), match=r"Batch\.t: expected .*, got nothing|no field 't', which has no default"
+    ):
+        load(declare("x: Tensor", added))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_a_default_that_does_not_fit_is_named(declare: Declared, tmp_path: Path, form: Form) -> None:
+    load = form.save(declare("x: Tensor")(torch.zeros(2), batch_size=2), tmp_path)
+    with pytest.raises(
+        ValueError, match=r"its default does not fit: Batch\.t: expected a shape that starts with \[2\], got \[\]"
+    ):
+        load(declare("x: Tensor", "t: Tensor = field(default=torch.ones(()))"))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_a_field_that_was_removed_or_renamed_is_named_with_the_one_that_is_like_it(
+    declare: Declared, tmp_path: Path, form: Form
+) -> None:
+    load = form.save(declare("x: Tensor", "reward: Tensor")(torch.zeros(2), torch.ones(2), batch_size=2), tmp_path)
+    with pytest.raises((TypeError, ValueError), match=r"field 'reward'.*rewards"):
+        load(declare("x: Tensor", "rewards: Tensor = field(default=torch.ones(2))"))
+    with pytest.raises((TypeError, ValueError), match="field 'reward'"):
+        load(declare("x: Tensor"))
+
+
+CHANGES = (
+    ("t: Tensor", "t: str", torch.zeros(2)),
+    ("t: str", "t: Tensor", "a"),
+    ("t: Tensor", "t: Tensor | None", torch.zeros(2)),
+    ("t: Tensor | None", "t: Tensor", None),
+    ("t: Tensor", "t: Unbatched[Tensor]", torch.zeros(2)),
+    ("t: Unbatched[Tensor]", "t: Tensor", torch.zeros(3)),
+    ("t: Unbatched[Tensor]", "t: Tensor", torch.zeros(2)),
+    ("t: Tensor", "t: Float[Tensor, '*batch seq']", torch.zeros(2)),
+    ("t: Tensor", "t: Float[Tensor, '*batch seq']", torch.zeros(2, 3)),
+    ("t: Float[Tensor, '*batch seq']", "t: Int[Tensor, '*batch seq']", torch.zeros(2, 3)),
+    ("t: Tensor", "t: dict[str, Tensor]", torch.zeros(2)),
+    ("t: dict[str, Tensor]", "t: Tensor", {"a": torch.zeros(2)}),
+    ("t: dict[str, Tensor]", "t: list[Tensor]", {"a": torch.zeros(2)}),
+    ("t: Unbatched[dict[str, Tensor]]", "t: dict[str, Tensor]", {"a": torch.zeros(3)}),
+    ("t: Part", "t: Other", Part(torch.zeros(2), batch_size=2)),
+    ("t: Part", "t: Tensor", Part(torch.zeros(2), batch_size=2)),
+    ("t: Part", "t: str", Part(torch.zeros(2), batch_size=2)),
+    ("t: Part | None", "t: Part", None),
+    ("t: Tensor", "t: PerItem[str]", torch.zeros(2)),
+    ("t: str", "t: PerItem[str]", "ab"),
+    ("t: float", "t: Tensor", 0.5),
+    ("t: Tensor", "t: float", torch.zeros(2)),
+)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_a_field_that_was_declared_otherwise_holds_what_the_constructor_takes_or_is_refused(
+    declare: Declared, tmp_path: Path, form: Form
+) -> None:
+    wrong = []
+    for at, (before, after, value) in enumerate(CHANGES):
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        load = form.save(declare("x: Tensor", before)(torch.zeros(2), value, batch_size=2), folder)
+        cls = declare("x: Tensor", after)
+        found = outcome(load, cls)
+        if found != "refused" and found != outcome(cls, torch.zeros(2), load(cls).t, batch_size=2):
+            wrong.append((before, after, found))
+    assert not wrong
+
+
+def test_a_static_value_is_cast_as_the_class_says_now(declare: Declared, tmp_path: Path) -> None:
+    for form in FORMS:
+        folder = tmp_path / form.name
+        folder.mkdir()
+        load = form.save(declare("x: Tensor", "n: str", flags=", autocast=True")(torch.zeros(2), "5"), folder)
+        assert load(declare("x: Tensor", "n: int", flags=", autocast=True")).n == 5
+        with pytest.raises((TypeError, ValueError), match="cannot convert"):
+            load = form.save(declare("x: Tensor", "n: str", flags=", autocast=True")(torch.zeros(2), "a"), folder)
+            load(declare("x: Tensor", "n: int", flags=", autocast=True"))
+
+
+def test_a_default_goes_to_the_device_of_the_object(declare: Declared, tmp_path: Path) -> None:
+    declare("x: Tensor")(torch.zeros(2), batch_size=2).memmap(tmp_path)
+    cls = declare("x: Tensor", "t: Tensor = field(default=torch.ones(2))", "n: int = 3")
+    loaded = cls.load_memmap(tmp_path, device="meta")
+    assert {tensor.device.type for tensor in tensors(loaded).values()} == {"meta"}
+
+
+def test_torch_load_says_where_it_put_the_tensors(declare: Declared) -> None:
+    file = BytesIO()
+    torch.save(declare("x: Tensor", "p: Part")(torch.zeros(2), Part(torch.zeros(2)), batch_size=2, device="cpu"), file)
+    file.seek(0)
+    cls = declare("x: Tensor", "p: Part", "t: Tensor = field(default=torch.ones(2))")
+    loaded = torch.load(file, weights_only=False, map_location="meta")
+    assert isinstance(loaded, cls)
+    assert loaded.device == loaded.p.device == torch.device("meta")
+    assert loaded.t.device == torch.device("meta")
