@@ -68,11 +68,11 @@ class Decoder(Module):
     @virtual(cached=True)
     def rotary(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         """Cosine and sine of the rotation angles for each position, of shape `(2, context, width // heads // 2)`."""
-        # Not in `dtype`: half precision cannot distinguish distant positions.
+        # Computed in single precision: half precision cannot distinguish distant positions.
         pairs = self.width // self.heads // 2
         rates = 10_000 ** -(torch.arange(pairs, device=device) / pairs)
         angles = torch.outer(torch.arange(self.context, device=device), rates)
-        return torch.stack([angles.cos(), angles.sin()])
+        return torch.stack([angles.cos(), angles.sin()]).to(dtype)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits of shape `(batch, length, vocabulary)` for tokens of shape `(batch, length)`."""

@@ -16,6 +16,8 @@ PARAM = "qten_gen.param"
 BUFFER = "qten_gen.buffer"
 SUBMODULE = "qten_gen.submodule"
 VIRTUAL = "qten_gen.virtual"
+MAY_BE_STALE = "may_be_stale"
+"""The value of `cached=` that also keeps what can change unnoticed."""
 CONST = "qten_gen.const"
 
 UNBATCHED = "qten_gen.Unbatched"

@@ -21,6 +21,7 @@ from ..model import (
     VirtualDecl,
     declares,
     fingerprint,
+    language,
 )
 from . import layout, spelling
 from .dimensions import to_python
@@ -28,6 +29,14 @@ from .imports import Aliases
 
 _REFERENCE = "_reference"
 """Name of the empty buffer that tells virtual tensors the dtype and device where no parameter or buffer can."""
+
+
+_KEPT = {
+    False: "",
+    True: "\nKept while nothing that it is derived from can have changed.",
+    language.MAY_BE_STALE: "\nKept while no version counter of what it is derived from changes: it may be stale.",
+}
+"""What the docstring of a virtual tensor says, by its `cached=`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +235,8 @@ def _children_in_words(field: SubmoduleDecl) -> str:
 def _virtual(field: VirtualDecl, declaration: ModuleDecl, aliases: Aliases) -> VirtualView:
     source = dtype_device_source(declaration)
     of = f"of `{source}`" if source and source != _REFERENCE else "of the module"
-    how = f"Computed when it is read, with the dtype and device {of}."
-    if field.cached:
-        how = f"{how[:-1]}, and kept until these,\na config field, a parameter or a buffer changes."
+    cast = "\nCast to the dtype where it is floating point." if field.cast else ""
+    how = f"Computed when it is read, for the dtype and on the device {of}.{cast}{_KEPT[field.cached]}"
     read = "cached_virtual" if field.cached else "virtual"
     return VirtualView(
         name=field.name,

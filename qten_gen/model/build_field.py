@@ -12,6 +12,7 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 from ..common import language
 from .class_body import SUBMODULE_KEYWORDS, FieldSource, MethodSource, SpecifierCall
@@ -61,13 +62,18 @@ def build_virtual_field(method: MethodSource, owner: str) -> VirtualDecl:
     sources = None if call is None else _constant(call, "sources")
     return VirtualDecl(
         method.name,
-        cached=call is not None and _is(call, "cached", True),
+        cached=call is not None and _cached(call),
         sources=tuple(map(str, sources)) if isinstance(sources, tuple) else None,
         type=TypeExpr("torch.Tensor", text=signature.result or "torch.Tensor", place=method.place, names=names),
+        cast=call is not None and _is(call, "cast", True),
         doc=method.doc,
         owner=owner,
         place=method.place,
     )
+
+
+def _cached(call: SpecifierCall) -> bool | Literal["may_be_stale"]:
+    return "may_be_stale" if _string(call, "cached") == language.MAY_BE_STALE else _is(call, "cached", True)
 
 
 def _parameter(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> ParameterDecl:

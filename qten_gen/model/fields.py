@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Literal
 
 from .class_body import Argument
 from .dimensions import Dim
@@ -149,10 +150,12 @@ class VirtualDecl:
     """A tensor that a method derives from other attributes: `@virtual(cached=True)` above `def causal(self, dtype, device)`."""
 
     name: str
-    cached: bool = False
-    """Whether the result is kept until a source changes."""
+    cached: bool | Literal["may_be_stale"] = False
+    """Whether the result is kept until a source changes; `"may_be_stale"` if also where a change may go unnoticed."""
     sources: tuple[str, ...] | None = None
-    """The fields that a cached tensor is derived from, `sources=("dim",)`; None for all config fields, parameters and buffers."""
+    """The fields that a cached tensor is derived from, `sources=("dim",)`; None for what its function mentions."""
+    cast: bool = False
+    """Whether a floating point result gets the module's dtype."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)

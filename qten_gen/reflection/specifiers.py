@@ -30,7 +30,7 @@ from ..read.dimensions import parse
 from .statement import ClassStatement
 from .values import value_of
 
-_SWITCHES = ("kw_only", "requires_grad", "persistent", "cached")
+_SWITCHES = ("kw_only", "requires_grad", "persistent", "cast")
 
 
 def field_source(name: str, annotation: TypeExpr, statement: ClassStatement) -> FieldSource:
@@ -90,8 +90,10 @@ def _value(specifier: str, position: int, keyword: str | None, given: object, wh
         return _names(keyword, given, where)
     if keyword in _SWITCHES:
         return _literal(bool(given))
-    if keyword == "sources" and isinstance(given, tuple):
-        return _literal(tuple(map(str, given)))
+    if keyword == "cached":
+        return _cached(given, where)
+    if keyword == "sources":
+        return _sources(given, where)
     return value_of(given)
 
 
@@ -102,6 +104,18 @@ def _names(keyword: str, given: object, where: str) -> Value:
     if not isinstance(given, str):
         raise DeclarationError(f"{where}: {keyword} must be a string, got {given!r}")
     return _literal(str.__str__(given))
+
+
+def _cached(given: object, where: str) -> Value:
+    if not isinstance(given, bool) and given != language.MAY_BE_STALE:
+        raise DeclarationError(f'{where}: cached must be True, False or "{language.MAY_BE_STALE}", got {given!r}')
+    return _literal(given if isinstance(given, bool) else language.MAY_BE_STALE)
+
+
+def _sources(given: object, where: str) -> Value:
+    if not isinstance(given, tuple) or not all(isinstance(name, str) for name in given):
+        raise DeclarationError(f"{where}: sources must be a tuple of strings, got {given!r}")
+    return _literal(tuple(str.__str__(name) for name in given))
 
 
 def _literal(constant: bool | str | tuple[str, ...]) -> Value:

@@ -1,7 +1,8 @@
 """A method changes a source of a cached virtual tensor through `.data`.
 
-A cached value is recomputed when the version counter of a source changes. `.data` is a second tensor with its own counter, so a
-write through it leaves the counter of the source unchanged. The module would go on using the old value, without an error.
+With `cached="may_be_stale"`, a value is recomputed when the version counter of a source changes. `.data` is a second tensor with
+its own counter, so a write through it leaves the counter of the source unchanged. The module would go on using the old value,
+without an error. With `cached=True` this cannot happen, because a value that is derived from a tensor is not kept.
 
 The rule looks at the methods of the class itself. It does not see writes from outside, such as `module.weight.data = ...`.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import BufferDecl, ModuleDecl, ParameterDecl, VirtualDecl
+from ..model import BufferDecl, ModuleDecl, ParameterDecl, VirtualDecl, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -26,7 +27,7 @@ class Decay(Module):
     size: int
     rate: Tensor = buffer("size", initializer=nn.init.ones_)
 
-    @virtual(cached=True)
+    @virtual(cached="may_be_stale")
     def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.exp(-self.rate)
 
@@ -44,7 +45,7 @@ class Decay(Module):
     size: int
     rate: Tensor = buffer("size", initializer=nn.init.ones_)
 
-    @virtual(cached=True)
+    @virtual(cached="may_be_stale")
     def factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.exp(-self.rate)
 
@@ -59,7 +60,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None or not isinstance(declaration, ModuleDecl):
         return
     tensors = tuple(f.name for f in declaration.fields if isinstance(f, ParameterDecl | BufferDecl))
-    derived = [f for f in declaration.fields if isinstance(f, VirtualDecl) and f.cached]
+    derived = [f for f in declaration.fields if isinstance(f, VirtualDecl) and f.cached == language.MAY_BE_STALE]
     for method in context.source.methods:
         for write in method.data_writes:
             names = [f.name for f in derived if write.name in (tensors if f.sources is None else f.sources)]

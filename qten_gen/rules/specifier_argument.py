@@ -42,10 +42,10 @@ _KEYWORDS = {
     language.FIELD: ("default", "default_factory", "kw_only"),
     language.PARAM: ("initializer", "dtype", "requires_grad", "when", "tie", "init"),
     language.BUFFER: ("initializer", "dtype", "persistent", "when", "init"),
-    language.VIRTUAL: ("cached", "sources"),
+    language.VIRTUAL: ("cached", "sources", "cast"),
 }
 _SPECIFIERS_OF_MODULES = ("param", "buffer", "submodule")
-_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cached", "init"})
+_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cast", "init"})
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
@@ -102,8 +102,23 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
     if keyword in _SWITCHES and not (isinstance(value, Value) and value.literal in ("True", "False")):
         got = value.text if isinstance(value, Value) else argument.text
         return f"{keyword} must be True or False, got {got}", f"write {keyword}=True or {keyword}=False"
+    if called == "virtual":
+        return _virtual_problem(keyword, value)
     if keyword == "init" and isinstance(value, Value) and value.literal == "True":
         return f"{called}(...) is never a constructor argument", "remove init=True"
+    return None
+
+
+def _virtual_problem(keyword: str, value: object) -> tuple[str, str] | None:
+    """What is wrong with `cached` or `sources`, and how to fix it."""
+    literal = value.literal if isinstance(value, Value) else None
+    given: object = None if literal is None else literal_eval(literal)
+    text = value.text if isinstance(value, Value) else ""
+    if keyword == "cached" and not (isinstance(given, bool) or given == language.MAY_BE_STALE):
+        expected = f'True, False or "{language.MAY_BE_STALE}"'
+        return f"cached must be {expected}, got {text}", "write cached=True"
+    if keyword == "sources" and not (isinstance(given, tuple) and _is_names(given)):
+        return f"sources must be a tuple of strings, got {text}", 'write sources=("dim",) for a config field'
     return None
 
 

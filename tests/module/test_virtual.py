@@ -2,69 +2,106 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch.nn.utils import parametrize
 
-from qten_gen import DeclarationError, Module, buffer, param, virtual
-
-from .declared import Block, batch
+from qten_gen import Module, buffer, param, virtual
 
 
 class Mask(Module):
-    """Counts how often its virtual tensors are computed."""
+    """Virtual tensors of several kinds."""
 
     size: int
-    calls: list[str]
     weight: nn.Parameter = param("size", initializer=nn.init.ones_)
 
     @virtual
     def fresh(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        self.calls.append("fresh")
         return torch.ones(self.size, dtype=dtype, device=device)
 
     @virtual(cached=True)
     def kept(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        self.calls.append("kept")
         return torch.ones(self.size, dtype=dtype, device=device)
 
-    @virtual(cached=True)
-    def scaled(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        self.calls.append("scaled")
-        return 2 * self.weight
+    @virtual
+    def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.ones(self.size, self.size, dtype=torch.bool).tril()
 
     @virtual
-    def whole(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+    def positions(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.arange(self.size)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return x * self.kept + self.scaled
+    @virtual
+    def rotary(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.polar(torch.ones(self.size), torch.arange(self.size).float())
+
+    @virtual
+    def single(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.arange(self.size, dtype=torch.float32)
+
+
+class Cast(Module):
+    """Virtual tensors that ask for the module's dtype, all of the wrong one."""
+
+    kind: torch.dtype
+    weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+
+    @virtual(cast=True)
+    def fresh(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.ones(2).to(self.kind)
+
+    @virtual(cached=True, cast=True)
+    def kept(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.ones(2).to(self.kind)
 
 
 def mask() -> Mask:
-    return Mask(3, [])
+    return Mask(3)
 
 
 def test_it_is_computed_on_every_read() -> None:
     module = mask()
     assert module.fresh is not module.fresh
-    assert module.calls == ["fresh", "fresh"]
 
 
 def test_it_follows_the_dtype_and_the_device_of_the_module() -> None:
     module = mask().double()
     assert module.fresh.dtype is torch.float64
-    assert Mask(3, [], device="meta").fresh.device.type == "meta"
+    assert Mask(3, device="meta").fresh.device.type == "meta"
 
 
-def test_the_result_is_cast_where_the_function_ignores_the_dtype() -> None:
-    assert mask().half().whole.dtype is torch.float16
+@pytest.mark.parametrize("name", ["causal", "positions", "rotary", "single"])
+def test_the_result_keeps_the_dtype_that_the_function_gives_it(name: str) -> None:
+    """Cast to the module's dtype, a mask would be added to scores, positions could not index, angles would be lost."""
+    function: Callable[..., Tensor] = Mask._specifiers[name].function  # type: ignore[union-attr, assignment] # a virtual tensor's
+    for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64):
+        module = mask().to(dtype)
+        expected: Tensor = function(module, dtype, torch.device("cpu"))
+        read: Tensor = getattr(module, name)
+        assert read.dtype is expected.dtype
+        assert torch.equal(read, expected)
+
+
+def test_a_boolean_mask_masks_in_attention() -> None:
+    module, states = mask().half(), torch.randn(1, 1, 3, 4)
+    masked = nn.functional.scaled_dot_product_attention(states, states, states, attn_mask=module.causal)
+    assert torch.equal(masked, nn.functional.scaled_dot_product_attention(states, states, states, is_causal=True))
+
+
+@pytest.mark.parametrize("name", ["fresh", "kept"])
+def test_a_declaration_can_ask_for_the_module_s_dtype(name: str) -> None:
+    """Floating point only, as nn.Module casts."""
+    assert getattr(Cast(torch.float32).half(), name).dtype is torch.float16
+    assert getattr(Cast(torch.float16), name).dtype is torch.float32
+    for kept in (torch.int64, torch.bool, torch.complex64):
+        assert getattr(Cast(kept).half(), name).dtype is kept
+
+
+def test_it_is_moved_to_the_device_that_the_function_ignored() -> None:
+    assert mask().to("meta").causal.is_meta
 
 
 def test_it_is_neither_in_the_state_dict_nor_among_the_buffers() -> None:
@@ -187,202 +224,3 @@ def test_a_subclass_can_build_on_the_inherited_one() -> None:
 
     assert Doubled().table.tolist() == [2, 2]
     assert Base().table.tolist() == [1, 1]
-
-
-def test_a_cached_one_is_computed_once() -> None:
-    module = mask()
-    assert module.kept is module.kept
-    assert module.calls == ["kept"]
-
-
-def change_config(module: Mask) -> None:
-    module.size = 4
-
-
-def move(module: Mask) -> None:
-    module.double()
-
-
-def change_in_place(module: Mask) -> None:
-    with torch.no_grad():
-        module.weight.mul_(2)
-
-
-def replace_a_parameter(module: Mask) -> None:
-    module.weight = nn.Parameter(torch.zeros(3))
-
-
-def spoil_the_value(module: Mask) -> None:
-    module.kept.zero_()
-
-
-@pytest.mark.parametrize("change", [change_config, move, change_in_place, replace_a_parameter, spoil_the_value])
-def test_a_change_makes_it_compute_again(change: Callable[[Mask], None]) -> None:
-    module = mask()
-    before = module.kept
-    module.calls.clear()
-    change(module)
-    module.calls.clear()
-    assert module.kept is not before
-    assert module.kept.eq(1).all()
-    assert module.calls == ["kept"]
-
-
-def test_a_value_that_takes_part_in_autograd_is_not_kept() -> None:
-    module = mask()
-    assert module.scaled is not module.scaled
-    for _ in range(2):
-        (gradient,) = torch.autograd.grad(module.scaled.sum(), module.weight)
-        assert gradient.tolist() == [2, 2, 2]
-
-
-def test_a_value_computed_without_gradients_is_not_shown_with_them() -> None:
-    module = mask()
-    with torch.no_grad():
-        assert not module.scaled.requires_grad
-    assert module.scaled.requires_grad
-
-
-def test_a_value_of_inference_mode_stays_there() -> None:
-    module = mask()
-    with torch.inference_mode():
-        assert module.kept.is_inference()
-    assert not module.kept.is_inference()
-
-
-@pytest.mark.parametrize(
-    "copied",
-    [
-        copy.deepcopy,
-        lambda module: pickle.loads(pickle.dumps(module)),
-        lambda module: module._replicate_for_data_parallel(),
-    ],
-)
-def test_copies_compute_their_own(copied: Callable[[Mask], Mask]) -> None:
-    module = mask()
-    first = module.kept
-    twin = copied(module)
-    assert torch.equal(twin.kept, first) and twin.kept is not first
-
-
-def test_nothing_is_kept_while_a_graph_is_traced() -> None:
-    block = Block(4)
-    compiled = torch.compile(block, fullgraph=True, backend="eager")
-    compiled(batch())
-    assert "_derived" not in vars(block)
-
-
-def test_nothing_is_kept_of_a_functional_transform() -> None:
-    module = mask()
-
-    def loss(weight: Tensor) -> Tensor:
-        out: Tensor = functional_call(module, {"weight": weight}, (torch.ones(3),))
-        return out.sum()
-
-    assert torch.func.grad(loss)(torch.ones(3)).tolist() == [2, 2, 2]
-    assert "_derived" not in vars(module)
-
-
-def test_nothing_is_kept_under_fake_tensors() -> None:
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    module = mask()
-    with FakeTensorMode(allow_non_fake_inputs=True):
-        assert type(module.kept).__name__ == "FakeTensor"
-    assert type(module.kept) is Tensor
-
-
-class Rotation(Module):
-    """A cached value that says what it is derived from."""
-
-    size: int
-    other: int
-    calls: list[str]
-    weight: nn.Parameter = param("size", initializer=nn.init.ones_)
-    base: Tensor = buffer("size", initializer=nn.init.ones_)
-
-    @virtual(cached=True, sources=("size", "base"))
-    def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-        self.calls.append("table")
-        return 2 * self.base[: self.size]
-
-
-def test_a_value_with_sources_is_computed_once() -> None:
-    rotation = Rotation(3, 0, [])
-    assert rotation.table is rotation.table
-    assert rotation.calls == ["table"] and list(rotation.state_dict()) == ["weight", "base"]
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda module: setattr(module, "size", 2),
-        lambda module: module.base.mul_(3),
-        lambda module: setattr(module, "base", torch.full((3,), 5.0)),
-        lambda module: module.double(),
-        lambda module: module.to("meta"),
-        lambda module: module.load_state_dict(Rotation(3, 0, []).state_dict()),
-        lambda module: module.load_state_dict(Rotation(3, 0, [], dtype=torch.float64).state_dict(), assign=True),
-        lambda module: module.table.zero_(),
-    ],
-)
-def test_a_change_of_a_source_or_a_move_makes_it_compute_again(change: Callable[[Rotation], object]) -> None:
-    rotation = Rotation(3, 0, [])
-    before = rotation.table
-    change(rotation)
-    after = rotation.table
-    assert after is not before
-    assert (after.dtype, after.device) == (rotation.weight.dtype, rotation.weight.device)
-    assert after.is_meta or torch.equal(after, 2 * rotation.base[: rotation.size])
-
-
-def test_a_change_of_anything_else_does_not() -> None:
-    rotation = Rotation(3, 0, [])
-    before = rotation.table
-    rotation.other = 1
-    with torch.no_grad():
-        rotation.weight.mul_(2)
-    assert rotation.table is before
-
-
-def test_a_value_with_sources_is_kept_for_each_grad_mode() -> None:
-    rotation = Rotation(3, 0, [])
-    with torch.no_grad():
-        before = rotation.table
-    assert rotation.table is not before
-
-
-def test_a_value_of_a_frozen_parameter_is_computed_again_with_gradients_once_it_is_not_frozen() -> None:
-    module = mask().requires_grad_(False)
-    assert module.scaled is module.scaled
-    module.requires_grad_(True)
-    (gradient,) = torch.autograd.grad(module.scaled.sum(), module.weight)
-    assert gradient.tolist() == [2, 2, 2]
-
-
-def test_a_value_kept_with_gradients_enabled_is_kept_without_them() -> None:
-    rotation = Rotation(3, 0, [])
-    before = rotation.table
-    with torch.no_grad():
-        assert rotation.table is before
-
-
-def test_a_trace_and_a_dispatch_mode_compute_it_anew() -> None:
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    rotation = Rotation(3, 0, [])
-    assert type(rotation.table) is Tensor
-    with FakeTensorMode(allow_non_fake_inputs=True):
-        assert type(rotation.table).__name__ == "FakeTensor"
-    assert type(rotation.table) is Tensor
-
-
-def test_a_source_that_is_not_a_field_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="QG312 .*sise is not a config field, parameter or buffer of Misspelt"):
-
-        class Misspelt(Module):
-            size: int
-
-            @virtual(cached=True, sources=("sise",))
-            def ramp(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-                return torch.arange(self.size)

@@ -41,6 +41,7 @@ CALLS = [
     'submodule(nn.Embedding, 3, 4, initializer="normal", tie="dim")',
     "virtual(cached=True)",
     'virtual(cached=True, sources=("dim",))',
+    'virtual(cached="may_be_stale", cast=True)',
 ]
 
 NAMES: dict[str, object] = {**{name: getattr(qten_gen, name) for name in qten_gen.__all__}, "nn": nn, "torch": torch}

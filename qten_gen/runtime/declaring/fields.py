@@ -29,6 +29,9 @@ Initializer = Callable[[Tensor], object]
 Materializer = Callable[[Any, torch.dtype, torch.device], V]
 """Computes a derived tensor: a method of the module, which is why `self` can be anything."""
 
+Cached = bool | Literal["may_be_stale"]
+"""Whether a derived tensor is kept: never, where nothing that it is derived from can have changed, or on trust."""
+
 Dimension = int | str
 """A size: a number, or an expression over config fields such as `"3*dim"`."""
 
@@ -115,12 +118,14 @@ class Virtual(Generic[T_co]):
     """A function decorated with `virtual`. A type checker reads it as a read-only attribute of the function's result type."""
 
     function: Callable[..., T_co]
-    cached: bool = False
+    cached: Cached = False
     sources: tuple[str, ...] | None = None
-    """Names of the fields that a cached value is derived from; None for all config fields, parameters and buffers."""
+    """Names of the fields that a cached value is derived from; None for what the function reads."""
+    cast: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
-        return RecordedCall(language.VIRTUAL, (self.function,), _given(cached=self.cached, sources=self.sources))
+        options = _given(cached=self.cached, sources=self.sources, cast=self.cast or None)
+        return RecordedCall(language.VIRTUAL, (self.function,), options)
 
     if TYPE_CHECKING:
 
@@ -310,31 +315,40 @@ def submodule(
 def virtual(function: Materializer[V], /) -> Virtual[V]: ...
 @overload
 def virtual(
-    *, cached: bool = False, sources: tuple[str, ...] | None = None
+    *, cached: Cached = False, sources: tuple[str, ...] | None = None, cast: bool = False
 ) -> Callable[[Materializer[V]], Virtual[V]]: ...
 def virtual(
-    function: Materializer[V] | None = None, /, *, cached: bool = False, sources: tuple[str, ...] | None = None
+    function: Materializer[V] | None = None,
+    /,
+    *,
+    cached: Cached = False,
+    sources: tuple[str, ...] | None = None,
+    cast: bool = False,
 ) -> Virtual[V] | Callable[[Materializer[V]], Virtual[V]]:
     """Decorate a method of a Module: its result becomes a read-only attribute that follows the module's dtype and device.
 
     The method is called when the attribute is read, with the dtype and device of the module's first parameter (see
-    `qten_gen.runtime.module.virtual_tensors`), and its result is cast to them. It is never in the state dict.
+    `qten_gen.runtime.module.virtual_tensors`). Its result is moved to the device, and keeps the dtype that it has. It is never in
+    the state dict.
 
         @virtual(cached=True)
         def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-            return torch.ones(self.dim, self.dim, dtype=dtype, device=device).tril()
+            return torch.ones(self.dim, self.dim, dtype=torch.bool, device=device).tril()
 
     Args:
         function: The method, where the decorator is used without parentheses.
-        cached: Keep the result until the dtype, the device, a config field, or one of the module's own parameters and
-            buffers changes. Leave it off where the method reads a submodule, or what changes through `.data`:
-            `p.data = q` and `p.data.mul_(2)` are seen by no version counter.
-        sources: The config fields, parameters and buffers that the method reads, where a cached value is to be looked up
-            faster: only these are compared then.
+        cached: With True, the result is kept until something that it is derived from changes, and only where that is certain
+            to be noticed: where the method reads no tensor, no child module, and no list or other object that can change, and
+            not under autocast. With `"may_be_stale"`, results derived from the module's own parameters and buffers are kept
+            too, as long as their version counters stay. Fused optimizers, collectives, FSDP, NumPy and `.data` change tensors
+            without counting, and then the attribute shows an old value.
+        sources: The config fields, parameters and buffers that the method reads, where other attributes that it mentions do
+            not matter: only these are compared then.
+        cast: Whether a floating point result is cast to the module's dtype. Other results are not.
     """
     if function is not None:
         return Virtual(function)
-    return lambda function: Virtual(function, cached, sources)
+    return lambda function: Virtual(function, cached, sources, cast)
 
 
 def const(value: T) -> T:

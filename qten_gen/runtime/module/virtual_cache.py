@@ -1,36 +1,32 @@
-"""The cache of `@virtual(cached=True)`: values that are kept until something that they are derived from changes.
+"""The cache of `@virtual(cached=True)`: values that are kept while nothing that they are derived from can have changed.
 
-A module keeps them in its instance dict together with the sources: the objects, and for a tensor its version counter and whether
-it requires a gradient. A read compares the sources with those of now, so nothing has to announce a change. Only `_apply` and
-loading a state dict, which may change a dtype or device, clear the cache.
+A module keeps them in its instance dict together with all that they were derived from. A read compares that with what is there
+now, so nothing has to announce a change. Version counters cannot prove that a tensor is unchanged: fused optimizers, collectives,
+NumPy and `.data` write without counting. So a value that is derived from tensors is kept only where the declaration says
+`cached="may_be_stale"`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, is_grad_enabled
-from torch._C import _is_tracing, _len_torch_dispatch_stack
+from torch import Tensor, get_default_dtype, is_grad_enabled
+from torch._C import _is_any_autocast_enabled, _is_tracing, _len_torch_dispatch_stack
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
-from ..declaring.fields import Virtual
+from ..declaring.fields import Cached, Virtual
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
+from .virtual_reads import TensorReads
+from .virtual_sources import Source, attribute_sources, contents, has_own_memory, tensor_source
 from .virtual_tensors import compute, dtype_device_source, virtual
 
+_SINGLE_STREAM = ("cpu", "meta", "mps")
+"""Devices on which what was computed earlier is there for everything that follows."""
 
-class _Source(NamedTuple):
-    """Something that a value was computed from, as it was then."""
-
-    home: str | None
-    """`_parameters` or `_buffers`; None for the instance dict."""
-    name: str
-    value: Any
-    version: int | None
-    """The version counter of a tensor; None for anything else."""
-    requires_grad: bool
+_is_capturing: Callable[[], bool] = torch.cuda.is_current_stream_capturing
 
 
 class _Kept(NamedTuple):
@@ -39,16 +35,27 @@ class _Kept(NamedTuple):
     owner: type[ModuleBase]
     value: Tensor
     version: int
+    dtype: torch.dtype
+    device: torch.device
+    stream: int | None
+    """The stream of a GPU that the value was computed on."""
+    default_dtype: torch.dtype
+    training: bool
     grad_mode: bool
     """A value that was computed with gradients enabled and has none is right without them too, but not the other way round."""
-    sources: tuple[_Source, ...]
+    sources: tuple[Source, ...]
 
 
 def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
-    """`virtual`, kept until a source changes: those declared, or every config field, parameter and buffer of the module.
+    """`virtual`, kept until something changes that the value is derived from.
 
-    Changes through `.data`, in submodules, and inside a list or dict that is a config field are not seen. Nothing is kept while
-    a graph is traced, under a dispatch mode or a functorch transform, or where the value takes part in autograd.
+    A read compares the dtype and device that the function gets, the training mode, torch's default dtype, and the sources: those
+    declared, else the attributes that the code of the function mentions. A value is not kept where it is derived from a tensor,
+    a child module, or an object that can change in place. With `cached="may_be_stale"`, it may be derived from parameters and
+    buffers of the module, which are compared by their version counters. Global variables count as constants.
+
+    Nothing is kept or read while a graph is traced, under autocast, or under a dispatch mode. Nothing is kept in inference mode,
+    under a functorch transform, while a CUDA graph is captured, or where the value takes part in autograd.
 
     Returns:
         A tensor as `virtual` returns it. Two reads may give the same object: do not change it in place.
@@ -56,7 +63,6 @@ def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Te
     Raises:
         RuntimeError: the method raised AttributeError, which Python would take for a missing attribute.
         TypeError: the method returned something other than a tensor.
-        ValueError: a declared source is not a config field, parameter or buffer.
     """
     return getter(owner, name)(module)
 
@@ -71,73 +77,115 @@ def getter(owner: type[ModuleBase], name: str) -> Callable[[ModuleBase], Tensor]
         if VIRTUAL_CACHE in state:
             kept = state[VIRTUAL_CACHE].get(name)
             if kept is not None:
-                declared_by, value, version, grad_mode, sources = kept
+                declared_by, value, version, dtype, device, stream, default_dtype, training, grad_mode, sources = kept
                 if (
                     declared_by is owner
                     and value._version == version
+                    and not value.requires_grad
+                    and state["training"] is training
                     and (grad_mode or not is_grad_enabled())
+                    and get_default_dtype() is default_dtype
+                    and not _is_any_autocast_enabled()
                     and not _len_torch_dispatch_stack()
                     and not _is_tracing()
+                    and (stream is None or (_stream(device) == stream and not _is_capturing()))
                 ):
-                    for home, key, source, seen, requires_grad in sources:
-                        found: Any = (state if home is None else state[home]).get(key)
-                        if found is not source:
-                            break
-                        if seen is not None and (found._version != seen or found.requires_grad is not requires_grad):
-                            break
-                    else:
-                        return value  # type: ignore[no-any-return] # a tensor: `_computed` has put it there
+                    like = type(module)._dtype_device_source
+                    found: Any = state["_parameters"].get(like)
+                    if found is None:
+                        found = state["_buffers"].get(like)
+                    if (
+                        dtype_device_source(module) == (dtype, device)
+                        if found is None
+                        else found.dtype is dtype and found.device == device
+                    ):
+                        for home, key, source, look, seen in sources:
+                            found = (state if home is None else state[home]).get(key)
+                            if found is not source or (look is not None and look(found) != seen):
+                                break
+                        else:
+                            return value  # type: ignore[no-any-return] # a tensor: `_computed` has put it there
         return _computed(module, owner, name)
 
     return read
 
 
 def _computed(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
-    """Compute a value, and keep it with its sources where that is safe.
-
-    Raises:
-        ValueError: a declared source is not a config field, parameter or buffer.
-    """
+    """Compute a value, and keep it with its sources where nothing that it is derived from can change unnoticed."""
+    dtype, device = dtype_device_source(module)
+    if not _may_keep(device) or _was_refused(module, owner, name):
+        return compute(module, owner, name, dtype, device)
     specifier = owner._specifiers[name]
     assert isinstance(specifier, Virtual)
-    dtype, device = dtype_device_source(module)
-    if not _may_keep():
-        return compute(module, owner, name, dtype, device)
-    try:
-        sources = tuple(_sources(module, name, specifier.sources))
-    except RuntimeError:  # tensors of inference mode have no versions
-        return compute(module, owner, name, dtype, device)
     grad_mode = is_grad_enabled()
-    value = compute(module, owner, name, dtype, device)
-    if type(value) is Tensor and not value.requires_grad and not value.is_inference():
-        kept = _Kept(owner, value, value._version, grad_mode, sources)
-        vars(module).setdefault(VIRTUAL_CACHE, {})[name] = kept
+    now = (dtype, device, _stream(device), get_default_dtype(), module.training, grad_mode)
+    attributes = attribute_sources(module, specifier.function, specifier.sources)
+    if attributes is None:
+        _refuse(module, owner, name, with_gradients=False)
+        return compute(module, owner, name, dtype, device)
+    reads = TensorReads()
+    with reads:
+        value = compute(module, owner, name, dtype, device)
+    reads.add(value)
+    sources = _all_sources(module, attributes, reads, specifier.cached)
+    if sources is None or type(value) is not Tensor or value.is_inference() or not has_own_memory(value):
+        _refuse(module, owner, name, with_gradients=False)
+    elif value.requires_grad:
+        _refuse(module, owner, name, with_gradients=True)
+    else:
+        vars(module).setdefault(VIRTUAL_CACHE, {})[name] = _Kept(owner, value, value._version, *now, sources)
     return value
 
 
-def _sources(module: ModuleBase, name: str, declared: tuple[str, ...] | None) -> Iterator[_Source]:
-    """What the value of `name` is derived from, as it is now: the declared sources, else every field of the module itself."""
-    state = module.__dict__
-    if declared is None:
-        declared = (*module._config, *module._parameters, *module._buffers)
-    for source in declared:
-        home = next((home for home in ("_parameters", "_buffers") if source in state[home]), None)
-        if home is None and not (source in module._config and source in state):
-            raise ValueError(
-                f"{type(module).__name__}.{name}: {source!r} in sources is not a config field, parameter or buffer "
-                "of the module"
-            )
-        value: Any = (state if home is None else state[home])[source]
-        if home is None or value is None:
-            yield _Source(home, source, value, None, False)
+def _all_sources(
+    module: ModuleBase, attributes: tuple[Source, ...], reads: TensorReads, cached: Cached
+) -> tuple[Source, ...] | None:
+    """What a value was derived from; None where something in it can change unnoticed."""
+    if not reads.is_complete:
+        return None
+    found = list(attributes)
+    others = {id(kept.value): kept for kept in _kept_values(module)}
+    for read in reads:
+        if id(read.tensor) in others:  # another virtual tensor of the module
+            found += others[id(read.tensor)].sources
         else:
-            yield _Source(home, source, value, value._version, value.requires_grad)
+            source = tensor_source(module, read)
+            if source is None:
+                return None
+            found.append(source)
+    if cached != "may_be_stale" and any(source.look is contents for source in found):
+        return None
+    return tuple(found)
 
 
-def _may_keep() -> bool:
+def _kept_values(module: ModuleBase) -> list[_Kept]:
+    cache: dict[object, object] = vars(module).get(VIRTUAL_CACHE, {})
+    return [kept for kept in list(cache.values()) if isinstance(kept, _Kept)]
+
+
+def _refuse(module: ModuleBase, owner: type[ModuleBase], name: str, with_gradients: bool) -> None:
+    """Note that a value cannot be kept (or cannot where gradients are recorded), so that later reads only compute it."""
+    vars(module).setdefault(VIRTUAL_CACHE, {})[owner, name] = with_gradients
+
+
+def _was_refused(module: ModuleBase, owner: type[ModuleBase], name: str) -> bool:
+    with_gradients: bool | None = vars(module).get(VIRTUAL_CACHE, {}).get((owner, name))
+    return with_gradients is False or (with_gradients is True and is_grad_enabled())
+
+
+def _may_keep(device: torch.device) -> bool:
+    """Whether what is computed now is right for later reads, as far as torch's modes and the device say."""
     return (
         not torch.compiler.is_compiling()
         and torch._C._len_torch_dispatch_stack() == 0
         and peek_interpreter_stack() is None
         and torch._C._get_tracing_state() is None
+        and not _is_any_autocast_enabled()
+        and not torch.is_inference_mode_enabled()
+        and (device.type in _SINGLE_STREAM or (device.type == "cuda" and not _is_capturing()))
     )
+
+
+def _stream(device: torch.device) -> int | None:
+    """The stream of a GPU that is current. What another one computed may not be there yet."""
+    return torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else None

@@ -1,7 +1,8 @@
 """Virtual tensors: attributes of a Module that a method decorated with `virtual` computes when they are read.
 
 The method gets the dtype and device of one tensor of the module: its first parameter without a dtype of its own, else such a
-buffer, else an empty buffer registered for the purpose. So a virtual tensor follows `.to()` without being in the state dict.
+buffer, else an empty buffer registered for the purpose. So a virtual tensor follows `.to()` without being in the state dict. What
+the method returns keeps its dtype: a mask stays boolean, and positions stay integers.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ def virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
     """Compute the virtual tensor that `owner` declares as `name`.
 
     Returns:
-        What the method returns, of any shape, cast to the dtype and device that `dtype_device_source` gives.
+        What the method returns, of any shape and dtype, on the device that `dtype_device_source` gives. With `cast=True`, a
+        floating point result has the dtype that it gives too.
 
     Raises:
         RuntimeError: the method raised AttributeError, which Python would take for a missing attribute.
@@ -51,7 +53,7 @@ def dtype_device_source(module: ModuleBase) -> tuple[torch.dtype, torch.device]:
 
 
 def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """What the function of a virtual tensor gives, brought to a dtype and device; see `virtual` for the errors."""
+    """What the function of a virtual tensor gives, brought to a device, and cast where that is declared; see `virtual`."""
     specifier = owner._specifiers[name]
     assert isinstance(specifier, Virtual)
     try:
@@ -60,6 +62,6 @@ def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch
         raise RuntimeError(f"{type(module).__name__}.{name} could not be computed: {error}") from error
     if not isinstance(value, Tensor):
         raise TypeError(f"{type(module).__name__}.{name}: expected a tensor, got {type(value).__name__}")
-    if value.dtype != dtype or value.device != device:
-        value = value.to(device=device, dtype=dtype)
-    return value
+    if specifier.cast and value.dtype != dtype and value.is_floating_point():
+        return value.to(device=device, dtype=dtype)
+    return value if value.device == device else value.to(device=device)

@@ -1,0 +1,353 @@
+"""Whatever is done to a module, a cached virtual tensor is what its function would compute now."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import random
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn.utils import parametrizations, parametrize, prune
+
+from .derived import Derived, compare, compare_everywhere, derived, read_all
+
+OPTIMIZERS = [
+    cls
+    for cls in vars(torch.optim).values()
+    if isinstance(cls, type) and issubclass(cls, torch.optim.Optimizer) and cls is not torch.optim.Optimizer
+]
+# torch gives these no types.
+swapped: Callable[..., object] = torch.utils.swap_tensors
+prune_smallest: Callable[..., object] = prune.l1_unstructured
+prune_any: Callable[..., object] = prune.random_unstructured
+make_pruning_permanent: Callable[..., object] = prune.remove
+
+VARIANTS: list[Mapping[str, bool]] = [{}, {"foreach": True}, {"fused": True}, {"capturable": True}]
+
+
+def stepped(cls: type[torch.optim.Optimizer], variant: Mapping[str, bool], module: Derived) -> bool:
+    """Take a step with every tensor of the module, buffers too. False where the optimizer refuses the variant here."""
+    sparse = cls is torch.optim.SparseAdam
+    tensors = [module.weight, module.fixed, module.running, module.child.weight]
+    if cls is torch.optim.Muon:
+        tensors = tensors[:1]
+    for tensor in tensors:
+        gradient = torch.full_like(tensor, 0.5)
+        tensor.grad = gradient.to_sparse() if sparse else gradient
+    make: Callable[..., torch.optim.Optimizer] = cls
+    try:
+        optimizer = make(tensors, lr=0.5, **variant)
+        optimizer.step(lambda: 0.0)
+    except (RuntimeError, AssertionError, ValueError) as error:
+        assert variant, error
+        return False
+    return True
+
+
+@pytest.mark.parametrize("cls", OPTIMIZERS, ids=lambda cls: cls.__name__)
+def test_after_a_step_of_every_optimizer(cls: type[torch.optim.Optimizer]) -> None:
+    done = []
+    for variant in VARIANTS:
+        if all(name in inspect.signature(cls).parameters for name in variant):
+            module = derived()
+            before = module.weight.detach().clone()
+            if stepped(cls, variant, module):
+                assert not torch.equal(module.weight, before), variant
+                done.append(variant)
+            compare_everywhere(module)
+    assert {} in done
+    if cls in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.Adagrad):
+        assert {"fused": True} in done
+
+
+def write_through_numpy(module: Derived) -> None:
+    module.running.numpy()[:] = 5
+    module.fixed.detach().numpy()[:] = 7
+
+
+def write_through_another_view_of_the_memory(module: Derived) -> None:
+    running = module.running.detach()
+    memory = torch.empty(0, dtype=running.dtype).set_(running.untyped_storage(), 0, running.shape)  # type: ignore[call-overload] # torch's stub lacks this one
+    memory.fill_(4)
+
+
+def write_through_shared_memory(module: Derived) -> None:
+    module.share_memory()
+    read_all(module)
+    write_through_another_view_of_the_memory(module)
+
+
+def write_through_data(module: Derived) -> None:
+    for tensor in (module.weight, module.fixed, module.running, module.child.weight):
+        tensor.data.mul_(3)
+
+
+def replace_data(module: Derived) -> None:
+    for tensor in (module.weight, module.fixed, module.running, module.child.weight):
+        tensor.data = torch.full_like(tensor, 6)
+
+
+def replace_data_by_another_dtype(module: Derived) -> None:
+    for tensor in (module.weight, module.fixed, module.running):
+        tensor.data = tensor.data.half()
+
+
+def swap_tensors(module: Derived) -> None:
+    for tensor in (module.weight, module.fixed, module.child.weight):
+        swapped(tensor, nn.Parameter(torch.full_like(tensor, 8), tensor.requires_grad))
+
+
+def swap_a_dtype(module: Derived) -> None:
+    swapped(module.weight, nn.Parameter(module.weight.detach().double()))
+
+
+def convert_by_swapping(module: Derived) -> None:
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        module.double()
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(False)
+
+
+def replace_tensors(module: Derived) -> None:
+    module.weight = nn.Parameter(torch.full((3, 3), 2.0, dtype=torch.float64))
+    module.running = torch.full((3,), 9.0)
+
+
+def parametrized(module: Derived) -> None:
+    parametrizations.weight_norm(module, "weight")
+    parametrize.register_parametrization(module, "fixed", nn.Softplus())
+    compare_everywhere(module)
+    with torch.no_grad():
+        module.get_parameter("parametrizations.fixed.original").add_(1)
+    compare_everywhere(module)
+    with parametrize.cached():
+        compare_everywhere(module)
+    parametrize.remove_parametrizations(module, "fixed")
+
+
+def pruned(module: Derived) -> None:
+    prune_smallest(module, "fixed", amount=1)
+    prune_any(module, "weight", amount=0.5)
+    compare_everywhere(module)
+    make_pruning_permanent(module, "fixed")
+
+
+def call_functionally(module: Derived) -> None:
+    state = {name: torch.full_like(tensor, 3).double() for name, tensor in module.state_dict().items()}
+    functional_call(module, state, (torch.ones(3, dtype=torch.float64),))  # its forward compares
+
+
+def assign_a_state(module: Derived) -> None:
+    module.load_state_dict(Derived(3, [], dtype=torch.float64).state_dict(), assign=True)
+
+
+def change_the_child(module: Derived) -> None:
+    module.child.rate = 5
+    with torch.no_grad():
+        module.child.weight.add_(1)
+
+
+def replace_the_child(module: Derived) -> None:
+    module.child = type(module.child)(3)
+    module.child.rate = 11
+
+
+def change_attributes(module: Derived) -> None:
+    module.size, module.scale, module.limits = 2, 4.0, (3,)
+
+
+def patch_a_method(module: Derived) -> None:
+    module._offset = lambda: 40  # type: ignore[method-assign] # what the test is about
+
+
+def spoil_values(module: Derived) -> None:
+    with torch.no_grad():
+        module.cached_table.fill_(13)
+    module.cached_product.requires_grad_()
+
+
+def toggle_gradients(module: Derived) -> None:
+    module.requires_grad_(False)
+    read_all(module)
+    module.requires_grad_(True)
+
+
+def through_meta(module: Derived) -> None:
+    module.to("meta")
+    compare_everywhere(module)
+    module.to_empty(device="cpu")
+    for tensor in (*module.parameters(), *module.buffers()):
+        tensor.data.zero_()
+
+
+def read_in_another_thread(module: Derived) -> None:
+    failures: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            compare_everywhere(module)
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+
+
+def fill_with(value: float) -> Callable[[Derived], object]:
+    def change(module: Derived) -> None:
+        with torch.no_grad():
+            torch._foreach_mul_([module.fixed, module.running, module.weight], value)
+
+    change.__name__ = f"multiply_by_{value}"
+    return change
+
+
+EVENTS: list[Callable[[Derived], object]] = [
+    write_through_numpy,
+    write_through_another_view_of_the_memory,
+    write_through_shared_memory,
+    write_through_data,
+    replace_data,
+    replace_data_by_another_dtype,
+    swap_tensors,
+    swap_a_dtype,
+    convert_by_swapping,
+    replace_tensors,
+    parametrized,
+    pruned,
+    call_functionally,
+    assign_a_state,
+    change_the_child,
+    replace_the_child,
+    change_attributes,
+    patch_a_method,
+    spoil_values,
+    toggle_gradients,
+    through_meta,
+    read_in_another_thread,
+    fill_with(2),
+    lambda module: module.steps.append(2),
+    lambda module: module.eval(),
+    lambda module: module.train(False).train(),
+    lambda module: module.half(),
+    lambda module: module.to(torch.bfloat16),
+    lambda module: module.double().float(),
+    lambda module: module.load_state_dict(Derived(3, []).requires_grad_(False).state_dict()),
+]
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.__name__)
+def test_after_an_event(event: Callable[[Derived], object]) -> None:
+    module = derived()
+    event(module)
+    compare_everywhere(module)
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+MODES: list[Callable[[], AbstractContextManager[object]]] = [
+    torch.no_grad,
+    torch.enable_grad,
+    torch.inference_mode,
+    lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+    lambda: torch.autocast("cpu", dtype=torch.float16),
+    lambda: default_dtype(torch.float64),
+    lambda: torch.device("cpu"),
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_in_a_mode_and_after_it(mode: Callable[[], AbstractContextManager[object]]) -> None:
+    for module in (derived(), Derived(3, [1])):
+        with mode():
+            compare_everywhere(module)
+        compare_everywhere(module)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_after_random_events_in_random_modes(seed: int) -> None:
+    choose = random.Random(seed)
+    module = Derived(3, [1])
+    for event in choose.sample(EVENTS, 6):
+        with choose.choice(MODES)():
+            compare(module)
+        try:
+            event(module)
+        except (RuntimeError, AttributeError, TypeError, ValueError, KeyError):
+            break  # two events that do not go together, in torch as well
+        compare_everywhere(module)
+
+
+def replicated(module: Derived) -> Derived:
+    """A copy as DataParallel makes it: its parameters are plain attributes."""
+    replica = module._replicate_for_data_parallel()
+    vars(replica).update(module._parameters)
+    return replica
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.deepcopy,
+        copy.copy,
+        lambda module: pickle.loads(pickle.dumps(module)),
+        replicated,
+    ],
+)
+def test_in_a_copy(copied: Callable[[Derived], Derived]) -> None:
+    module = derived()
+    twin = copied(module)
+    assert "_derived" in vars(module) and "_derived" not in vars(twin)
+    compare_everywhere(twin)
+    twin.double()
+    compare_everywhere(twin)
+
+
+def test_in_compiled_code() -> None:
+    """The compiled code must hold no value as a constant that depends on what changes."""
+
+    def everything(module: Derived) -> list[Tensor]:
+        return [module.cached_table, module.cached_by_mode, module.cached_of_running, module.cached_of_fixed]
+
+    def expected(module: Derived) -> list[Tensor]:
+        return [module.table, module.by_mode, module.of_running, module.of_fixed]
+
+    module = derived()
+    compiled = torch.compile(everything, backend="eager", fullgraph=True)
+    for change in (read_all, fill_with(2), lambda m: m.eval(), change_attributes, lambda m: m.double()):
+        change(module)
+        for found, wanted in zip(compiled(module), expected(module), strict=True):
+            assert found.dtype == wanted.dtype and torch.equal(found, wanted)
+        compare_everywhere(module)
+
+
+def test_in_functional_transforms() -> None:
+    module = derived()
+
+    def total(weight: Tensor) -> Tensor:
+        out: Tensor = functional_call(module, {"weight": weight}, (torch.ones(3),))
+        return out.sum()
+
+    torch.func.grad(total)(torch.ones(3, 3))
+    torch.vmap(lambda x: x * module.cached_table)(torch.ones(2, 3))
+    compare_everywhere(module)

@@ -1,0 +1,411 @@
+"""What `@virtual(cached=...)` keeps, and for how long. `test_virtual_anything` checks that it is never wrong."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from qten_gen import DeclarationError, Module, buffer, param, submodule, virtual
+
+from .declared import Block, batch
+
+CALLS: Counter[str] = Counter()
+ARRAY: Any = torch.ones(3).numpy().copy()
+swapped: Callable[..., object] = torch.utils.swap_tensors  # torch gives it no types
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """A config field that cannot change."""
+
+    rows: int
+    columns: tuple[int, ...]
+
+
+class Mask(Module):
+    """Values that are derived from attributes."""
+
+    size: int
+    shape: Shape = Shape(2, (3,))  # it is frozen
+    factor: ClassVar[int] = 2
+    weight: nn.Parameter = param("size", initializer=nn.init.ones_)
+    norm: nn.LayerNorm = submodule(nn.LayerNorm, "size")
+
+    @virtual(cached=True)
+    def kept(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        CALLS["kept"] += 1
+        return torch.ones(self.size, dtype=dtype, device=device)
+
+    @virtual(cached=True)
+    def shaped(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return self._filled(self.factor).to(dtype)
+
+    @virtual(cached=True)
+    def built(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        total: Tensor = self.kept + self.shaped.sum()
+        return total
+
+    @virtual(cached=True)
+    def rows(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.zeros(self.weight.shape[0], len(self.weight), dtype=self.weight.dtype, device=device)
+
+    @virtual(cached=True)
+    def scaled(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return 2 * self.weight
+
+    def _filled(self, value: int) -> Tensor:
+        return torch.full((self.shape.rows, *self.shape.columns), value)
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = self.norm(x * self.kept) + self.scaled
+        return out
+
+
+class Trusting(Module):
+    """Values that are derived from tensors, and kept until a version counter changes."""
+
+    size: int
+    other: int
+    weight: nn.Parameter = param("size", initializer=nn.init.ones_)
+    base: Tensor = buffer("size", initializer=nn.init.ones_)
+
+    @virtual(cached="may_be_stale")
+    def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        CALLS["table"] += 1
+        return 2 * self.base[: self.size]
+
+    @virtual(cached="may_be_stale", sources=("weight",))
+    def scaled(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return 2 * self.weight
+
+    @virtual(cached=True)
+    def shifted(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return self.table + 1
+
+
+def mask() -> Mask:
+    CALLS.clear()
+    return Mask(3)
+
+
+def trusting() -> Trusting:
+    CALLS.clear()
+    return Trusting(3, 0)
+
+
+@pytest.mark.parametrize("name", ["kept", "shaped", "built", "rows"])
+def test_what_is_derived_from_attributes_is_computed_once(name: str) -> None:
+    module = mask()
+    assert getattr(module, name) is getattr(module, name)
+    assert CALLS["kept"] <= 1
+
+
+def change_config(module: Mask) -> None:
+    module.size = 4
+
+
+def replace_the_parameter(module: Mask) -> None:
+    module.weight = nn.Parameter(torch.ones(3, dtype=torch.float64))
+
+
+def set_the_data(module: Mask) -> None:
+    module.weight.data = module.weight.data.double()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        change_config,
+        replace_the_parameter,
+        set_the_data,
+        lambda module: module.half(),
+        lambda module: module.eval(),
+        lambda module: module.to("meta"),
+        lambda module: module.kept.zero_(),
+        lambda module: module.kept.requires_grad_(),
+    ],
+)
+def test_a_change_makes_it_compute_again(change: Callable[[Mask], object]) -> None:
+    module = mask()
+    before = module.kept
+    change(module)
+    assert module.kept is not before
+    assert CALLS["kept"] == 2
+    assert module.kept is module.kept
+
+
+def test_a_change_of_what_the_function_does_not_read_does_not() -> None:
+    module = mask()
+    before = module.kept, module.shaped
+    with torch.no_grad():
+        module.weight.mul_(2)
+        assert (module.kept, module.shaped)[0] is before[0]
+    torch.optim.SGD(module.parameters(), lr=1.0).step()
+    module.shape = Shape(1, ())
+    module.norm = nn.LayerNorm(4)
+    assert module.kept is before[0]
+    assert module.shaped is not before[1]
+
+
+def test_what_is_derived_from_the_shape_of_a_tensor_is_kept_as_long_as_it_has_that_shape() -> None:
+    module = mask()
+    before = module.rows
+    with torch.no_grad():
+        module.weight.mul_(2)
+    assert module.rows is before
+    module.weight.data = torch.ones(5)
+    assert module.rows.shape == (5, 5)
+
+
+def test_what_is_derived_from_a_tensor_is_not_kept() -> None:
+    module = mask().requires_grad_(False)
+    assert module.scaled is not module.scaled
+    assert trusting().shifted is not trusting().shifted
+
+
+def test_what_is_derived_from_something_that_can_change_in_place_is_not_kept() -> None:
+    class Listed(Module):
+        sizes: list[int]
+        other: list[int]
+
+        @virtual(cached=True)
+        def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.tensor(self.sizes, dtype=dtype, device=device)
+
+        @virtual(cached=True)
+        def ones(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.ones(2, dtype=dtype, device=device)
+
+    listed = Listed([1], [2])
+    assert listed.table is not listed.table
+    assert listed.ones is listed.ones
+
+
+def test_what_is_derived_from_a_child_is_not_kept() -> None:
+    class Parent(Module):
+        layer: nn.Linear = submodule(nn.Linear, 2, 2)
+
+        @virtual(cached=True)
+        def zeros(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.zeros(self.layer.in_features)
+
+        @virtual(cached=True)
+        def counted(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.zeros(len(list(self.children())))
+
+    parent = Parent()
+    assert parent.zeros is not parent.zeros
+    assert parent.counted is not parent.counted
+
+
+def test_an_attribute_that_comes_later_hides_that_of_the_class() -> None:
+    module = mask()
+    assert module.shaped.eq(2).all()
+    vars(module)["factor"] = 3
+    assert module.shaped.eq(3).all()
+
+
+def test_what_is_read_in_a_loop_is_not_recorded_again_where_it_cannot_be_kept() -> None:
+    module = mask()
+    with torch.no_grad():
+        assert module.scaled is not module.scaled
+    assert list(vars(module)["_derived"].values()) == [False]
+
+
+def test_memory_that_is_not_torch_s_is_not_kept() -> None:
+    numpy = pytest.importorskip("numpy")
+    array = numpy.ones(3, dtype=numpy.float32)
+
+    class Outside(Module):
+        @virtual(cached=True)
+        def shared(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.as_tensor(array, dtype=dtype, device=device)
+
+        @virtual(cached=True)
+        def copied(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.tensor(array, dtype=dtype, device=device)
+
+    outside = Outside()
+    assert outside.shared.tolist() == [1, 1, 1]
+    assert outside.copied is outside.copied
+    array[:] = 2
+    assert outside.shared.tolist() == [2, 2, 2]
+
+
+def test_a_value_kept_with_gradients_enabled_is_kept_without_them() -> None:
+    module = mask()
+    before = module.kept
+    with torch.no_grad():
+        assert module.kept is before
+    with torch.inference_mode():
+        assert module.kept is before
+
+
+def test_a_value_of_inference_mode_stays_there() -> None:
+    module = mask()
+    with torch.inference_mode():
+        assert module.kept.is_inference()
+    assert not module.kept.is_inference()
+
+
+def test_autocast_neither_keeps_nor_shows_a_kept_value() -> None:
+    module = mask()
+    with torch.autocast("cpu"):
+        assert module.kept is not module.kept
+    before = module.kept
+    with torch.autocast("cpu"):
+        assert module.kept is not before
+    assert module.kept is before
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.deepcopy,
+        copy.copy,
+        lambda module: pickle.loads(pickle.dumps(module)),
+        lambda module: module._replicate_for_data_parallel(),
+    ],
+)
+def test_copies_compute_their_own(copied: Callable[[Mask], Mask]) -> None:
+    module = mask()
+    first = module.kept
+    twin = copied(module)
+    assert torch.equal(twin.kept, first) and twin.kept is not first
+    assert set(module.state_dict()) == {"weight", "norm.weight", "norm.bias"}
+
+
+def test_nothing_is_kept_while_a_graph_is_traced() -> None:
+    block = Block(4)
+    compiled = torch.compile(block, fullgraph=True, backend="eager")
+    compiled(batch())
+    assert "_derived" not in vars(block)
+
+
+def test_nothing_is_kept_of_a_functional_transform() -> None:
+    module = mask()
+
+    def loss(weight: Tensor) -> Tensor:
+        out: Tensor = functional_call(module, {"weight": weight}, (torch.ones(3),))
+        return out.sum()
+
+    assert torch.func.grad(loss)(torch.ones(3)).tolist() == [2, 2, 2]
+    assert "_derived" not in vars(module)
+
+
+def test_fake_tensors_neither_keep_nor_show_a_kept_value() -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    module = mask()
+    for _ in range(2):
+        with FakeTensorMode(allow_non_fake_inputs=True):
+            assert type(module.kept).__name__ == "FakeTensor"
+        assert type(module.kept) is Tensor
+
+
+def test_a_value_that_is_trusted_is_computed_once() -> None:
+    module = trusting()
+    assert module.table is module.table
+    assert CALLS["table"] == 1
+    module.other = 1
+    with torch.no_grad():
+        module.weight.mul_(2)
+        assert module.table is module.table
+    assert CALLS["table"] == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda module: setattr(module, "size", 2),
+        lambda module: module.base.mul_(3),
+        lambda module: setattr(module, "base", torch.full((3,), 5.0)),
+        lambda module: setattr(module.base, "data", torch.full((3,), 5.0)),
+        lambda module: swapped(module.base, torch.full((3,), 5.0)),
+        lambda module: module.double(),
+        lambda module: module.eval(),
+        lambda module: module.to("meta"),
+        lambda module: module.load_state_dict(Trusting(3, 0).state_dict()),
+        lambda module: module.load_state_dict(Trusting(3, 0, dtype=torch.float64).state_dict(), assign=True),
+        lambda module: module.table.zero_(),
+    ],
+)
+def test_a_change_that_is_counted_makes_a_trusted_value_compute_again(change: Callable[[Trusting], object]) -> None:
+    module = trusting()
+    before = module.table
+    change(module)
+    after = module.table
+    assert after is not before
+    assert (after.dtype, after.device) == (module.base.dtype, module.base.device)
+    assert after.is_meta or torch.equal(after, 2 * module.base[: module.size])
+
+
+def test_a_trusted_value_of_a_trainable_parameter_is_kept_only_without_gradients() -> None:
+    module = trusting()
+    for _ in range(2):
+        assert module.scaled.requires_grad
+        (gradient,) = torch.autograd.grad(module.scaled.sum(), module.weight)
+        assert gradient.tolist() == [2, 2, 2]
+        with torch.no_grad():
+            assert module.scaled is module.scaled
+
+
+def test_a_trusted_value_of_a_frozen_parameter_has_gradients_once_it_is_not_frozen() -> None:
+    module = trusting().requires_grad_(False)
+    assert module.scaled is module.scaled
+    module.requires_grad_(True)
+    assert module.scaled.requires_grad
+
+
+@pytest.mark.parametrize(
+    "spread",
+    [lambda module: module.base.share_memory_(), lambda module: setattr(module, "base", torch.from_numpy(ARRAY))],
+)
+def test_a_value_of_memory_that_others_can_write_is_not_kept_even_on_trust(
+    spread: Callable[[Trusting], object],
+) -> None:
+    module = trusting()
+    spread(module)
+    assert module.table is not module.table
+
+
+def test_an_undeclared_way_of_caching_is_refused() -> None:
+    with pytest.raises(
+        DeclarationError, match="Odd.table: cached must be True, False or \"may_be_stale\", got 'always'"
+    ):
+
+        class Odd(Module):
+            @virtual(cached="always")  # type: ignore[call-overload, untyped-decorator] # what the test is about
+            def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+                return torch.ones(2)
+
+
+def test_sources_that_are_not_names_are_refused() -> None:
+    with pytest.raises(DeclarationError, match="Odd.table: sources must be a tuple of strings, got 'size'"):
+
+        class Odd(Module):
+            size: int
+
+            @virtual(cached=True, sources="size")  # type: ignore[call-overload, untyped-decorator] # what the test is about
+            def table(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+                return torch.ones(2)
+
+
+def test_a_source_that_is_no_field_is_refused() -> None:
+    with pytest.raises(DeclarationError, match="QG312 .*sise is not a config field, parameter or buffer of Misspelt"):
+
+        class Misspelt(Module):
+            size: int
+
+            @virtual(cached=True, sources=("sise",))
+            def ramp(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+                return torch.arange(self.size)
