@@ -123,16 +123,7 @@ def test_the_resolution_order_of_the_object_counts_too() -> None:
     assert name()(Both()) == "left"
 
 
-def test_a_tie_is_an_error_for_allows_as_well() -> None:
-    parent = functional()
-    child = functional(parent)
-    parent.register(Grid)(says("object"))
-    child.register(Shape)(says("functional"))
-    with pytest.raises(TypeError, match="two handlers apply"):
-        child().allows(Grid())
-
-
-def test_no_tie_where_one_handler_is_more_specific_in_both() -> None:
+def test_the_handler_that_is_more_specific_in_both_runs() -> None:
     parent = functional()
     child = functional(parent)
     parent.register(Shape)(says("parent"))

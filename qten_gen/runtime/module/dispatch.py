@@ -1,36 +1,46 @@
 """Multiple dispatch: what is called on objects of registered types.
 
 `core/handlers.py` finds the handler for an object. This file decides how a class with handlers is called, in one place:
-`_calls` makes the functions that stand in the class as `forward` and `__call__`, and `_install` puts them there. `forward` looks
-for a handler and then runs the author's forward, so nn.Module's own call, with all hooks, dispatches too. `__call__` reaches the
-same in fewer steps. A module class without handlers keeps the `forward` and `__call__` that it has.
+`connect` puts functions into the class as `forward` and `__call__`. `forward` looks for a handler and then runs the author's
+forward, so nn.Module's own call, with all hooks, dispatches too. `__call__` reaches the same in fewer steps. A module class
+without handlers keeps the `forward` and `__call__` that it has.
+
+A `forward` that is assigned to a class later takes the place of the one that dispatches: it sees every call, as it does when
+it is assigned to an instance. What it replaced still dispatches where it calls that.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar
+from types import UnionType
+from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar, overload
 
 from torch import nn
 
 from .core.handlers import HandlerTables, add, collect, find_handler, unhandled
+from .core.registered_types import registrable
+from .core.registrations import registration
 from .fast_paths import calling
 
 F = TypeVar("F", bound="Functional")
 T = TypeVar("T")
 P = ParamSpec("P")
 R = TypeVar("R")
+H = TypeVar("H", bound=Callable[..., Any])
 
 _registration = threading.RLock()
 
 
 class Dispatch(NamedTuple):
-    """The functions that dispatch for a class; None where the class keeps its own."""
+    """The functions that dispatch for a class; None where it needs none of its own."""
 
     forward: Callable[..., Any] | None = None
     call: Callable[..., Any] | None = None
+    fallback: Callable[..., Any] | None = None
+    """What `forward` runs where there is no handler."""
 
 
 class Functional(HandlerTables):
@@ -45,37 +55,57 @@ class Functional(HandlerTables):
 
         Area()(Circle(1.0))
 
-    The handler for a call is found along the method resolution orders of the functional's class and of the object's class: a
-    subclass inherits registrations, and the more specific one wins.
+    The object decides first: the most specific type counts that is registered on the functional's class or a base of it. Of
+    several handlers for that type, the one of the nearest base counts. A subclass inherits registrations.
     """
 
     _dispatch: ClassVar[Dispatch] = Dispatch()
-    """The functions that were put into this very class, or into the base that it inherits them from."""
+    """The functions that were put into this very class."""
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
-        cls._handlers = {}
-        _refresh(cls)
+        with _registration:
+            cls._handlers = {}
+            _refresh(cls)
+
+    @overload
+    @classmethod
+    def register(  # type: ignore[overload-overlap] # the second is for abstract classes, which are no `type[T]` to mypy
+        cls: type[F], obj_type: type[T], /, *, replace: bool = False
+    ) -> Callable[[Callable[Concatenate[F, T, P], R]], Callable[Concatenate[F, T, P], R]]: ...
+
+    @overload
+    @classmethod
+    def register(cls, obj_type: type[Any] | UnionType, /, *, replace: bool = False) -> Callable[[H], H]: ...
 
     @classmethod
-    def register(
-        cls: type[F], obj_type: type[T], /
-    ) -> Callable[[Callable[Concatenate[F, T, P], R]], Callable[Concatenate[F, T, P], R]]:
+    def register(cls, obj_type: type[Any] | UnionType, /, *, replace: bool = False) -> Callable[[H], H]:
         """Decorate the handler for objects of `obj_type`: `handler(functional, obj, **keywords)`.
 
+            @Area.register(Circle)
+            def _(area: Area, circle: Circle) -> float:
+                return math.pi * circle.radius**2
+
         It can be given at any time, also after the first call. For a Module, `forward` too looks for a handler first: inside
-        a handler, call it on objects of other types only.
+        a handler, call it on objects of other types only. When the statement runs again, as it does when its module is
+        reloaded or its cell of a notebook is run again, the new handler takes the place of the old one.
+
+        Args:
+            obj_type: A class: an abstract one covers its virtual subclasses too, and a runtime protocol every class with its
+                methods. A union registers the handler for each of its members.
+            replace: Whether the handler may take the place of one that was registered elsewhere.
 
         Raises:
-            TypeError: `obj_type` is not a class.
-            ValueError: this class has another handler for `obj_type`; the error names both places.
+            TypeError: `obj_type` is not a class, or not one that the class of an object can be compared with.
+            ValueError: this class has a handler for `obj_type` from another place; the error names both places.
         """
-        if not isinstance(obj_type, type):
-            raise TypeError(f"{cls.__name__}.register() takes a class, got {obj_type!r}")
+        types = registrable(cls.__name__, obj_type)
 
-        def decorate(handler: Callable[Concatenate[F, T, P], R]) -> Callable[Concatenate[F, T, P], R]:
+        def decorate(handler: H) -> H:
+            made = registration(handler, sys._getframe(1))
             with _registration:
-                add(cls, obj_type, handler)
+                for each in types:
+                    add(cls, each, made, replace=replace)
                 for heir in _with_subclasses(cls):
                     _refresh(heir)
             return handler
@@ -91,7 +121,7 @@ class Functional(HandlerTables):
         """Whether a handler, inherited ones included, is registered for `obj`.
 
         Raises:
-            TypeError: two handlers apply and neither is more specific.
+            TypeError: two abstract classes cover `obj`, and neither is more specific.
         """
         return find_handler(type(self), type(obj)) is not None
 
@@ -100,7 +130,7 @@ class Functional(HandlerTables):
 
         Raises:
             NotImplementedError: none is registered; the error names both types and what is registered.
-            TypeError: two handlers apply and neither is more specific.
+            TypeError: two abstract classes cover `obj`, and neither is more specific.
         """
         handler = find_handler(type(self), type(obj))
         if handler is None:
@@ -121,51 +151,71 @@ def _with_subclasses(cls: type[Functional]) -> Iterator[type[Functional]]:
 def _refresh(cls: type[Functional]) -> None:
     """Bring the tables of a class up to date, and its calls with them."""
     collect(cls)
-    if cls._table or not issubclass(cls, nn.Module):
-        _install(cls, _calls(cls))
+    if issubclass(cls, nn.Module):
+        if cls._table:
+            connect(cls)
+    elif cls.__call__ is Functional.__call__ or _is_ours(cls, cls.__call__):
+        call = _named_call(cls, calling.functional_call(cls._resolved, cls._table.values()))
+        _put(cls, "__call__", call)
+        cls._dispatch = Dispatch(call=call)
 
 
-def _install(cls: type[Functional], dispatch: Dispatch) -> None:
-    """Put the functions into the class. `_dispatch` remembers them, which tells them from an author's own."""
-    for name, function in (("forward", dispatch.forward), ("__call__", dispatch.call)):
-        if function is not None:
-            type.__setattr__(cls, name, function)
-    cls._dispatch = dispatch
+def reconnect(cls: type[Functional]) -> None:
+    """Let a module class and its heirs be called as they have to be after `forward` was assigned or deleted."""
+    with _registration:
+        for heir in _with_subclasses(cls):
+            if heir._table:
+                connect(heir)
 
 
-def _calls(cls: type[Functional]) -> Dispatch:
-    """How a class is called: by handlers alone where it is not a module, else by its forward, which looks for a handler first.
+def connect(cls: type[Functional]) -> None:
+    """Let a module class with handlers dispatch: by its `forward`, and in fewer steps by its `__call__`.
 
     A class that writes its own `__call__`, or its own way to it, keeps that.
     """
-    if not issubclass(cls, nn.Module):
-        replaced = cls.__call__ is Functional.__call__ or _is_ours(cls, cls.__call__)
-        handlers = [handler for _, handler in cls._table.values()]
-        return Dispatch(call=_named_call(cls, calling.functional_call(cls._resolved, handlers)) if replaced else None)
-    unchanged = all(getattr(cls, name) is getattr(nn.Module, name) for name in ("_call_impl", "_slow_forward"))
-    call: Callable[..., Any] | None = None
-    if _is_ours(cls, cls.__call__) and not unchanged:
-        call = nn.Module.__call__
-    elif unchanged and (cls.__call__ is nn.Module.__call__ or _is_ours(cls, cls.__call__)):
-        call = _named_call(cls, calling.module_call(cls._resolved))
-    return Dispatch(_dispatching_forward(cls), call)
+    made = vars(cls).get("_dispatch", Dispatch())
+    fallback = _fallback(cls)
+    if fallback is not None:
+        made = made._replace(forward=calling.module_forward(fallback), fallback=fallback)
+        _put(cls, "forward", made.forward)
+    cls._dispatch = made
+    if _is_ours(cls, cls.__call__) or cls.__call__ in (nn.Module.__call__, calling.by_nn_module):
+        home = _home(cls)
+        found = vars(home)["_dispatch"]
+        call = made.call or _named_call(cls, calling.module_call(cls._resolved, found.forward, found.fallback))
+        is_usual = all(getattr(cls, name) is getattr(nn.Module, name) for name in ("_call_impl", "_slow_forward"))
+        _put(cls, "__call__", call if is_usual and vars(home)["forward"] is found.forward else calling.by_nn_module)
+        cls._dispatch = made._replace(call=call)
 
 
-def _dispatching_forward(cls: type[Functional]) -> Callable[..., Any] | None:
-    """A forward that looks for a handler and then runs the class's own or inherited one; None where a base has one already."""
-    found = getattr(cls, "forward", None)
-    if found is None:
+def _put(cls: type[Functional], name: str, function: Callable[..., Any]) -> None:
+    if vars(cls).get(name) is not function:
+        type.__setattr__(cls, name, function)
+
+
+def _home(cls: type[Functional]) -> type:
+    """The class that `forward` is inherited from."""
+    return next(ancestor for ancestor in cls.__mro__ if "forward" in vars(ancestor))
+
+
+def _fallback(cls: type[Functional]) -> Callable[..., Any] | None:
+    """What a `forward` that dispatches has to run without a handler; None where there is such a `forward` already.
+
+    There is also one where something was assigned over it: that calls the one that it replaced, or does without handlers.
+    """
+    home = _home(cls)
+    if vars(home).get("_dispatch", Dispatch()).forward is not None:
         return None
-    if _is_ours(cls, found):
-        return cls._dispatch.forward if "_dispatch" in vars(cls) else None
+    found = vars(home)["forward"]
     # nn.Module's says only that there is none.
     if getattr(found, "__name__", "") == "_forward_unimplemented":
-        return calling.module_forward(_missing_forward)
-    return calling.module_forward(vars(cls)["forward"] if "forward" in vars(cls) else _inherited_forward(cls, found))
+        return _missing_forward
+    forward = calling.callable_forward(found)
+    return forward if home is cls else _inherited_forward(cls, forward)
 
 
 def _is_ours(cls: type[Functional], function: Callable[..., Any]) -> bool:
-    """Whether a function was put into the class or one of its bases by `_install`."""
+    """Whether a function was put into the class or one of its bases by `_put`."""
     put = [made for ancestor in cls.__mro__ for made in vars(ancestor).get("_dispatch", ())]
     return any(made is function for made in put)
 

@@ -8,6 +8,7 @@ from ..declaring import generator
 from ..declaring.fields import Virtual, buffer, field, param, submodule, virtual
 from ..declaring.metaclass import DeclarationMeta
 from .core.module_base import ModuleBase
+from .dispatch import reconnect
 from .virtual_cache import getter
 
 if TYPE_CHECKING:
@@ -23,6 +24,19 @@ class ModuleMeta(DeclarationMeta):
         def __new__(
             mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], *, init: bool = True
         ) -> ModuleMeta: ...
+
+    # Hidden from checkers, for which it would make every attribute of a class assignable.
+    if not TYPE_CHECKING:
+
+        def __setattr__(cls, name: str, value: object) -> None:
+            super().__setattr__(name, value)
+            if name == "forward":
+                reconnect(cls)
+
+        def __delattr__(cls, name: str) -> None:
+            super().__delattr__(name)
+            if name == "forward":
+                reconnect(cls)
 
     @staticmethod
     def _read_declaration(statement: ClassStatement) -> ModuleDecl:

@@ -1,106 +1,143 @@
 """Handlers of multiple dispatch: the tables of a class, and which handler of them an object gets.
 
-A handler is registered for a pair of functional class and object class. A look-up goes along both method resolution orders: a
-subclass of either has the handlers of its bases, and the more specific one wins.
+A handler is registered for a pair of functional class and object class. The object decides first: the most specific registered
+type counts, whichever functional class it is registered on (`registered_types.py` has the rule). Then the functional class
+decides: of the handlers for that type, the nearest one along its bases counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch.compiler import is_dynamo_compiling
 
-Handler = Callable[..., Any]
-"""A registered function `(functional, obj, **keywords)`: each has its own types, so its result can be anything."""
+from . import seen_types
+from .registered_types import FindType, find_by_bases, finder, is_open
+from .registrations import Handler, Registration, is_repeated
+from .seen_types import Resolved
+
+
+class NotGiven:
+    """The class of what stands for an argument that was not given. No handler applies to it, not even one for `object`."""
 
 
 class HandlerTables:
-    """The tables of a functional class. A registration replaces all three, so that readers need no lock."""
+    """The tables of a functional class. A registration replaces them, so that readers need no lock."""
 
-    _handlers: ClassVar[dict[type, Handler]] = {}
-    """Handlers registered on this very class."""
-    _table: ClassVar[dict[type, tuple[int, Handler]]] = {}
-    """Handlers of this class and its bases, each with the place of the class that has it in the resolution order."""
-    _resolved: ClassVar[dict[type, Handler | None]] = {}
-    """The handler found for an object class, or None, as far as one was looked for."""
+    _handlers: ClassVar[dict[type, Registration]] = {}
+    """What was registered on this very class."""
+    _table: ClassVar[dict[type, Handler]] = {}
+    """The handler for each type that is registered on this class or a base: that of the nearest base."""
+    _find_open: ClassVar[FindType | None] = None
+    """Finds the registered type for an object class where abstract classes are registered; None where bases say it all."""
+    _resolved: ClassVar[Resolved] = {}
+    """The handler for an object class, or None, as far as one was looked for. It contains the registered types from the start,
+    and no others where abstract classes are registered: a virtual subclass can be declared at any time. It is the one dict of
+    the class for good: whoever has kept a `__call__` sees later registrations too."""
 
 
 def collect(cls: type[HandlerTables]) -> None:
     """Fill the tables of a class from what is registered on it and its bases."""
-    table: dict[type, tuple[int, Handler]] = {}
-    for place, ancestor in enumerate(cls.__mro__):
-        for obj_type, handler in vars(ancestor).get("_handlers", {}).items():
-            table.setdefault(obj_type, (place, handler))
+    table: dict[type, Handler] = {}
+    for ancestor in cls.__mro__:
+        for obj_type, registration in vars(ancestor).get("_handlers", {}).items():
+            table.setdefault(obj_type, registration.handler)
     cls._table = table
-    cls._resolved = {}
+    cls._find_open = finder(table) if any(map(is_open, table)) else None
+    if "_resolved" not in vars(cls):
+        cls._resolved = {}
+    cls._resolved.clear()
+    cls._resolved.update({**table, NotGiven: None})
 
 
-def add(cls: type[HandlerTables], obj_type: type, handler: Handler) -> None:
+def add(cls: type[HandlerTables], obj_type: type, registration: Registration, *, replace: bool) -> None:
     """Put a handler among those of the class itself.
 
     Raises:
-        ValueError: the class has another handler for `obj_type`; the error names both places.
+        ValueError: the class has a handler for `obj_type` from another place, and `replace` is False; the error names both.
     """
     present = cls._handlers.get(obj_type)
-    if present is not None and _line(present) != _line(handler):
+    if present is not None and not replace and not is_repeated(present, registration):
         raise ValueError(
-            f"{cls.__name__} has a handler for {obj_type.__name__} already: {_line(present)};"
-            f" the second one is {_line(handler)}"
+            f"{cls.__name__} has a handler for {obj_type.__name__} already: {present};"
+            f" the second one is {registration}; pass replace=True to register() if it is to take the first one's place"
         )
-    cls._handlers = {**cls._handlers, obj_type: handler}
+    cls._handlers = {**cls._handlers, obj_type: registration}
 
 
 def find_handler(cls: type[HandlerTables], obj_type: type) -> Handler | None:
     """The most specific handler of a functional class for an object class, or None.
 
     Raises:
-        TypeError: two handlers apply and neither is more specific.
+        TypeError: two abstract classes cover `obj_type`, and neither is more specific.
     """
     if is_dynamo_compiling():
-        return _most_specific(cls, obj_type)  # a graph that fills the cache would be traced again for it
-    resolved = cls._resolved
+        return _traced(cls, obj_type)
+    resolved, table = cls._resolved, cls._table
     if obj_type in resolved:
         return resolved[obj_type]
-    handler = _most_specific(cls, obj_type)
-    resolved[obj_type] = handler
+    found = _covering(cls, obj_type)
+    handler = None if found is None else table.get(found)
+    if cls._find_open is None:
+        seen_types.remember(resolved, obj_type, handler)
+    if cls._table is not table:  # another thread registered a handler in between
+        resolved.pop(obj_type, None)
+        return find_handler(cls, obj_type)
     return handler
 
 
 def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
     """The message for an object class without a handler."""
-    registered = [f"{cls.__mro__[place].__name__}: {t.__name__}" for t, (place, _) in cls._table.items()]
+    registered = [f"{owner.__name__}: {registered.__name__}" for registered, (owner, _) in _owners(cls).items()]
     known = f"only for {', '.join(registered)}" if registered else "nor for anything else"
     return f"{cls.__name__} has no handler for {obj_type.__name__}, {known}"
 
 
-def _most_specific(cls: type[HandlerTables], obj_type: type) -> Handler | None:
-    """The first handler along the object's bases, unless one further along belongs to a more specific functional class."""
+def _traced(cls: type[HandlerTables], obj_type: type) -> Handler | None:
+    """`find_handler` without the cache: a graph that fills it would be traced again for that."""
     table = cls._table
-    best, found = len(cls.__mro__), None
-    for candidate in obj_type.__mro__:
-        if candidate in table:
-            place, handler = table[candidate]
-            if found is None:
-                best, found = place, handler
-            elif place < best:
-                raise TypeError(_ambiguous(cls, obj_type, found, handler))
+    if cls._find_open is None:
+        found = find_by_bases(table, obj_type)
+        return None if found is None else table[found]
+    if len(table) == 0:  # never: asking for the length guards the graph against registrations
+        return None
+    found = _covering(cls, obj_type)
+    return None if found is None else table[found]
+
+
+def _covering(cls: type[HandlerTables], obj_type: type) -> type | None:
+    """The registered type that covers an object class."""
+    find_open = cls._find_open
+    if find_open is None:
+        return find_by_bases(cls._table, obj_type)
+    try:
+        return find_open(obj_type)
+    except RuntimeError as error:
+        raise TypeError(_ambiguous(cls, obj_type)) from error
+
+
+# The standard library looks for the type, in a way that dynamo cannot trace. This is what torch.compiler.assume_constant_result
+# does; calling that would import dynamo.
+_covering._dynamo_marked_constant = True  # type: ignore[attr-defined] # functions take any attribute
+
+
+def _ambiguous(cls: type[HandlerTables], obj_type: type) -> str:
+    owners = _owners(cls)
+    covering = [registered for registered in owners if is_open(registered) and issubclass(obj_type, registered)]
+    nearest = [
+        registered
+        for registered in covering
+        if not any(other is not registered and issubclass(other, registered) for other in covering)
+    ]
+    named = [f"({owners[found][0].__name__}, {found.__name__}) {owners[found][1]}" for found in nearest]
+    pair = f"({cls.__name__}, {obj_type.__name__})"
+    return f"{len(named)} handlers apply to {pair}: {', '.join(named)}; register one for {pair}"
+
+
+def _owners(cls: type[HandlerTables]) -> dict[type, tuple[type, Registration]]:
+    """The registered types, each with the nearest class that has a handler for it."""
+    found: dict[type, tuple[type, Registration]] = {}
+    for ancestor in cls.__mro__:
+        for obj_type, registration in vars(ancestor).get("_handlers", {}).items():
+            found.setdefault(obj_type, (ancestor, registration))
     return found
-
-
-def _ambiguous(cls: type[HandlerTables], obj_type: type, by_object: Handler, by_functional: Handler) -> str:
-    pair = f"{cls.__name__}, {obj_type.__name__}"
-    return (
-        f"two handlers apply to ({pair}): {_named(cls, by_object)} is for the more specific object,"
-        f" {_named(cls, by_functional)} for the more specific functional; register one for ({pair})"
-    )
-
-
-def _named(cls: type[HandlerTables], handler: Handler) -> str:
-    names = [f"{cls.__mro__[place].__name__}, {t.__name__}" for t, (place, h) in cls._table.items() if h is handler]
-    return f"({names[0]}) {_line(handler)}"
-
-
-def _line(handler: Handler) -> str:
-    code = getattr(handler, "__code__", None)
-    return repr(handler) if code is None else f"at {code.co_filename}:{code.co_firstlineno}"

@@ -9,32 +9,39 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
-from torch import _C, nn
+from torch import nn
 from torch.compiler import is_dynamo_compiling
+from torch.jit import _trace as torch_trace
 from torch.nn.modules import module as torch_module
 
-from ..core.handlers import Handler, find_handler
+from ..core.handlers import NotGiven, find_handler
+from ..core.registrations import Handler
+from ..core.seen_types import Resolved
 
 Call = Callable[..., Any]
-Resolved = dict[type, Handler | None]
-"""The handler found for each object class so far, as `find_handler` keeps it."""
 
 _Module = nn.Module
 _torch_call: Call = nn.Module.__call__
-_is_tracing = _C._is_tracing
+_torch_call_impl: Call = nn.Module._call_impl
 _before_backward = torch_module._global_backward_pre_hooks
 _after_backward = torch_module._global_backward_hooks
 _before_forward = torch_module._global_forward_pre_hooks
 _after_forward = torch_module._global_forward_hooks
 
 
-class _NotGiven:
-    """The type of what stands for an argument that was not given; no handler can be registered for it."""
+_NOTHING: Any = NotGiven()
 
 
-_NOTHING: Any = _NotGiven()
+def callable_forward(forward: Any) -> Call:
+    """What stands in a class as `forward`, as a function of the module and the arguments.
+
+    Args:
+        forward: A function, or anything else that an instance gives as its `forward`, such as a static method or a partial.
+    """
+    return forward if isinstance(forward, FunctionType) else _bound_first(forward)
 
 
 def module_forward(forward: Call) -> Call:
@@ -51,17 +58,49 @@ def module_forward(forward: Call) -> Call:
     return dispatch
 
 
-def module_call(resolved: Resolved) -> Call:
-    """nn.Module's `__call__` for a class whose `forward` is made by `module_forward`.
+def _bound_first(forward: Any) -> Call:
+    """A function of the module that calls what the module would give as its `forward`."""
+    bind = getattr(type(forward), "__get__", None)
 
-    The look-up of `forward` is repeated here, where a call with one argument saves the step through it.
+    def run(self: Any, /, *args: Any, **keywords: Any) -> Any:
+        bound = forward if bind is None else bind(forward, self, type(self))
+        return bound(*args, **keywords)
+
+    functools.update_wrapper(run, getattr(forward, "__func__", forward), updated=())
+    del run.__wrapped__  # type: ignore[attr-defined] # its signature lacks the module
+    if isinstance(forward, property):
+        return run
+    bound = forward if bind is None else bind(forward, None, _Module)
+    try:
+        signature = inspect.signature(bound)
+    except (TypeError, ValueError):
+        return run
+    parameters = list(signature.parameters.values())
+    if isinstance(forward, functools.partialmethod):
+        parameters = parameters[1:]
+    module = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    run.__signature__ = signature.replace(parameters=[module, *parameters])  # type: ignore[attr-defined] # inspect reads it
+    return run
+
+
+def by_nn_module(self: Any, /, *args: Any, **keywords: Any) -> Any:
+    """nn.Module's `__call__` as it is at the time of the call."""
+    return _Module.__call__(self, *args, **keywords)
+
+
+def module_call(resolved: Resolved, dispatching: Call, forward: Call) -> Call:
+    """nn.Module's `__call__` for a class whose `forward` is `dispatching`: what `module_forward` makes of `forward`.
+
+    The look-up of `dispatching` is repeated here, which saves the step through it. What nn.Module does only while torch.jit
+    traces needs a map of the modules, so the map is what is asked for.
     """
 
     def __call__(self: Any, first: Any = _NOTHING, /, *args: Any, **keywords: Any) -> Any:
         if is_dynamo_compiling():  # a question less is a guard less
-            if _has_hooks(self):
-                return _Module.__call__(self, *_given(first, args), **keywords)
-            return self.forward(*_given(first, args), **keywords)
+            given = args if first is _NOTHING else (first, *args)
+            if _has_hooks(self) or _is_patched(type(self)):
+                return _Module.__call__(self, *given, **keywords)
+            return self.forward(*given, **keywords)
         state = self.__dict__
         if (
             state["_forward_hooks"]
@@ -74,8 +113,10 @@ def module_call(resolved: Resolved) -> Call:
             or _before_backward
             or "forward" in state
             or "_compiled_call_impl" in state
-            or _is_tracing()
+            or "_call_impl" in state
+            or torch_trace._trace_module_map is not None
             or _Module.__call__ is not _torch_call
+            or type(self)._call_impl is not _torch_call_impl
         ):
             return _Module.__call__(self, *_given(first, args), **keywords)
         try:
@@ -83,7 +124,10 @@ def module_call(resolved: Resolved) -> Call:
         except KeyError:
             handler = find_handler(type(self), type(first))
         if args or keywords or handler is None:
-            return type(self).forward(self, *_given(first, args), **keywords)
+            run = type(self).forward
+            if run is dispatching:
+                run = handler or forward
+            return run(self, *_given(first, args), **keywords)
         return handler(self, first)
 
     return __call__
@@ -146,6 +190,15 @@ def _has_hooks(module: nn.Module) -> bool:
         or _after_backward
         or _before_backward
     )
+
+
+def _is_patched(cls: type[nn.Module]) -> bool:
+    """Whether a tracer or a profiler took the place of nn.Module's call. Dynamo asks once, when it makes the graph."""
+    return cls._call_impl is not _torch_call_impl or _Module.__call__ is not _torch_call
+
+
+# What torch.compiler.assume_constant_result does; calling that would import dynamo.
+_is_patched._dynamo_marked_constant = True  # type: ignore[attr-defined] # functions take any attribute
 
 
 def _given(first: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:

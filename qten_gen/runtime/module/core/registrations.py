@@ -1,0 +1,55 @@
+"""What a class of objects is registered with: the handler, and the place where that was done.
+
+A handler that is registered again in the same place takes the place of the old one. That is what happens when a module is
+reloaded, a cell of a notebook runs again, or a function with a registration in it is called twice.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+from weakref import ref
+
+Handler = Callable[..., Any]
+"""A registered function `(functional, obj, **keywords)`: each has its own types, so its result can be anything."""
+
+
+class Registration(NamedTuple):
+    """A handler, and the statement that registered it."""
+
+    handler: Handler
+    file: str
+    line: int
+    module: str
+    scope: str
+    """The qualified name of the function around the statement; `<module>` at the top level of a file."""
+    code: ref[CodeType]
+    """The code that the statement belongs to; executing a changed or reloaded file makes another one."""
+    written: tuple[str, int] | None
+    """The file and line of the handler itself, which the statement may have been given by others."""
+
+    def __str__(self) -> str:
+        return f"at {self.file}:{self.line}"
+
+
+def registration(handler: Handler, statement: FrameType) -> Registration:
+    """The record of a handler that is registered by the statement that a frame runs."""
+    code = statement.f_code
+    module = str(statement.f_globals.get("__name__", ""))
+    return Registration(
+        handler, code.co_filename, statement.f_lineno, module, code.co_qualname, ref(code), _written(handler)
+    )
+
+
+def is_repeated(old: Registration, new: Registration) -> bool:
+    """Whether the statement of `old` runs a second time, as it is or after a change of its file."""
+    same_statement = (old.file, old.line, old.written) == (new.file, new.line, new.written)
+    same_scope = (old.module, old.scope) == (new.module, new.scope)
+    return same_statement or (same_scope and old.code() is not new.code())
+
+
+def _written(handler: Handler) -> tuple[str, int] | None:
+    code = getattr(inspect.unwrap(handler), "__code__", None)
+    return (code.co_filename, code.co_firstlineno) if isinstance(code, CodeType) else None

@@ -1,0 +1,194 @@
+"""Which handler runs, compared with the rule written out, and with `functools.singledispatch` where one class counts."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from abc import ABC
+from collections.abc import Callable, Mapping
+from numbers import Number
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qten_gen import Functional
+
+
+@runtime_checkable
+class Closes(Protocol):
+    def close(self) -> None: ...
+
+
+class World(NamedTuple):
+    """Classes of objects, functional classes, and what is registered: a number for the owner, one for each type."""
+
+    objects: list[type]
+    owners: list[type[Functional]]
+    registered: list[tuple[int, list[int]]]
+
+
+def derived(draw: st.DrawFn, made: list[type], root: type, namespace: dict[str, Any]) -> type:
+    """A class with some of the classes as bases; fewer where they have no common order."""
+    bases = draw(st.lists(st.sampled_from(made), unique=True, max_size=3)) if made else []
+    while True:
+        try:
+            return type(root)(f"C{len(made)}", tuple(bases) or (root,), dict(namespace))
+        except TypeError:
+            bases.pop()
+
+
+@st.composite
+def worlds(draw: st.DrawFn, open_types: bool) -> World:
+    objects: list[type] = []
+    for _ in range(draw(st.integers(1, 7))):
+        is_abstract = open_types and draw(st.booleans())
+        closes: dict[str, Any] = {"close": lambda self: None} if open_types and draw(st.booleans()) else {}
+        objects.append(derived(draw, objects, ABC if is_abstract else object, closes))
+    owners: list[type] = []
+    for _ in range(draw(st.integers(1, 4))):
+        owners.append(derived(draw, owners, Functional, {}))
+    if open_types:
+        abstract = [cls for cls in objects if isinstance(cls, type(ABC))]
+        for cls in abstract:
+            for other in draw(st.lists(st.sampled_from(objects), max_size=2)):
+                if not issubclass(cls, other):
+                    cls.register(other)
+        objects.append(Closes)
+    registration = st.tuples(
+        st.integers(0, len(owners) - 1), st.lists(st.integers(0, len(objects) - 1), min_size=1, max_size=2)
+    )
+    return World(objects, cast("list[type[Functional]]", owners), draw(st.lists(registration, max_size=8)))
+
+
+def registered(world: World) -> dict[tuple[type, type], int]:
+    """Register a handler for each entry; what each pair of owner and type runs in the end."""
+    ran: dict[tuple[type, type], int] = {}
+    for number, (owner, chosen) in enumerate(world.registered):
+        types: list[Any] = [world.objects[each] for each in chosen]
+        register: Any = world.owners[owner].register
+        register(functools.reduce(operator.or_, types), replace=True)(says(number))
+        ran.update({(world.owners[owner], each): number for each in types})
+    return ran
+
+
+def says(number: int) -> Callable[[object, object], int]:
+    return lambda functional, obj: number
+
+
+def answer(call: Callable[..., object], *given: object) -> object:
+    try:
+        return call(*given)
+    except (NotImplementedError, TypeError, RuntimeError) as error:
+        return "none" if isinstance(error, NotImplementedError) else "ambiguous"
+
+
+@given(worlds(open_types=False))
+@settings(max_examples=50, deadline=None, derandomize=True)
+def test_the_object_decides_first_and_then_the_functional(world: World) -> None:
+    ran = registered(world)
+    for owner, cls in itertools.product(world.owners, world.objects):
+        pairs = ((of_owner, of_object) for of_object in cls.__mro__ for of_owner in owner.__mro__)
+        expected = next((ran[pair] for pair in pairs if pair in ran), "none")
+        assert [answer(owner(), cls()) for _ in range(2)] == [expected] * 2
+
+
+@given(worlds(open_types=True))
+@settings(max_examples=50, deadline=None, derandomize=True)
+def test_abstract_classes_and_protocols_count_as_in_singledispatch(world: World) -> None:
+    ran = registered(world)
+    for owner in world.owners:
+        table: dict[type, int] = {}
+        for ancestor in owner.__mro__:
+            for (of_owner, of_object), number in ran.items():
+                if of_owner is ancestor:
+                    table.setdefault(of_object, number)
+
+        @functools.singledispatch
+        def single(obj: object, _: object) -> object:
+            raise NotImplementedError
+
+        for of_object, number in table.items():
+            single.register(of_object, says(number))
+        for cls in world.objects:
+            if cls is not Closes:
+                expected = answer(single, cls(), None)
+                assert [answer(owner(), cls()) for _ in range(2)] == [expected] * 2
+
+
+def functional() -> type[Functional]:
+    class Name(Functional):
+        pass
+
+    return Name
+
+
+def test_abstract_classes_of_the_standard_library_are_followed() -> None:
+    name = functional()
+    name.register(Mapping)(lambda functional, obj: "mapping")
+    name.register(Number)(lambda functional, obj: "number")
+    name.register(dict)(lambda functional, obj: "dict")
+    assert (name()({}), name()(3), name()(2.5)) == ("dict", "number", "number")
+    assert not name().allows([])
+
+
+def test_a_runtime_protocol_covers_every_class_with_its_methods() -> None:
+    name = functional()
+    name.register(Closes)(lambda functional, obj: "closes")
+
+    class File:
+        def close(self) -> None: ...
+
+    assert name()(File()) == "closes"
+    assert not name().allows("a")
+
+
+def test_a_virtual_subclass_that_is_declared_after_a_call_is_seen() -> None:
+    class Shape(ABC): ...  # noqa: B024 # whatever is registered as one is one
+
+    class Square: ...
+
+    class Tile(Square): ...
+
+    name = functional()
+    name.register(Shape)(lambda functional, obj: "shape")
+    name.register(Square)(lambda functional, obj: "square")
+    assert (name()(Square()), name()(Tile())) == ("square", "square")
+    Shape.register(Tile)
+    assert (name()(Square()), name()(Tile())) == ("square", "shape")
+
+
+def test_two_abstract_classes_that_cover_an_object_are_ambiguous() -> None:
+    class Shape(ABC): ...  # noqa: B024 # whatever is registered as one is one
+
+    class Plane(ABC): ...  # noqa: B024
+
+    class Solid(Plane): ...
+
+    class Cube: ...
+
+    Shape.register(Cube)
+    Solid.register(Cube)
+    name = functional()
+    for cls in (Shape, Plane, Solid):
+        name.register(cls)(says(1))
+    message = (
+        r"^2 handlers apply to \(Name, Cube\): \(Name, Shape\) at .*:\d+, \(Name, Solid\) at .*:\d+; register one for"
+    )
+    with pytest.raises(TypeError, match=message):
+        name()(Cube())
+    name.register(Cube)(says(2))
+    assert name()(Cube()) == 2
+
+
+def test_the_members_of_a_union_share_a_handler() -> None:
+    name = functional()
+
+    @name.register(int | str | None)
+    def _(functional: Functional, obj: int | str | None) -> object:
+        return obj
+
+    assert (name()(1), name()("a"), name()(None)) == (1, "a", None)
+    assert name.get_applicable_types() == (int, str, type(None))
