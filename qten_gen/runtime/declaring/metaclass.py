@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from . import freshness, in_memory, loading
+from . import freshness, generator, in_memory, loading
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases
 from .freshness import GeneratedClass
@@ -48,6 +48,7 @@ class DeclarationMeta(DeclaredClass):
 
         # Which generated class belongs to it? A stale or missing one is built in memory.
         if isinstance(found, GeneratedClass):
+            generator.refuse_doubtful(declaration, dict(statement.parents))
             found = freshness.compare(found, declaration, values)
         if not isinstance(found, GeneratedClass):
             statement = dataclasses.replace(statement, is_declared_elsewhere=in_memory.nested_in_source)
