@@ -16,6 +16,7 @@ from ..model import (
     Negate,
     Number,
     ParameterDecl,
+    SpecifierCall,
     SubmoduleDecl,
     Value,
     VirtualDecl,
@@ -70,6 +71,9 @@ class ModuleView:
     parameters: tuple[str, ...]
     defaults: tuple[str, ...]
     registrations: tuple[str, ...]
+    guarded: str
+    """The statement that marks the tensors which code of the user's has to fill; empty without any."""
+    post_init: bool
     super_reset: bool
     initializers: tuple[str, ...]
     registered: tuple[RegisteredView, ...]
@@ -93,6 +97,8 @@ def view(declaration: ModuleDecl) -> ModuleView:
         parameters=_parameters(config, aliases) if constructs else (),
         defaults=tuple(field.name for field in config if spelling.default_is_looked_up(field)),
         registrations=_registrations(declaration, aliases) if constructs else (),
+        guarded=_guarded(declaration) if constructs else "",
+        post_init=declaration.post_init,
         super_reset=declaration.inherited_reset,
         initializers=tuple(_initializers(declaration, reset, aliases)) if constructs else (),
         registered=tuple(_registered(own, aliases)),
@@ -152,7 +158,7 @@ def _if_wanted(made: str, when: str | None) -> str:
 
 def _child(field: SubmoduleDecl, owner: str, aliases: Aliases) -> str:
     """The expression that makes a child, or the list or dict of several."""
-    call = f"_rt.construct({', '.join(_construction(field, owner, aliases))})"
+    call = _construct(field.cls, field.arguments, owner, field.name, aliases)
     if field.repeat is not None:
         return layout.comprehension("_rt.ModuleList([", call, f"for _ in range({to_python(field.repeat)})", "])", 12)
     if field.keys is not None:
@@ -166,18 +172,23 @@ def _allocation(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases)
     return _if_wanted(spelling.shape(field.dims), field.when), "device", dtype
 
 
-def _construction(field: SubmoduleDecl, owner: str, aliases: Aliases) -> Iterator[str]:
+def _construct(cls: Value, arguments: Sequence[Argument], owner: str, key: str, aliases: Aliases) -> str:
+    """The call that makes one child. `key` leads to its record in the declaration: `blocks`, `blocks.args.0`."""
+    return f"_rt.construct({', '.join(_construction(cls, arguments, owner, key, aliases))})"
+
+
+def _construction(cls: Value, arguments: Sequence[Argument], owner: str, key: str, aliases: Aliases) -> Iterator[str]:
     """The arguments of `_rt.construct`: the class, what it is called with, and the owner's device and dtype."""
-    yield spelling.value(field.cls, owner, f"{field.name}.cls", aliases)
-    positional = [argument for argument in field.arguments if argument.keyword is None]
-    keywords = {argument.keyword: argument for argument in field.arguments if argument.keyword is not None}
+    yield spelling.value(cls, owner, f"{key}.cls", aliases)
+    positional = [argument for argument in arguments if argument.keyword is None]
+    keywords = {argument.keyword: argument for argument in arguments if argument.keyword is not None}
     for index, argument in enumerate(positional):
-        yield _argument(argument, owner, f"{field.name}.args.{index}", aliases)
+        yield _argument(argument, owner, f"{key}.args.{index}", aliases)
     for name in ("device", "dtype"):
         given = keywords.pop(name, None)
-        yield f"{name}={name if given is None else _argument(given, owner, f'{field.name}.kwargs.{name}', aliases)}"
+        yield f"{name}={name if given is None else _argument(given, owner, f'{key}.kwargs.{name}', aliases)}"
     for keyword, argument in keywords.items():
-        yield f"{keyword}={_argument(argument, owner, f'{field.name}.kwargs.{keyword}', aliases)}"
+        yield f"{keyword}={_argument(argument, owner, f'{key}.kwargs.{keyword}', aliases)}"
 
 
 def _argument(argument: Argument, owner: str, key: str, aliases: Aliases) -> str:
@@ -186,8 +197,22 @@ def _argument(argument: Argument, owner: str, key: str, aliases: Aliases) -> str
             return spelling.value(given, owner, key, aliases)
         case Number() | Name() | Negate() | Binary() as dim:
             return to_python(dim)
-        case malformed:
-            raise ValueError(f"a rule has to stop this dimension: {malformed.text!r}")
+        case SpecifierCall(arguments=(Argument(value=Value() as cls), *arguments)):
+            return _construct(cls, arguments, owner, key, aliases)
+        case unusable:
+            raise ValueError(f"a rule has to stop this argument: {unusable}")
+
+
+def _guarded(declaration: ModuleDecl) -> str:
+    """The statement that marks what initialisers outside torch, or a `reset_parameters` of the user's, have to fill."""
+    names = [
+        f'"{field.name}"'
+        for field in declaration.fields
+        if isinstance(field, ParameterDecl | BufferDecl)
+        and not _is_tied(field)
+        and (declaration.custom_reset or not spelling.is_of_torch(field.initializer))
+    ]
+    return layout.bracketed("_unfilled = _rt.mark_unfilled(", ["self", *names], ")", 8) if names else ""
 
 
 def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliases: Aliases) -> Iterator[str]:
@@ -298,20 +323,24 @@ def _inlined_values(declaration: ModuleDecl) -> Iterator[tuple[str, str]]:
                 if initializer is not None and initializer.partial is not None:
                     yield f"{field.name}.initializer", initializer.partial.text
                 yield from _spelled(f"{field.name}.dtype", dtype)
-            case SubmoduleDecl(cls=cls):
-                yield from _spelled(f"{field.name}.cls", cls)
-                yield from _assumed_arguments(field)
+            case SubmoduleDecl(cls=cls, arguments=arguments):
+                yield from _assumed_arguments(cls, arguments, field.name)
             case VirtualDecl():
                 pass
 
 
-def _assumed_arguments(field: SubmoduleDecl) -> Iterator[tuple[str, str]]:
+def _assumed_arguments(cls: Value, arguments: Sequence[Argument], key: str) -> Iterator[tuple[str, str]]:
+    """The class and the arguments of a child that the text spells out."""
+    yield from _spelled(f"{key}.cls", cls)
     index = 0
-    for argument in field.arguments:
-        key = f"{field.name}.kwargs.{argument.keyword}" if argument.keyword else f"{field.name}.args.{index}"
+    for argument in arguments:
+        inner = f"{key}.kwargs.{argument.keyword}" if argument.keyword else f"{key}.args.{index}"
         index += argument.keyword is None
-        if isinstance(argument.value, Value):
-            yield from _spelled(key, argument.value)
+        match argument.value:
+            case Value() as given:
+                yield from _spelled(inner, given)
+            case SpecifierCall(arguments=(Argument(value=Value() as child), *own)):
+                yield from _assumed_arguments(child, own, inner)
 
 
 def _spelled(key: str, value: Value | None) -> Iterator[tuple[str, str]]:

@@ -102,14 +102,24 @@ _SHORT_INITIALIZERS = {"torch.nn.init.zeros_": "_rt.zeros_", "torch.nn.init.ones
 """What is called instead of an initialiser, because `reset_parameters` has turned gradients off once for all fields."""
 
 
+def is_of_torch(initializer: Value | None) -> bool:
+    """Whether an initialiser is a function of torch, alone or in a partial, which fills what it is given."""
+    return initializer is not None and (initializer.torch_name is not None or initializer.partial is not None)
+
+
 def filled(initializer: Value, owner: str, name: str, aliases: Aliases) -> str:
     """The call that initialises a parameter or buffer: `_nn.init.normal_(self.weight, std=0.02)`."""
     if initializer.written in _SHORT_INITIALIZERS:
         return f"{_SHORT_INITIALIZERS[initializer.written]}(self.{name})"
-    if initializer.partial is None:
-        return f"{value(initializer, owner, f'{name}.initializer', aliases)}(self.{name})"
-    keywords = [f"{keyword}={double_quoted(given)}" for keyword, given in initializer.partial.keywords]
-    return f"{torch_name(initializer.partial.function, aliases)}({', '.join([f'self.{name}', *keywords])})"
+    if initializer.partial is not None:
+        keywords = [f"{keyword}={double_quoted(given)}" for keyword, given in initializer.partial.keywords]
+        return f"{torch_name(initializer.partial.function, aliases)}({', '.join([f'self.{name}', *keywords])})"
+    if initializer.torch_name is not None:
+        return f"{torch_name(initializer.torch_name, aliases)}(self.{name})"
+    function = value(initializer, owner, f"{name}.initializer", aliases)
+    if initializer.method is not None:
+        function = f"self.{initializer.method}"
+    return f'_rt.fill(self.{name}, {function}, "{owner}.{name}")'
 
 
 def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str:

@@ -27,10 +27,19 @@ def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
+    refuse_mistakes(declaration, parents)
+    return render_class(declaration)
+
+
+def refuse_mistakes(declaration: Declaration, parents: Mapping[str, Declaration]) -> None:
+    """Check a declaration by the rules. `parents` are its declared ancestors by qualified name.
+
+    Raises:
+        DeclarationError: the declaration breaks a rule; the message lists all findings.
+    """
     findings = [item for item in check_declaration(declaration, Project(parents)) if item.is_error]
     if findings:
         raise DeclarationError.of(declaration.name, findings)
-    return render_class(declaration)
 
 
 def is_tensorclass(name: str) -> bool:

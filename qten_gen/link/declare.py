@@ -125,6 +125,7 @@ def _module(
         fields=tuple(fields.values()),
         own=tuple(name for name in fields if name not in inherited),
         custom_init=any(_has(source, "__init__") for _, source in lineage),
+        post_init=_defines(qualified, "__post_init__", names, ancestry),
         custom_reset=_defines(qualified, "reset_parameters", names, ancestry),
         keeps_init=any(name == INIT and value.literal == "False" for name, value in cls.keywords),
         inherited_reset=any(

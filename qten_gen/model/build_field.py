@@ -81,7 +81,7 @@ def _parameter(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
     return ParameterDecl(
         source.name,
         dims=_dims(call),
-        initializer=_given(call, "initializer"),
+        initializer=_initializer(call),
         dtype=_given(call, "dtype"),
         requires_grad=not _is(call, "requires_grad", False),
         when=_string(call, "when"),
@@ -99,7 +99,7 @@ def _buffer(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str
         source.name,
         dims=_dims(call),
         persistent=not _is(call, "persistent", False),
-        initializer=_given(call, "initializer"),
+        initializer=_initializer(call),
         dtype=_given(call, "dtype"),
         when=_string(call, "when"),
         type=type,
@@ -152,12 +152,12 @@ def _default(source: FieldSource) -> tuple[Default | None, bool]:
 
 
 def _dims(call: SpecifierCall) -> tuple[Dim, ...]:
-    return tuple(a.value for a in call.positional if not isinstance(a.value, DimError | Value))
+    return tuple(a.value for a in call.positional if not isinstance(a.value, DimError | Value | SpecifierCall))
 
 
 def _dim(call: SpecifierCall, keyword: str) -> Dim | None:
     argument = call.get(keyword)
-    return None if argument is None or isinstance(argument.value, DimError | Value) else argument.value
+    return None if argument is None or isinstance(argument.value, DimError | Value | SpecifierCall) else argument.value
 
 
 def _given(call: SpecifierCall, keyword: str) -> Value | None:
@@ -166,6 +166,12 @@ def _given(call: SpecifierCall, keyword: str) -> Value | None:
     if argument is None or not isinstance(argument.value, Value) or argument.value.literal == "None":
         return None
     return argument.value
+
+
+def _initializer(call: SpecifierCall) -> Value | None:
+    """The initialiser. A string is the name of a method."""
+    given, name = _given(call, "initializer"), _string(call, "initializer")
+    return given if given is None or name is None else replace(given, method=name)
 
 
 def _constant(call: SpecifierCall, keyword: str) -> object:

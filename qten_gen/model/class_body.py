@@ -20,8 +20,9 @@ class Argument:
 
     keyword: str | None
     """`"initializer"`; None for a positional argument."""
-    value: Dim | DimError | Value
-    """A parsed dimension if the specifier takes one (see `takes_dimension`) and one is given; otherwise a value."""
+    value: Dim | DimError | Value | SpecifierCall
+    """A parsed dimension if the specifier takes one (see `takes_dimension`) and one is given; a call if a submodule is among the
+    arguments of another; otherwise a value."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
     text: str = field(default="", compare=False, repr=False)
     """The content of the string literal of a dimension, `3*dim`: offsets of a `DimError` count in it."""
@@ -40,6 +41,16 @@ class SpecifierCall:
     def get(self, keyword: str) -> Argument | None:
         """The argument with that keyword; None if it is not given."""
         return next((argument for argument in self.arguments if argument.keyword == keyword), None)
+
+    @property
+    def nested(self) -> tuple[Argument, ...]:
+        """All arguments, each call of a submodule among them followed by its own arguments."""
+        found: list[Argument] = []
+        for argument in self.arguments:
+            found.append(argument)
+            if isinstance(argument.value, SpecifierCall):
+                found.extend(argument.value.nested)
+        return tuple(found)
 
     @property
     def positional(self) -> tuple[Argument, ...]:
@@ -80,6 +91,8 @@ class FieldSource:
     doc: str = ""
     """The string literal on the line below the field."""
     place: NodePath = NO_PATH
+    is_class_variable: bool = False
+    """Whether it is annotated `ClassVar`, which a specifier cannot be."""
 
 
 @dataclass(frozen=True, slots=True)

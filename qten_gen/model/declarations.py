@@ -56,6 +56,8 @@ class TensorClassDecl:
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     """The functions of its body, for the stub and for rules about names."""
+    unannotated: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Names without an annotation that are given a specifier, with its qualified name. Only `reflection` fills it in."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property
@@ -99,6 +101,8 @@ class ModuleDecl:
     """The names of those fields that no parent declares."""
     custom_init: bool = False
     """Whether the class or a declared parent has a hand-written `__init__`: then no constructor is generated."""
+    post_init: bool = False
+    """Whether the class or a parent defines `__post_init__`."""
     custom_reset: bool = False
     """Whether the class or a parent defines `reset_parameters`."""
     inherited_reset: bool = False
@@ -121,6 +125,8 @@ class ModuleDecl:
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     """The functions of its body, virtual tensors left out."""
+    unannotated: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Names without an annotation that are given a specifier, with its qualified name. Only `reflection` fills it in."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property

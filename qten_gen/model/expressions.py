@@ -89,6 +89,15 @@ class Value:
     torch_name: str | None = field(default=None, compare=False)
     """The qualified name if it is a name of torch: `torch.nn.init.ones_`."""
     partial: Partial | None = field(default=None, compare=False)
+    contains: tuple[str, ...] = field(default=(), compare=False)
+    """The classes and functions whose results it holds, in lists, dicts and partials too: `torch.nn.Linear`, `torch.ones`. Of an
+    object, they are the classes of the modules and tensors in it."""
+    is_container: bool = field(default=False, compare=False)
+    """Whether these are inside a container, a partial or a dataclass, rather than the value itself."""
+    mutable: bool = field(default=False, compare=False)
+    """Whether it is an object that cannot be hashed, such as a list. Only `reflection` knows."""
+    method: str | None = None
+    """The method of the class that an initialiser is: `fill` of `initializer="fill"`."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from inspect import cleandoc
 from unicodedata import normalize
 
 import libcst as cst
 
-from ..model import ClassSource, ConditionalSource, FieldSource, MethodSource, NodePath, TypeVariable, union
+from ..model import (
+    ClassSource,
+    ConditionalSource,
+    FieldSource,
+    MethodSource,
+    NodePath,
+    SpecifierCall,
+    TypeVariable,
+    Value,
+    union,
+)
 from .annotations import one_line, string_value, text_of, type_expr
 from .blocks import BLOCK, inside
 from .data_writes import data_writes
@@ -103,25 +113,51 @@ def _statements(suite: cst.BaseSuite, place: NodePath) -> Iterator[Statement]:
 def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSource]]:
     """Annotated names and names that a specifier is assigned to. A later statement replaces an earlier one of the same name."""
     annotated: dict[str, FieldSource] = {}
+    methods: set[str] = set()
     for index, (node, place) in enumerate(body):
+        if isinstance(node, cst.FunctionDef) and _takes_self(node):
+            methods.add(node.name.value)
         doc = _doc_of(body[index + 1][0]) if index + 1 < len(body) else ""
         if isinstance(node, cst.AnnAssign) and isinstance(node.target, cst.Name):
+            call = None if node.value is None else specifier(node.value, place / "value", scope)
+            name = normalize("NFKC", node.target.value)  # as Python does with identifiers
             if _is_no_field(node.annotation.annotation, scope):
+                if call is not None:
+                    yield name, FieldSource(name, None, None, call, doc, place, is_class_variable=True)
                 continue
             annotation = type_expr(node.annotation.annotation, place / "annotation" / "annotation", scope)
-            call = None if node.value is None else specifier(node.value, place / "value", scope)
             given = None if node.value is None or call else value(node.value, place / "value", scope)
-            name = normalize("NFKC", node.target.value)  # as Python does with identifiers
-            annotated[name] = FieldSource(name, annotation, given, call, doc, place)
+            annotated[name] = FieldSource(name, annotation, given, _by_method(call, methods), doc, place)
             yield name, annotated[name]
         elif isinstance(node, cst.Assign):
             call = specifier(node.value, place / "value", scope)
             for name in (name for target in node.targets for name in bound_names(target.target)):
                 if name in annotated:
                     given = None if call else value(node.value, place / "value", scope)
-                    yield name, replace(annotated[name], value=given, specifier=call)
+                    yield name, replace(annotated[name], value=given, specifier=_by_method(call, methods))
                 elif call is not None:
                     yield name, FieldSource(name, None, None, call, doc, place)
+
+
+def _takes_self(node: cst.FunctionDef) -> bool:
+    """Whether a function of the body is a method: its first parameter is `self`, or it is a class method."""
+    decorators = {dotted(_called(item.decorator)) for item in node.decorators}
+    positional = [*node.params.posonly_params, *node.params.params]
+    is_bound = bool(positional) and positional[0].name.value == "self" and "staticmethod" not in decorators
+    return is_bound or "classmethod" in decorators
+
+
+def _by_method(call: SpecifierCall | None, methods: Collection[str]) -> SpecifierCall | None:
+    """The call, with an initialiser that is a function of the class body above marked as the method that it becomes."""
+    if call is None:
+        return None
+    arguments = tuple(
+        replace(argument, value=replace(argument.value, method=argument.value.text))
+        if argument.keyword == "initializer" and isinstance(argument.value, Value) and argument.value.text in methods
+        else argument
+        for argument in call.arguments
+    )
+    return replace(call, arguments=arguments)
 
 
 def _called(decorator: cst.BaseExpression) -> cst.BaseExpression:

@@ -11,6 +11,7 @@ from ..model import Argument, NodePath, Partial, SpecifierCall, Value, language,
 from . import dimensions
 from .annotations import one_line, string_value, text_of
 from .imports import dotted
+from .made_objects import is_container, made
 from .names import Scope
 
 
@@ -21,7 +22,15 @@ def value(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Value:
     text = one_line(text_of(node))
     name = scope.resolve(dotted(node) or "")
     torch_name = name if name.startswith("torch.") else None
-    return Value(text, literal=literal(text), torch_name=torch_name, partial=_partial(node, scope), place=place)
+    return Value(
+        text,
+        literal=literal(text),
+        torch_name=torch_name,
+        partial=_partial(node, scope),
+        contains=tuple(made(node, scope)),
+        is_container=is_container(node, scope),
+        place=place,
+    )
 
 
 def _partial(node: cst.BaseExpression, scope: Scope) -> Partial | None:
@@ -62,12 +71,20 @@ def specifier(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Specif
     return SpecifierCall(name, tuple(arguments), place)
 
 
-def _argument(specifier: str, position: int, arg: cst.Arg, place: NodePath, scope: Scope) -> Argument:
+def _nested_call(node: cst.BaseExpression, place: NodePath, scope: Scope) -> SpecifierCall | None:
+    """A submodule among the arguments of another, or None."""
+    found = specifier(node, place, scope)
+    return found if found is not None and found.name == language.SUBMODULE else None
+
+
+def _argument(specifier_name: str, position: int, arg: cst.Arg, place: NodePath, scope: Scope) -> Argument:
     """An argument of a specifier. Dimensions are parsed. Unpacked arguments are values whose text starts with a star."""
     keyword = arg.keyword.value if arg.keyword else None
     if arg.star:
         return Argument(keyword, Value(arg.star + one_line(text_of(arg.value)), place=place), place)
-    text = _dimension(arg.value) if takes_dimension(specifier, position, keyword) else None
+    if specifier_name == language.SUBMODULE and (call := _nested_call(arg.value, place, scope)) is not None:
+        return Argument(keyword, call, place)
+    text = _dimension(arg.value) if takes_dimension(specifier_name, position, keyword) else None
     if text is None:
         return Argument(keyword, value(arg.value, place, scope), place)
     return Argument(keyword, dimensions.parse(text), place, text)

@@ -6,5 +6,6 @@ fields with the functions in `model.build_field`, so their declarations are equa
 
 from .read_class import read_module as read_module
 from .read_class import read_tensorclass as read_tensorclass
+from .refusals import is_doubtful as is_doubtful
 from .statement import ClassStatement as ClassStatement
 from .values import written_as as written_as

@@ -17,7 +17,7 @@ from ..model import (
 )
 from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
 from .annotations import AnnotationWalk
-from .specifiers import field_source, virtual_source
+from .specifiers import field_source, unannotated, virtual_source
 from .statement import ClassStatement
 
 _NO_FIELDS = ("typing.ClassVar",)
@@ -53,6 +53,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
         bases=_bases(statement),
         doc=_doc(statement),
         methods=tuple(_methods(statement)),
+        unannotated=tuple(unannotated(statement)),
     )
 
 
@@ -83,6 +84,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         fields=tuple(fields.values()),
         own=tuple(name for name in fields if name not in inherited),
         custom_init="__init__" in statement.namespace or any(parent.custom_init for _, parent in parents),
+        post_init=_defines(statement, "__post_init__"),
         custom_reset=_defines(statement, "reset_parameters"),
         inherited_reset=_inherits(statement, "reset_parameters"),
         keeps_init=statement.words.get(INIT) is False,
@@ -91,6 +93,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         bases=_bases(statement),
         doc=_doc(statement),
         methods=tuple(_methods(statement)),
+        unannotated=tuple(unannotated(statement)),
     )
 
 

@@ -7,8 +7,9 @@ checks their types. For text, the rules do that.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import MISSING
-from inspect import cleandoc
+from dataclasses import MISSING, replace
+from inspect import cleandoc, unwrap
+from types import FunctionType
 
 from ..common.specifier_records import RecordedCall, recorded_call
 from ..model import (
@@ -27,6 +28,7 @@ from ..model import (
 from ..model.class_body import SUBMODULE_KEYWORDS
 from ..model.diagnostics import DeclarationError
 from ..read.dimensions import parse
+from .annotations import AnnotationWalk
 from .statement import ClassStatement
 from .values import value_of
 
@@ -45,7 +47,42 @@ def field_source(name: str, annotation: TypeExpr, statement: ClassStatement) -> 
     call = recorded_call(given)
     if call is None or call.name == language.CONST:
         return FieldSource(name, annotation, value=value_of(given))
-    return FieldSource(name, annotation, specifier=specifier_call(call, f"{statement.name}.{name}"))
+    read = specifier_call(call, f"{statement.name}.{name}")
+    method = _method(call.kwargs.get("initializer"), statement)
+    return FieldSource(name, annotation, specifier=read if method is None else _by_method(read, method))
+
+
+def _method(initializer: object, statement: ClassStatement) -> str | None:
+    """The name of an initialiser that is a function of the class body and takes `self`, or a class method; otherwise None."""
+    code = getattr(unwrap(initializer), "__code__", None) if isinstance(initializer, FunctionType) else None
+    takes_self = code is not None and code.co_argcount > 0 and code.co_varnames[0] == "self"
+    if not takes_self and not isinstance(initializer, classmethod):
+        return None
+    return next((name for name, bound in statement.namespace.items() if bound is initializer), None)
+
+
+def _by_method(call: SpecifierCall, method: str) -> SpecifierCall:
+    arguments = tuple(
+        replace(argument, value=replace(argument.value, method=method))
+        if argument.keyword == "initializer" and isinstance(argument.value, Value)
+        else argument
+        for argument in call.arguments
+    )
+    return replace(call, arguments=arguments)
+
+
+def unannotated(statement: ClassStatement) -> Iterator[tuple[str, str]]:
+    """The names of the class body that are given a specifier without being fields, each with what is called."""
+    for name, given in statement.namespace.items():
+        call = recorded_call(given)
+        if call is not None and call.name in language.SPECIFIERS and _is_no_field(name, statement):
+            yield name, call.name
+
+
+def _is_no_field(name: str, statement: ClassStatement) -> bool:
+    if name not in statement.annotations:
+        return True
+    return AnnotationWalk(statement).expr(statement.annotations[name]).name == "typing.ClassVar"
 
 
 def virtual_source(name: str, given: object, statement: ClassStatement) -> MethodSource | None:
@@ -79,10 +116,19 @@ def _arguments(call: RecordedCall, where: str) -> Iterator[Argument]:
         yield Argument(keyword, _value(call.name, position, keyword, given, where))
 
 
-def _value(specifier: str, position: int, keyword: str | None, given: object, where: str) -> Dim | Value:
+def _value(
+    specifier: str, position: int, keyword: str | None, given: object, where: str
+) -> Dim | Value | SpecifierCall:
     """The value of one argument: a dimension, a string, a switch or another value, depending on what the specifier takes."""
     is_dimension = takes_dimension(specifier, position, keyword)
     if specifier == language.SUBMODULE and keyword not in SUBMODULE_KEYWORDS:
+        call = recorded_call(given)
+        if call is not None and call.name == language.SUBMODULE:
+            _refuse_keywords(call, where)
+            return specifier_call(call, where)
+        if call is not None and call.name in language.SPECIFIERS:
+            called = call.name.rpartition(".")[2]
+            raise DeclarationError(f"{where}: {called}(...) is the value of a field, not an argument of submodule")
         return _dim(given, where) if is_dimension and type(given) in (str, int) else value_of(given)
     if is_dimension:
         return _dim(given, where)
@@ -95,6 +141,15 @@ def _value(specifier: str, position: int, keyword: str | None, given: object, wh
     if keyword == "sources":
         return _sources(given, where)
     return value_of(given)
+
+
+def _refuse_keywords(call: RecordedCall, where: str) -> None:
+    """Refuse what a submodule among the arguments of another cannot have, as the rule `specifier-argument` does."""
+    for keyword in SUBMODULE_KEYWORDS:
+        if keyword in call.kwargs:
+            message = f"{keyword} is for a submodule that is a field, not for an argument of another"
+            help = f"remove {keyword}, or declare a Module with this field and use that"
+            raise DeclarationError(f"{where}: {message}; {help}")
 
 
 def _names(keyword: str, given: object, where: str) -> Value:

@@ -9,6 +9,7 @@ from functools import partial
 from ..common.literals import literal_of
 from ..common.specifier_records import recorded_call
 from ..model import Partial, Value, language
+from .contained_objects import contained, is_tensor_or_module
 
 _TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")
 
@@ -22,7 +23,15 @@ def value_of(value: object) -> Value:
     if literal is not None:
         return Value(text=literal, literal=literal)
     name = _torch_name(value)
-    return Value(text=name or repr(value), torch_name=name, partial=_partial(value))
+    kinds = tuple(dict.fromkeys(contained(value)))
+    return Value(
+        text=name or repr(value),
+        torch_name=name,
+        partial=_partial(value),
+        contains=kinds,
+        is_container=bool(kinds) and not is_tensor_or_module(value),
+        mutable=type(value).__hash__ is None,
+    )
 
 
 def written_as(value: object, text: str) -> bool:

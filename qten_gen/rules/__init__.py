@@ -38,6 +38,7 @@ from . import (
     private_name,
     repeated_submodule,
     reserved_name,
+    shared_object,
     slots_conflict,
     specifier_argument,
     static_in_tensor_only,
@@ -57,6 +58,7 @@ from . import (
     unresolved_base,
     unsupported_type,
     unused_migration,
+    wrong_initializer,
     wrong_specifier,
 )
 from .context import Project as Project
@@ -119,6 +121,8 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     unused_migration,
     unknown_source,
     hidden_change,
+    shared_object,
+    wrong_initializer,
 )
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,

@@ -41,7 +41,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None:
         return
     for field in context.source.fields:
-        for argument in field.specifier.arguments if field.specifier else ():
+        for argument in field.specifier.nested if field.specifier else ():
             error = argument.value
             if isinstance(error, DimError):
                 help = (

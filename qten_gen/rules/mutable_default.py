@@ -46,6 +46,11 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             continue
         value = field.default.value
         match = _MUTABLE.match(value.text)
+        if match is None and isinstance(field, ConfigDecl) and value.mutable and not value.contains:
+            message = f"the default of {field.name} is mutable, and all instances would share it"
+            yield Diagnostic(
+                KIND, message, value.place, "write field(default_factory=...) with a function that makes it"
+            )
         if match is None:
             continue
         kind = match.group(1) or ("dict" if value.text == "{}" or ":" in value.text else _KINDS[value.text[0]])

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
 from ..model import Argument, SpecifierCall, Value, language
+from ..model.class_body import SUBMODULE_KEYWORDS
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -54,6 +55,10 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.source.fields:
         if field.specifier is not None:
             yield from _findings(field.specifier)
+            for argument in field.specifier.nested:
+                if isinstance(argument.value, SpecifierCall):
+                    yield from _findings(argument.value)
+                    yield from _of_nested(argument.value)
     for method in context.source.methods:
         if method.specifier is not None:
             yield from _findings(method.specifier)
@@ -79,6 +84,15 @@ def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
         yield Diagnostic(
             KIND, "a field cannot have both a default and a default_factory", call.place, "remove one of them"
         )
+
+
+def _of_nested(call: SpecifierCall) -> Iterator[Diagnostic]:
+    """The keywords of `submodule` itself that a submodule among the arguments of another cannot have."""
+    for argument in call.arguments:
+        if argument.keyword in SUBMODULE_KEYWORDS:
+            message = f"{argument.keyword} is for a submodule that is a field, not for an argument of another"
+            help = f"remove {argument.keyword}, or declare a Module with this field and use that"
+            yield Diagnostic(KIND, message, argument.place, help)
 
 
 def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str, str] | None:

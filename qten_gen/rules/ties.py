@@ -18,6 +18,7 @@ from ..model import (
     Negate,
     Number,
     ParameterDecl,
+    SpecifierCall,
     SubmoduleDecl,
     Value,
     dim_names,
@@ -121,7 +122,7 @@ def _given(child: SubmoduleDecl, inner: ModuleDecl) -> dict[str, Dim]:
 
 
 def _dim(argument: Argument) -> Dim | None:
-    return None if isinstance(argument.value, Value | DimError) else argument.value
+    return None if isinstance(argument.value, Value | DimError | SpecifierCall) else argument.value
 
 
 def _substituted(dim: Dim, given: Mapping[str, Dim]) -> Dim | None:

@@ -3,6 +3,9 @@
 The constructor computes sizes from its own arguments, which are the fields with a plain annotation. Any other name, such as that
 of a parameter, a buffer or a global variable, would raise NameError there, and a config field that is not an integer would raise
 TypeError when the tensor is created.
+
+An argument of a submodule can also be the name of a config field of any type, which passes its value: `submodule(nn.Dropout,
+"rate")` for `rate: float`.
 """
 
 from __future__ import annotations
@@ -15,15 +18,20 @@ from ..model import (
     Argument,
     BufferDecl,
     ConfigDecl,
+    Dim,
     DimError,
     ModuleDecl,
     ModuleField,
+    Name,
     ParameterDecl,
+    SpecifierCall,
     SubmoduleDecl,
     Value,
     dim_names,
+    language,
 )
 from ..model.diagnostics import Diagnostic, Kind
+from ..model.field_kinds import members_of
 from .context import RuleContext
 
 KIND = Kind("QG302", "unknown-dimension")
@@ -49,9 +57,16 @@ class Project(Module):
                                     ^^^
 """
 
-_NO_SIZES = frozenset(
-    f"builtins.{name}" for name in ("str", "bytes", "float", "complex", "list", "dict", "tuple", "set")
+_NO_NUMBERS = frozenset(
+    f"{module}.{name}"
+    for module, names in {
+        "builtins": ("str", "bytes", "list", "dict", "tuple", "set", "frozenset"),
+        "typing": ("List", "Dict", "Tuple", "Sequence", "Mapping", "Callable"),
+        "collections.abc": ("Sequence", "Mapping", "Callable"),
+    }.items()
+    for name in names
 )
+_NO_SIZES = _NO_NUMBERS | {"builtins.float", "builtins.complex"}
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
@@ -59,13 +74,16 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     declared = {field.name: field for field in context.declaration.fields}
     for field in context.module_fields:
+        reaches_child = isinstance(field, SubmoduleDecl)
         for argument in _arguments(field, context):
-            names = frozenset[str]() if isinstance(argument.value, DimError | Value) else dim_names(argument.value)
-            for name in sorted(names):
-                problem = _problem(name, declared)
+            if isinstance(argument.value, DimError | Value | SpecifierCall):
+                continue
+            for name in sorted(dim_names(argument.value)):
+                is_argument = reaches_child and argument.keyword != "repeat"
+                problem = _problem(name, argument.value, declared, is_argument)
                 if problem is not None:
                     message, help = problem
-                    if isinstance(field, SubmoduleDecl) and argument.text.strip() == name:
+                    if is_argument and argument.text.strip() == name:
                         help = f"{help}; for a plain string, write const({name!r})"
                     yield Diagnostic(KIND, message, argument.place, help, within=_span(name, argument.text))
 
@@ -74,17 +92,18 @@ def _arguments(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]
     """The arguments of a specifier: as written in the text, or else those of the declaration."""
     source = context.field_source(field.name)
     if source is not None and source.specifier is not None:
-        return source.specifier.arguments
+        return source.specifier.nested
     match field:
         case ParameterDecl() | BufferDecl():
             return tuple(Argument(None, dim) for dim in field.dims)
         case SubmoduleDecl(arguments=arguments, repeat=repeat):
-            return arguments if repeat is None else (*arguments, Argument("repeat", repeat))
+            nested = SpecifierCall(language.SUBMODULE, arguments).nested
+            return nested if repeat is None else (*nested, Argument("repeat", repeat))
     return ()
 
 
-def _problem(name: str, declared: Mapping[str, ModuleField]) -> tuple[str, str] | None:
-    """What is wrong with a name in a dimension, and how to fix it."""
+def _problem(name: str, dim: Dim, declared: Mapping[str, ModuleField], is_argument: bool) -> tuple[str, str] | None:
+    """What is wrong with a name in a dimension, or in an argument of a child, and how to fix it."""
     config = [field.name for field in declared.values() if isinstance(field, ConfigDecl)]
     known = (
         f"the config fields are {', '.join(config)}"
@@ -93,7 +112,12 @@ def _problem(name: str, declared: Mapping[str, ModuleField]) -> tuple[str, str] 
     )
     found = declared.get(name)
     if isinstance(found, ConfigDecl):
-        if found.type.name in _NO_SIZES:
+        if is_argument and dim == Name(name):
+            return None  # the value of the field, whatever it is
+        types = {member.name for member in members_of(found.type)}
+        if is_argument and types & _NO_NUMBERS:
+            return f"{name} is not a number", f"{name} is annotated {found.type.text}: pass it alone, as {name!r}"
+        if not is_argument and types & _NO_SIZES:
             return f"{name} is not an integer", f"dimensions are integers, but {name} is annotated {found.type.text}"
         return None
     if found is not None:

@@ -15,6 +15,9 @@ from .module.fast_paths.registration import register_buffer as register_buffer
 from .module.fast_paths.registration import register_module as register_module
 from .module.fast_paths.registration import register_parameter as register_parameter
 from .module.fast_paths.registration import set_attributes as set_attributes
+from .module.initialisation import check_filled as check_filled
+from .module.initialisation import fill as fill
+from .module.initialisation import mark_unfilled as mark_unfilled
 from .module.tied_parameters import tied_parameter as tied_parameter
 from .module.virtual_cache import cached_virtual as cached_virtual
 from .module.virtual_tensors import virtual as virtual
@@ -104,11 +107,13 @@ __all__ = [
     "batch_size",
     "cached_virtual",
     "cast",
+    "check_filled",
     "checked_tensor",
     "construct",
     "declared",
     "default",
     "device",
+    "fill",
     "fitting",
     "from_declaration",
     "frozen",
@@ -120,6 +125,7 @@ __all__ = [
     "join_tensors",
     "lock",
     "locked",
+    "mark_unfilled",
     "match_nested",
     "match_optional",
     "match_tensors",

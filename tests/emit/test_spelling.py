@@ -63,7 +63,11 @@ def test_a_value_is_written_out_or_looked_up_in_the_declaration(value: Value, ex
             Value(partial=Partial("torch.nn.init.normal_", (("std", "0.02"),))),
             "_nn.init.normal_(self.weight, std=0.02)",
         ),
-        (Value(text="mine"), '_rt.from_declaration(Net, "weight.initializer")(self.weight)'),
+        (
+            Value(text="mine"),
+            '_rt.fill(self.weight, _rt.from_declaration(Net, "weight.initializer"), "Net.weight")',
+        ),
+        (Value(literal="'fill'", method="fill"), '_rt.fill(self.weight, self.fill, "Net.weight")'),
     ],
 )
 def test_an_initialiser_is_called_on_the_tensor(initializer: Value, expected: str) -> None:

@@ -134,12 +134,12 @@ def test_const_passes_a_string_to_a_submodule() -> None:
     assert Padded(2).conv.padding_mode == "circular"
 
 
-def test_a_module_among_the_arguments_is_not_shared_between_instances() -> None:
+def test_a_submodule_among_the_arguments_is_constructed_for_each_instance() -> None:
     class Wrapped(Module):
-        layers: nn.Sequential = submodule(nn.Sequential, nn.Linear(2, 2))
+        layers: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, 2, 2))
 
     one, two = Wrapped(), Wrapped()
-    assert one.layers[0].weight is not two.layers[0].weight
+    assert not torch.equal(one.state_dict()["layers.0.weight"], two.state_dict()["layers.0.weight"])
     assert repr(one.layers) == repr(two.layers)
 
 

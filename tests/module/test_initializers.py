@@ -68,8 +68,8 @@ def test_a_function_of_torch_is_written_out_with_its_arguments() -> None:
 def test_any_other_is_looked_up_in_the_declaration() -> None:
     text = text_of(Filled)
 
-    assert '_rt.from_declaration(Filled, "short.initializer")(self.short)\n' in text
-    assert '_rt.from_declaration(Filled, "method.initializer")(self.method)\n' in text
+    assert '_rt.fill(self.short, _rt.from_declaration(Filled, "short.initializer"), "Filled.short")\n' in text
+    assert '_rt.fill(self.method, _rt.from_declaration(Filled, "method.initializer"), "Filled.method")\n' in text
 
 
 def test_initialisers_need_no_gradients_and_leave_none() -> None:

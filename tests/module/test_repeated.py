@@ -62,7 +62,7 @@ def test_keys_may_be_written_out() -> None:
     assert list(Heads(2).state_dict()) == ["heads.a.weight", "heads.a.bias", "heads.b.weight", "heads.b.bias"]
 
 
-def test_a_module_among_the_arguments_is_copied_for_each_child() -> None:
+def test_a_submodule_among_the_arguments_is_constructed_for_each_child() -> None:
     class Wrapped(nn.Module):
         def __init__(self, inner: nn.Module) -> None:
             super().__init__()
@@ -70,10 +70,11 @@ def test_a_module_among_the_arguments_is_copied_for_each_child() -> None:
 
     class Stack(Module):
         depth: int
-        layers: ModuleList[Wrapped] = submodule(Wrapped, nn.Linear(2, 2), repeat="depth")
+        layers: ModuleList[Wrapped] = submodule(Wrapped, submodule(nn.Linear, 2, 2), repeat="depth")
 
     first, second = Stack(2).layers
-    assert first.inner is not second.inner
+    assert isinstance(first.inner, nn.Linear) and isinstance(second.inner, nn.Linear)
+    assert not torch.equal(first.inner.weight, second.inner.weight)
 
 
 def test_lists_and_dicts_are_those_of_torch_and_keep_their_class() -> None:

@@ -97,7 +97,7 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
         ),
         (
             'x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat="dept")',
-            "QG302 there is no config field dept; did you mean depth?; for a plain string, write const('dept')",
+            "QG302 there is no config field dept; did you mean depth?",
         ),
     ],
 )

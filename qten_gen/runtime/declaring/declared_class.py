@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from .fields import Default
 
 if TYPE_CHECKING:
     from .generator import Declaration
 
+    ProtocolMeta = ABCMeta  # the metaclass of Protocol has no public name
+else:
+    ProtocolMeta = type(Protocol)
 
-class DeclaredClass(ABCMeta):
+
+C = TypeVar("C", bound="DeclaredClass")
+
+
+class DeclaredClass(ProtocolMeta):
     """Ground of the metaclasses. Whether a class is a TensorClass or Module is `isinstance(cls, DeclaredClass)`.
 
-    It derives from ABCMeta so that `class Base(Module, ABC)` works; instance checks are those of `type`.
+    It derives from the metaclass of Protocol, which derives from ABCMeta, so that `class Base(Module, ABC)` and
+    `class Net(Module, Runs)` with a protocol work; instance checks are those of `type`.
     """
 
     _declaration: Declaration
@@ -25,6 +33,15 @@ class DeclaredClass(ABCMeta):
     """Records of the field specifiers, inherited ones included."""
     _nests = False
     """Whether its classes can be the type of a field that holds tensors."""
+
+    def __new__(
+        mcls: type[C], name: str, bases: tuple[type, ...], namespace: dict[str, object], **keywords: object
+    ) -> C:
+        # From Python 3.12 on, that of Protocol takes a class with Generic among its bases for a protocol.
+        return ABCMeta.__new__(mcls, name, bases, namespace, **keywords)
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **keywords: object) -> None:
+        ABCMeta.__init__(cls, name, bases, namespace)
 
     def __instancecheck__(cls, instance: object) -> bool:
         return type.__instancecheck__(cls, instance)

@@ -23,8 +23,8 @@ T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=nn.Module)
 V = TypeVar("V", bound=Tensor)
 
-Initializer = Callable[[Tensor], object]
-"""Fills a tensor in place: a function of `torch.nn.init`, or one's own. Its result is not used."""
+Initializer = Callable[[Tensor], object] | str
+"""Fills a tensor in place: a function of `torch.nn.init`, one's own, or the name of a method of the class."""
 
 Materializer = Callable[[Any, torch.dtype, torch.device], V]
 """Computes a derived tensor: a method of the module, which is why `self` can be anything."""
@@ -219,7 +219,8 @@ def param(
 
     Args:
         dims: One size for each dimension: a number, or an expression over config fields. Without any, a scalar.
-        initializer: Fills the parameter in place; called by the constructor and by `reset_parameters`, without gradients.
+        initializer: Fills the parameter in place; called by the constructor and by `reset_parameters`, without gradients. A
+            string is the name of a method, which can read the config fields.
         dtype: The dtype, whatever the constructor's `dtype` says. Without it: the constructor's, else torch's default.
         requires_grad: Whether gradients are recorded.
         when: The config field that says whether there is a parameter; if not, the attribute is None.
@@ -260,7 +261,8 @@ def buffer(
 
     Args:
         dims: One size for each dimension: a number, or an expression over config fields. Without any, a scalar.
-        initializer: Fills the buffer in place; called by the constructor and by `reset_parameters`.
+        initializer: Fills the buffer in place; called by the constructor and by `reset_parameters`. A string is the name of a
+            method, which can read the config fields.
         dtype: The dtype, whatever the constructor's `dtype` says. Without it: the constructor's, else torch's default.
         persistent: Whether the buffer is in the state dict.
         when: The config field that says whether there is a buffer; if not, the attribute is None.

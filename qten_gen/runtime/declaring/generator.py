@@ -45,6 +45,20 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
     return read_module(statement)
 
 
+def refuse_doubtful(declaration: Declaration, parents: Mapping[str, Declaration]) -> None:
+    """Check by the rules what a class statement holds that the command cannot see; `parents` are its declared ancestors by name.
+
+    Raises:
+        DeclarationError: the declaration breaks a rule; the message lists all findings.
+    """
+    from ...reflection import is_doubtful
+
+    if is_doubtful(declaration):
+        from ...generate.in_memory import refuse_mistakes
+
+        refuse_mistakes(declaration, parents)
+
+
 def fingerprint(declaration: Declaration) -> str:
     """Twelve hex digits that differ when another class would be generated."""
     from ...model import fingerprint

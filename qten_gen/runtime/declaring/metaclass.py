@@ -12,7 +12,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from . import freshness, in_memory, loading
+from torch import nn
+
+from . import freshness, generator, in_memory, loading
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases
 from .freshness import GeneratedClass
@@ -48,6 +50,7 @@ class DeclarationMeta(DeclaredClass):
 
         # Which generated class belongs to it? A stale or missing one is built in memory.
         if isinstance(found, GeneratedClass):
+            generator.refuse_doubtful(declaration, dict(statement.parents))
             found = freshness.compare(found, declaration, values)
         if not isinstance(found, GeneratedClass):
             statement = dataclasses.replace(statement, is_declared_elsewhere=in_memory.nested_in_source)
@@ -91,8 +94,11 @@ class DeclarationMeta(DeclaredClass):
 
 
 def _with_generated(generated: tuple[type, ...], bases: tuple[type, ...]) -> tuple[type, ...]:
-    """The bases with the generated class, and its mixins, before the first declared one."""
-    first = bases.index(declared_bases(bases)[0])
+    """The bases with the generated class, and its mixins, before the first declared one.
+
+    An nn.Module of another library, such as LightningModule, stands behind it too: the generated constructor calls its.
+    """
+    first = next(i for i, base in enumerate(bases) if isinstance(base, DeclaredClass) or issubclass(base, nn.Module))
     return (*bases[:first], *generated, *bases[first:])
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from copy import deepcopy
-from functools import lru_cache
+from collections import deque
+from collections.abc import Callable, Mapping
+from copy import copy
+from functools import lru_cache, partial
+from operator import is_not
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from torch import Tensor, nn
+from torch import nn
 
 from ..declaring.fields import Const, Submodule
 from .core.module_base import ModuleBase
@@ -26,17 +28,46 @@ def from_declaration(owner: type[ModuleBase], path: str) -> Any:  # an initialis
         _rt.from_declaration(Attention, "scale.initializer")    # of scale = buffer(..., initializer=uniform_)
         _rt.from_declaration(Attention, "norm.kwargs.eps")      # of norm = submodule(..., eps=EPSILON)
 
-    Other paths are `"norm.cls"`, `"norm.args.0"` and `"scale.dtype"`. A module or a tensor among a submodule's arguments is
-    copied, so that no two instances share it.
+    Other paths are `"norm.cls"`, `"norm.args.0"`, `"scale.dtype"` and, for a child among the arguments of another,
+    `"norm.args.0.cls"`. What is mutable among the arguments of a submodule is copied, so that no two children share it.
     """
-    name, attribute, *rest = path.split(".")
-    specifier = owner._specifiers[name]
-    if not isinstance(specifier, Submodule) or attribute == "cls":
-        return getattr(specifier, attribute)
-    value = specifier.args[int(rest[0])] if attribute == "args" else specifier.kwargs[rest[0]]
-    if isinstance(value, Const):
-        value = value.value
-    return deepcopy(value) if isinstance(value, nn.Module | Tensor) else value
+    name, *steps = path.split(".")
+    found: Any = owner._specifiers[name]
+    of_submodule = isinstance(found, Submodule)
+    for step in steps:
+        found = _part(found, step)
+    if isinstance(found, Const):
+        found = found.value
+    return anew(found) if of_submodule else found
+
+
+def _part(holder: Any, step: str) -> Any:  # whatever the declaration gives
+    if isinstance(holder, Mapping):
+        return holder[step]
+    return holder[int(step)] if step.isdecimal() else getattr(holder, step)
+
+
+_CONTAINERS = (bytearray, deque, dict, list, set)
+
+
+def anew(value: Any) -> Any:  # of the type that it takes
+    """A value with new containers in place of those in it, at any depth; what they hold besides is the same objects.
+
+    So it is what the expression in the declaration would give if each constructor evaluated it: `[1, 2]` is a new list.
+    """
+    kind = type(value)
+    if kind is list:
+        return [anew(item) for item in value]
+    if kind is dict:
+        return {key: anew(held) for key, held in value.items()}
+    if kind is tuple:
+        items = tuple(anew(item) for item in value)
+        return items if any(map(is_not, items, value)) else value
+    if kind is partial:
+        args, keywords = anew(value.args), anew(value.keywords)
+        changed = args is not value.args or any(map(is_not, keywords.values(), value.keywords.values()))
+        return partial(value.func, *args, **keywords) if changed else value
+    return copy(value) if isinstance(value, _CONTAINERS) else value
 
 
 def construct(

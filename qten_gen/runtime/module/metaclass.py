@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast, dataclass_transform
 
+from torch import nn
+
 from ..declaring import generator
 from ..declaring.fields import Virtual, buffer, field, param, submodule, virtual
 from ..declaring.metaclass import DeclarationMeta
@@ -51,7 +53,11 @@ class ModuleMeta(DeclarationMeta):
         return tuple(mixin for mixin in declared._own_init_mixins if not any(issubclass(base, mixin) for base in bases))
 
     def _complete_class(cls) -> None:
-        """Virtual tensors move to the declaration: `super()` in their functions must reach the parent's, not their own."""
+        """Virtual tensors move to the declaration, and a base of another library keeps its `device`.
+
+        `super()` in the functions of virtual tensors must reach the parent's, not their own.
+        """
+        _keep_device(cast("type[ModuleBase]", cls))
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         for name, value in list(vars(generated).items()):
             specifier = cls._specifiers.get(name)
@@ -61,3 +67,14 @@ class ModuleMeta(DeclarationMeta):
                     value.__set_name__(cls, name)  # type: ignore[attr-defined] # the typeshed does not know it
                 type.__setattr__(cls, name, value)
                 delattr(generated, name)
+
+
+def _keep_device(cls: type[ModuleBase]) -> None:
+    """Give a class the `device` of a base from another library, such as LightningModule, whose methods expect a torch.device."""
+    definer = next((base for base in cls.__mro__ if "device" in vars(base)), None)
+    if definer is None or definer.__module__.partition(".")[0] != "qten_gen":
+        return
+    for base in cls.__mro__:
+        if "device" in vars(base) and issubclass(base, nn.Module) and not issubclass(base, ModuleBase):
+            type.__setattr__(cls, "device", vars(base)["device"])
+            return

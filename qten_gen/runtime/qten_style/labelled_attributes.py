@@ -31,6 +31,9 @@ TENSOR_PARAM_PREFIX = "tensor:"
 TENSOR_BUFFER_PREFIX = "buffer:"
 """What stands before the name of an attribute in the name of the buffer that holds its data."""
 
+MOVED_TO = "_moved_to"
+"""Where the instance dict keeps the device that a module was moved to by name, for modules without tensors."""
+
 _OWNED = "_labelled"
 """Where the instance dict keeps, for each name of a labelled tensor, the name of its storage and its labels."""
 
@@ -74,7 +77,7 @@ class LabelledAssignment(DeviceBounded):
             own(self, name, value)
             return
         if isinstance(value, DeviceBounded):
-            value = brought_to(self.device, value)
+            value = brought_to(device(_module(self)), value)
         elif isinstance(value, VirtualTensor):
             value.check_assignment(_module(self), name)
         super().__setattr__(name, value)
@@ -90,7 +93,7 @@ class LabelledOwner(nn.Module):
         elif isinstance(value, nn.Module | nn.Parameter):
             make_way(self, name, value)
             if isinstance(value, DeviceBounded) and isinstance(self, DeviceBounded):
-                value = brought_to(self.device, value)
+                value = brought_to(device(self), value)
         super().__setattr__(name, cast(nn.Module, value))
 
 
@@ -120,7 +123,7 @@ def own(owner: LabelledAssignment, name: str, value: LabelledTensor) -> None:
         return
     make_way(module, name, value)
     data = value.data.detach()
-    data = data.to(_target(owner.device, data.device), copy=True)
+    data = data.to(_target(device(module), data.device), copy=True)
     key = (TENSOR_BUFFER_PREFIX if is_buffer else TENSOR_PARAM_PREFIX) + name
     _store(module, key, data, is_buffer)
     vars(module).pop(name, None)
@@ -150,15 +153,22 @@ def restore(module: nn.Module) -> None:
         give(type(module), name, _LABELLED)
 
 
-def device(module: nn.Module) -> Device | None:
-    """The logical device of a module's first tensor, its children's included; None where it has none."""
+def device(module: nn.Module) -> Device:
+    """The logical device of a module's first tensor, its children's included, whatever a `device` of the user's says.
+
+    Without tensors: where the module was last moved to, else torch's default device.
+    """
     tensor = next(chain(module.parameters(), module.buffers()), None)
-    return None if tensor is None else Device.of(tensor.device)
+    if tensor is not None:
+        return Device.of(tensor.device)
+    moved_to: Device | None = vars(module).get(MOVED_TO)
+    return moved_to or Device.of(torch.get_default_device())
 
 
 def brought_to(target: Device, value: DeviceBounded) -> DeviceBounded:
     """The value on a device. Nothing is moved from or to "meta", where tensors have no data."""
-    if value.device == target or "meta" in (value.device.name, target.name):
+    now = device(value) if isinstance(value, nn.Module) else value.device
+    if now == target or "meta" in (now.name, target.name):
         return value
     return value.to_device(target)
 

@@ -20,9 +20,6 @@ from .labelled_attributes import LabelledAssignment, LabelledOwner
 ModuleType = TypeVar("ModuleType", bound="type[Module]")
 """A subclass of Module, as a class decorator takes and returns it."""
 
-_MOVED_TO = "_moved_to"
-"""Where the instance dict keeps the device that a module was moved to by name, for modules without tensors."""
-
 if TYPE_CHECKING:
     from typing import Generic, Never, Self
 
@@ -80,8 +77,7 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
         @torch.jit.unused
         def device(self):
             """Where the module's first tensor is; without tensors, where the module was last moved to, else the default."""
-            first = labelled_attributes.device(self)
-            return first or vars(self).get(_MOVED_TO) or Device.of(torch.get_default_device())
+            return labelled_attributes.device(self)
 
     def to_device(self, device: Device) -> Self:
         """Move the module and everything in it to `device`, and return the module itself.
@@ -92,7 +88,7 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
         self.to(device.torch_device())
         for module in self.modules():
             if isinstance(module, Module):
-                vars(module)[_MOVED_TO] = device
+                vars(module)[labelled_attributes.MOVED_TO] = device
         return self
 
     def cpu(self) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import nn
@@ -36,6 +37,9 @@ class ModuleBase(nn.Module):
     _extends_torch: ClassVar[bool] = True
     """Whether nn.Module follows ModuleBase in the method resolution order. With another class in between, the fast paths
     leave `super()` to that class. Written when a class is made."""
+    _foreign_init: ClassVar[Callable[[nn.Module], None] | None] = None
+    """The `__init__` of a base from another library, such as LightningModule, which a generated `__init__` calls in place of
+    nn.Module's. Written when a class is made."""
     _own_init_mixins: ClassVar[tuple[type, ...]] = ()
     """Bases that the metaclass adds to a class with an `__init__` of its own, which registers by assignment."""
 
@@ -54,6 +58,8 @@ class ModuleBase(nn.Module):
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
         cls._extends_torch = cls.__mro__[cls.__mro__.index(ModuleBase) + 1] is nn.Module
+        foreign = [base for base in cls.__mro__ if issubclass(base, nn.Module) and not issubclass(base, ModuleBase)]
+        cls._foreign_init = next((vars(base)["__init__"] for base in foreign[:-1] if "__init__" in vars(base)), None)
         if "version" in vars(cls):
             cls._version = cls.version
 

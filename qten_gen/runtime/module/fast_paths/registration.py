@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import Parameter
 from torch.nn.modules import module as torch_module
 
+from ..core.module_base import ModuleBase
 from ..core.registered_properties import RegisteredProperty
 from .nn_module_layout import KNOWN
 
@@ -39,8 +40,12 @@ _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), tuple, li
 """Types of config values that are neither parameters nor modules nor buffers."""
 
 
-def init_module(module: nn.Module) -> None:
+def init_module(module: ModuleBase) -> None:
     """`nn.Module.__init__(module)`: the empty registries of parameters, buffers, submodules and hooks."""
+    foreign = type(module)._foreign_init
+    if foreign is not None:
+        foreign(module)
+        return
     if not KNOWN or _Module.__init__ is not _init or module.call_super_init:
         _Module.__init__(module)
         return

@@ -1,0 +1,60 @@
+"""Reads which objects an expression makes: `[nn.Linear(2, 2)]` makes one of `torch.nn.Linear`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from .imports import dotted
+from .names import Scope
+
+_CONTAINERS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple", "functools.partial"})
+
+_NO_OBJECTS = frozenset(
+    {"data_ptr", "dim", "element_size", "item", "nelement", "numel", "numpy", "parameters", "size", "tolist"}
+)
+"""Methods of tensors and modules whose result is neither."""
+
+
+def made(node: cst.BaseExpression, scope: Scope) -> Iterator[str]:
+    """The qualified names of what an expression calls and keeps the result of, in containers and partials too.
+
+    What a lambda calls is left out, because it makes an object for each call. So are the arguments of other functions, which may
+    use them up.
+    """
+    match node:
+        case cst.List() | cst.Tuple() | cst.Set():
+            for element in node.elements:
+                yield from made(element.value, scope)
+        case cst.Dict():
+            for item in node.elements:
+                yield from made(item.value, scope)
+        case cst.ListComp() | cst.SetComp():
+            yield from made(node.elt, scope)
+        case cst.DictComp():
+            yield from made(node.value, scope)
+        case cst.IfExp():
+            yield from made(node.body, scope)
+            yield from made(node.orelse, scope)
+        case cst.Call():
+            yield from _of_call(node, scope)
+
+
+def is_container(node: cst.BaseExpression, scope: Scope) -> bool:
+    """Whether the objects that an expression makes are inside a container or a partial."""
+    if isinstance(node, cst.Call):
+        return scope.resolve(dotted(node.func) or "") in _CONTAINERS
+    return isinstance(node, cst.List | cst.Tuple | cst.Set | cst.Dict | cst.ListComp | cst.SetComp | cst.DictComp)
+
+
+def _of_call(node: cst.Call, scope: Scope) -> Iterator[str]:
+    name = dotted(node.func)
+    resolved = scope.resolve(name or "")
+    if resolved in _CONTAINERS:
+        for argument in node.args:
+            yield from made(argument.value, scope)
+    elif name is not None:
+        yield resolved
+    elif isinstance(node.func, cst.Attribute) and node.func.attr.value not in _NO_OBJECTS:
+        yield from made(node.func.value, scope)

@@ -1,0 +1,61 @@
+"""Finds the modules and tensors in a value, as `read.made_objects` finds in text what a value is made of."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import partial
+
+from ..common.specifier_records import recorded_call
+
+
+def contained(value: object) -> Iterator[str]:
+    """`torch.nn.Module`, `torch.nn.Parameter` or `torch.Tensor` for each such object in a value, at any depth.
+
+    It looks into containers, partials, dataclasses and the arguments of `const`, but not into functions or other objects.
+    """
+    waiting, seen = [value], {id(value)}
+    while waiting:
+        found = waiting.pop()
+        kind = _kind(found)
+        if kind is not None:
+            yield kind
+            continue
+        for item in _items(found):
+            if id(item) not in seen:
+                seen.add(id(item))
+                waiting.append(item)
+
+
+def is_tensor_or_module(value: object) -> bool:
+    """Whether a value is itself such an object."""
+    return _kind(value) is not None
+
+
+def _kind(value: object) -> str | None:
+    torch = sys.modules.get("torch")
+    if torch is None or isinstance(value, type):
+        return None
+    for name, cls in (
+        ("torch.nn.Module", torch.nn.Module),
+        ("torch.nn.Parameter", torch.nn.Parameter),
+        ("torch.Tensor", torch.Tensor),
+    ):
+        if isinstance(value, cls):
+            return name
+    return None
+
+
+def _items(value: object) -> Iterator[object]:
+    """What a container, a partial or a dataclass holds."""
+    if isinstance(value, list | tuple | set | frozenset):
+        yield from value
+    elif isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, partial):
+        yield from (value.func, *value.args, *value.keywords.values())
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from (getattr(value, field.name, None) for field in fields(value))
+    elif (call := recorded_call(value)) is not None and call.args:
+        yield call.args[0]

@@ -1,0 +1,135 @@
+"""A declaration contains a module or a tensor.
+
+The class body runs once. An object that it makes exists once, while each instance and each repeated child needs its own: children
+that get the same module would share its weights, or start with equal ones if it were copied. Seeds, the default dtype and
+`device="meta"` would have no effect on it. A parameter as a default would be neither registered nor trained.
+
+Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an argument of
+another one. A function that makes the child can do anything else. A tensor may be the default of a config field, because it is
+cloned for each instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..model import Argument, ConfigDecl, ModuleDecl, NodePath, SpecifierCall, SubmoduleDecl, TensorClassDecl, Value
+from ..model.diagnostics import Diagnostic, Kind
+from .context import RuleContext
+
+KIND = Kind("QG314", "shared-object")
+
+GOOD = """
+from qten_gen import Module, submodule
+from torch import nn
+
+
+class Net(Module):
+    dim: int
+    head: nn.Linear = submodule(nn.Linear, "dim", 2)
+    body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
+"""
+
+BAD = """
+from qten_gen import Module, submodule
+from torch import nn
+
+
+class Net(Module):
+    dim: int
+    head: nn.Linear = submodule(nn.Linear, "dim", 2)
+    body: nn.Sequential = submodule(nn.Sequential, nn.Linear(8, 8), submodule(nn.ReLU))
+                                                   ^^^^^^^^^^^^^^^
+"""
+
+_PARAMETERS = ("Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer")
+_FACTORIES = frozenset(
+    """
+    arange as_tensor asarray bartlett_window blackman_window block_diag cat cartesian_prod clone complex diag diag_embed
+    diagflat empty empty_like empty_strided eye from_numpy frombuffer full full_like hamming_window hann_window
+    heaviside hstack kaiser_window linspace logspace meshgrid normal ones ones_like polar rand rand_like randint
+    randint_like randn randn_like randperm scalar_tensor stack tensor tril tril_indices triu triu_indices vander vstack
+    zeros zeros_like
+    """.split()
+)
+"""The functions of torch that make a tensor."""
+
+
+def check(context: RuleContext) -> Iterator[Diagnostic]:
+    for field in context.module_fields:
+        match field:
+            case ConfigDecl(default=default) if default is not None:
+                what = _kind(default.value, context)
+                is_cloned = what == "tensor" and not default.factory and not default.value.is_container
+                if what is not None and not is_cloned:
+                    yield Diagnostic(KIND, *_of_default(field, what, default.factory, default.value.place))
+            case SubmoduleDecl(cls=cls, arguments=arguments):
+                yield from _of_child(field.name, cls, arguments, context)
+
+
+def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: RuleContext) -> Iterator[Diagnostic]:
+    """What is wrong with the class and the arguments of one child, and with those of the children among them."""
+    what = _kind(cls, context)
+    if what is not None:
+        message = f"{name} is constructed from a {what}, which exists once for all instances"
+        help = (
+            "give submodule a class and its arguments, submodule(nn.Linear, 2, 2), or a function that makes the child"
+        )
+        yield Diagnostic(KIND, message, cls.place, help)
+    for argument in arguments:
+        match argument.value:
+            case Value() as value if (what := _kind(value, context)) is not None:
+                message = f"an argument of {name} contains a {what}, which exists once for all instances"
+                help = (
+                    "write submodule(...) in its place, or give submodule a function that makes the whole child"
+                    if what == "module"
+                    else "give submodule a function that makes the child with it: submodule(lambda: nn.NLLLoss(...))"
+                )
+                yield Diagnostic(KIND, message, value.place, help)
+            case SpecifierCall(arguments=(Argument(value=Value() as inner), *own)):
+                yield from _of_child(name, inner, tuple(own), context)
+            case _:
+                pass
+
+
+def _of_default(field: ConfigDecl, what: str, factory: bool, place: NodePath) -> tuple[str, NodePath, str]:
+    """The message, the place and the help for a default that contains an object."""
+    part = "default_factory" if factory else "default"
+    message = f"the {part} of {field.name} contains a {what}, which exists once for all instances"
+    write = {
+        "module": f"{field.name}: {field.type.text} = submodule(...), with the class and its arguments",
+        "parameter": f"{field.name}: {field.type.text} = param(...), with sizes and an initializer",
+        "tensor": f"{field.name}: {field.type.text} = buffer(...), with sizes and an initializer",
+    }[what]
+    return message, place, f"write {write}, or field(default_factory=...) with a function that makes it"
+
+
+def _kind(value: Value, context: RuleContext) -> str | None:
+    """What a value contains that instances cannot share: "module", "parameter" or "tensor"."""
+    return next((kind for name in value.contains if (kind := _made(name, context)) is not None), None)
+
+
+def _made(name: str, context: RuleContext) -> str | None:
+    """What calling something of this name makes."""
+    home, _, last = name.rpartition(".")
+    if name == "torch.Tensor" or (home == "torch" and last in _FACTORIES):
+        return "tensor"
+    if home in ("torch.nn", "torch.nn.parameter") and last in _PARAMETERS:
+        return "parameter"
+    if home.partition(".")[0] == "torch" and ".nn" in home and last[:1].isupper():
+        return "module"
+    declared = context.project.declarations.get(name)
+    if isinstance(declared, ModuleDecl):
+        return "module"
+    if isinstance(declared, TensorClassDecl):
+        return "tensor"
+    return "module" if _derives_from_module(name, context) else None
+
+
+def _derives_from_module(name: str, context: RuleContext) -> bool:
+    """Whether a class of the same file derives from a class of torch.nn."""
+    module, _, last = name.rpartition(".")
+    if context.file is None or context.file.module != module:
+        return False
+    bases = [base.name for cls in context.file.classes if cls.name == last for base in cls.bases]
+    return any(base.startswith("torch.nn.") or _derives_from_module(base, context) for base in bases if base != name)

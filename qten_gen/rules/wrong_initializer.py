@@ -1,0 +1,91 @@
+"""An initializer does not fill the tensor that it is given.
+
+The constructor allocates each parameter and buffer without values, and an initializer fills it in place, as the functions of
+`torch.nn.init` do. `torch.zeros_like` returns another tensor instead, so the field would keep whatever was in memory before. A
+number or a tensor cannot be called at all.
+
+A string names a method of the class. It is called with the tensor and can read the config fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..common.suggestions import did_you_mean
+from ..model import BufferDecl, ModuleDecl, ParameterDecl, Value, language
+from ..model.diagnostics import Diagnostic, Kind
+from .context import RuleContext
+
+KIND = Kind("QG315", "wrong-initializer")
+
+GOOD = """
+from qten_gen import Module, param
+from torch import Tensor, nn
+
+
+class Scale(Module):
+    dim: int
+    shift: nn.Parameter = param("dim", initializer=nn.init.zeros_)
+    weight: nn.Parameter = param("dim", initializer="fill")
+
+    def fill(self, tensor: Tensor) -> None:
+        tensor.fill_(self.dim**-0.5)
+"""
+
+BAD = """
+import torch
+from qten_gen import Module, param
+from torch import nn
+
+
+class Scale(Module):
+    dim: int
+    weight: nn.Parameter = param("dim", initializer=torch.zeros_like)
+                                                    ^^^^^^^^^^^^^^^^
+"""
+
+
+def check(context: RuleContext) -> Iterator[Diagnostic]:
+    if not isinstance(context.declaration, ModuleDecl):
+        return
+    for field in context.module_fields:
+        if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is not None:
+            problem = _problem(field.name, field.initializer, context)
+            if problem is not None:
+                message, help = problem
+                yield Diagnostic(KIND, message, context.argument_place(field.name, "initializer"), help)
+
+
+def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
+    """What is wrong with the initializer of a field, and how to fix it."""
+    if given.method is not None:
+        return _missing_method(given.method, context)
+    if given.literal is not None:
+        example = f"partial(nn.init.constant_, val={given.literal})"
+        return f"the initializer of {name} is {given.literal}, which is not a function", f"write {example}"
+    if given.contains and given.contains[0].startswith("torch."):
+        return (
+            f"the initializer of {name} is not a function, but a tensor or a module",
+            "write a function that fills the tensor, such as lambda tensor: tensor.copy_(values)",
+        )
+    function = given.torch_name or (given.partial.function if given.partial is not None else "")
+    if function.startswith("torch.") and not function.startswith("torch.nn.init.") and not function.endswith("_"):
+        return (
+            f"{function} does not fill the tensor that it is given, so {name} would stay uninitialised",
+            "write a function that fills it in place, such as nn.init.zeros_ or lambda tensor: tensor.normal_()",
+        )
+    return None
+
+
+def _missing_method(method: str, context: RuleContext) -> tuple[str, str] | None:
+    """What is wrong with a method that an initializer names. Bases that are not declarations may have it."""
+    declaration = context.declaration
+    lineage = (declaration, *context.project.ancestors(declaration))
+    known = {found.name for one in lineage for found in one.methods}
+    if context.source is not None:
+        known |= set(context.source.attributes)
+    outside = any(not base.declared and base.name != language.MODULE for one in lineage for base in one.bases)
+    if method in known or outside:
+        return None
+    help = did_you_mean(method, sorted(known), f"define {method}(self, tensor), or pass a function")
+    return f"{declaration.name} has no method {method!r}", help
