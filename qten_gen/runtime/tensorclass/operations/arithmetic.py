@@ -12,12 +12,16 @@ from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..methods.operands import Function, Operand, one, several, two
 from . import methods
-from .calls import among, among_operands
+from .calls import among, among_operands, with_numbers
 from .entries import Group, Operation, documented, first_line
 
 T = TypeVar("T", bound=Stored)
 
 Maker = Callable[[Function, str], Function]
+
+
+_OF_TENSORS = (torch.logical_and, torch.logical_or, torch.logical_xor, torch.atan2)
+"""Functions that take no numbers."""
 
 
 def _binary(
@@ -32,12 +36,15 @@ def _binary(
 ) -> Operation:
     """An entry for a function of two operands. `torch_functions` mean the same, and the function itself where torch has it."""
     maker, maker_in_place = makers
+    torch_functions = torch_functions or (function,)
+    if function in _OF_TENSORS:
+        function = with_numbers(function)
     made = documented(maker(function, name), name, doc)
     return Operation(
         name,
         doc,
         made,
-        torch_functions=torch_functions or (function,),
+        torch_functions=torch_functions,
         handler=methods.either_side(made, function, name),
         in_place=twin and documented(maker_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place."),
         form=form,

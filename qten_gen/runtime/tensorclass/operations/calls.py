@@ -118,6 +118,7 @@ def pointwise(
         torch_functions,
         documented(handler, name, doc),
         beyond=beyond,
+        form=f"function of {len(operands)}",
         is_method=False,
     )
 
@@ -138,7 +139,7 @@ def _as_tensor(value: Tensor | complex, beside: Tensor | complex) -> Tensor | co
 
 def scalar(value: complex, beside: Tensor) -> Tensor:
     """A number as a tensor without dimensions: of the dtype that an operator makes it, on the device of the tensor beside it."""
-    return torch.full((), value, dtype=torch.result_type(beside, value), device=beside.device)
+    return beside.new_zeros(()) + value  # `torch.result_type` is not traced
 
 
 def alike(values: Sequence[Tensor | complex]) -> Sequence[Tensor]:

@@ -53,7 +53,9 @@ def _loss(
         return out if reduction == "none" else _to_numbers(out)
 
     made = documented(method, name, doc)
-    return Operation(name, doc, made, (function,), made, batch=Effect.DROPS, beyond=Effect.DROPS, is_method=False)
+    return Operation(
+        name, doc, made, (function,), made, batch=Effect.DROPS, beyond=Effect.DROPS, form="loss", is_method=False
+    )
 
 
 def _to_numbers(out: T) -> T:

@@ -245,7 +245,7 @@ def _of_norm(input: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, *, 
 
 
 def correction_of(name: str, dim: Dims | bool, unbiased: bool | None, correction: float | None) -> tuple[Dims, float]:
-    """The dimensions and the correction of a call of `torch.std` or its kin, one form of which has `unbiased` in the place of `dim`.
+    """The dimensions and the correction of a call of `torch.std` or its kin. One form has `unbiased` in the place of `dim`.
 
     Raises:
         TypeError: both `unbiased` and `correction` are given.
