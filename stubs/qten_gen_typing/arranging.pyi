@@ -43,8 +43,8 @@ class Arranging:
         """Move batch dimensions to other places; the others keep their order."""
     def moveaxis(self, source: Dim | Sequence[Dim], destination: int | Sequence[int]) -> Self:
         """Move batch dimensions to other places; the others keep their order."""
-    def squeeze(self, dim: Dim | None = None) -> Self:
-        """Drop one batch dimension of size 1, or all of them. A dimension of another size stays."""
+    def squeeze(self, dim: Dim | Sequence[Dim] | None = None) -> Self:
+        """Drop batch dimensions of size 1: one, several or all of them. A dimension of another size stays."""
     def unsqueeze(self, dim: int) -> Self:
         """Insert a batch dimension of size 1; -1 is behind the last one."""
     @overload
@@ -111,7 +111,7 @@ class Arranging:
         """Pieces along a batch dimension: so many, of sizes that differ by at most 1, or cut at the given positions."""
     def narrow(self, dim: Dim, start: int, length: int) -> Self:
         """`length` items from `start` on along a batch dimension, without copying."""
-    def gather(self, dim: Dim, index: Tensor) -> Self:
+    def gather(self, dim: Dim, index: Self | Tensor) -> Self:
         """The items at the positions `index` along a batch dimension; the result has the batch size of `index`'s shape."""
     def masked_select(self, mask: Tensor) -> Self:
         """The items where a mask over the batch dimensions is true, in one row: `batch[mask]`."""

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import Tensor
 
-OTHER = object()
-"""Stands for a second object. `expected` gets its tensor as the next argument."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """An operation and what it gives."""
-
-    expected: Callable[..., Any]
-    """The result for one tensor, from the tensor and those of the objects among the arguments."""
-    arguments: tuple[Any, ...] = ()
-    options: dict[str, Any] = field(default_factory=dict)
-    batch_size: tuple[int, ...] = (2, 3)
-    """Batch size of the result."""
-    whole: bool = False
-    """Whether the numbers are whole."""
-    leveled: bool = False
-    """Whether nothing is left of the dimensions of nested objects."""
+from .arguments import OTHER, Row, beyond, over
+from .function_rows import FUNCTION_ROWS
 
 
 def plain(name: str) -> Row:
@@ -37,16 +19,6 @@ def plain(name: str) -> Row:
 def binary(function: Callable[..., Any], whole: bool = False) -> Row:
     """A function of two."""
     return Row(function, (OTHER,), whole=whole)
-
-
-def beyond(tensor: Tensor) -> tuple[int, ...]:
-    """The size of the dimensions that a tensor has beyond the batch."""
-    return tuple(tensor.shape[2:])
-
-
-def over(small: Tensor, tensor: Tensor) -> Tensor:
-    """A tensor over the batch, shaped to broadcast over the tensor of a field."""
-    return small.reshape(*small.shape, *(1,) * (tensor.dim() - 2))
 
 
 MASK = torch.tensor([[True, False, True], [False, False, True]])
@@ -237,17 +209,7 @@ COPIES = {
     "contiguous": Row(lambda a: a),
 }
 
-functional = torch.nn.functional
-
-LOSSES = {
-    "mse_loss": Row(functional.mse_loss, (OTHER,), batch_size=(), leveled=True),
-    "l1_loss": Row(lambda a, b: (a - b).abs().sum(), (OTHER,), {"reduction": "sum"}, (), leveled=True),
-    "smooth_l1_loss": Row(
-        lambda a, b: functional.smooth_l1_loss(a, b, reduction="none"), (OTHER,), {"reduction": "none"}
-    ),
-}
-
-ROWS: dict[str, Row] = FUNCTIONS | OPERATORS | ARITHMETIC | REDUCTIONS | ARRANGED | DTYPES | COPIES | LOSSES
+ROWS: dict[str, Row] = FUNCTIONS | OPERATORS | ARITHMETIC | REDUCTIONS | ARRANGED | DTYPES | COPIES | FUNCTION_ROWS
 
 ON_THE_CLASS = "stack cat zeros_like ones_like empty_like full_like rand_like randn_like".split()
 """Operations without a row: they are called on the class, or what they give is not determined."""

@@ -65,9 +65,9 @@ def test_full_like_takes_a_value() -> None:
 
 def test_another_torch_function_says_what_to_do() -> None:
     functions: Any = torch
-    with pytest.raises(TypeError, match=r"topk is not defined for Flat; apply it to the tensors, with \.apply or"):
-        functions.topk(flat(4), 2)
-    with pytest.raises(TypeError, match=r"pad is not defined for Flat"):
+    with pytest.raises(TypeError, match=r"tril is not defined for Flat; apply it to the tensors, with \.apply or"):
+        functions.tril(flat(4))
+    with pytest.raises(TypeError, match=r"pad is not defined for Flat; use \.pad for batch dimensions"):
         functions.nn.functional.pad(flat(4), (0, 1))
 
 

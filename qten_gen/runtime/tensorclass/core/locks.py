@@ -139,16 +139,17 @@ def unlock_(self: T) -> T:
 
 
 def _unlock(self: Stored) -> None:
-    tree = {id(found): found for found in _tree(self)}
-    for found in tree.values():
+    tree = list(_tree(self))
+    for found in tree:
         for owner in _owners(found):
-            if id(owner) not in tree:
+            # By identity, and not by `id`, which a graph would be specialised on.
+            if not any(owner is inner for inner in tree):
                 raise RuntimeError(
                     f"cannot unlock a {type(self).__name__}: a locked {type(owner).__name__} holds "
                     f"{'it' if found is self else f'its {type(found).__name__}'}; unlock that, or use .clone()"
                 )
     _remember(self)
-    for found in tree.values():
+    for found in tree:
         if found._lock is not FROZEN:
             found._lock = None
 

@@ -6,7 +6,7 @@ A tensor of a field has the batch dimensions first and its own, the event dimens
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import SupportsIndex, TypeGuard, cast
 
 import torch
 from torch import Size, Tensor
@@ -29,15 +29,34 @@ def dimension(self: Stored, dim: Dim) -> int:
     Raises:
         IndexError: there is no such batch dimension.
         ValueError: no batch dimension has that name.
+        TypeError: it is neither an integer nor a name; a bool, which stands for an option of torch, is not one.
     """
-    if isinstance(dim, str):
-        return names.position(self, dim)
+    if type(dim) is not int:
+        if isinstance(dim, str):
+            return names.position(self, dim)
+        dim = whole_number(dim)
     ndim = len(self._batch_size)
     if not -ndim <= dim < ndim:
         raise IndexError(
             f"dimension {dim} is out of range: {type(self).__name__} has {ndim} batch dimension{'' if ndim == 1 else 's'}"
         )
     return dim % ndim
+
+
+def whole_number(value: SupportsIndex) -> int:
+    """A Python integer for a size or dimension that may be one of NumPy; a symbolic one stays symbolic.
+
+    Raises:
+        TypeError: it is not an integer. A bool is not one: torch has options in the places of dimensions.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, torch.SymInt, SupportsIndex)):
+        raise TypeError(f"expected an integer or the name of a batch dimension, got {value!r}")
+    return plain_int(value)
+
+
+def is_single(value: object) -> TypeGuard[Dim]:
+    """Whether this is one dimension or number, Python's, NumPy's or symbolic, and not a sequence of several."""
+    return isinstance(value, (int, str, torch.SymInt)) or not isinstance(value, Iterable)
 
 
 def with_inserted(size: Size, at: int, length: int) -> Size:

@@ -291,7 +291,7 @@ def _index_tensor(self: Stored, item: object) -> Tensor:
     """The tensor of a list, a range or an array of indexes."""
     values = list(item) if isinstance(item, range) else item
     try:
-        made = torch.as_tensor(values)
+        made = torch.as_tensor(values, device="cpu")
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{type(self).__name__} is indexed with lists of int or bool, got {item!r}") from error
     return made if made.numel() else made.long()

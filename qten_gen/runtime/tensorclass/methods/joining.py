@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from torch import Size, SymInt, Tensor, split_with_sizes
+from torch import Size, Tensor, split_with_sizes
 from torch import cat as cat_tensors
 from torch import stack as stack_tensors
 from torch import unbind as unbind_tensors
@@ -15,7 +15,16 @@ from ..core import names
 from ..core.error_context import explain
 from ..core.errors import class_names, of_another_class
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, with_inserted, with_length, without
+from ..core.tensor_shapes import (
+    Dim,
+    dimension,
+    integers,
+    is_single,
+    whole_number,
+    with_inserted,
+    with_length,
+    without,
+)
 
 if TYPE_CHECKING:
     from ..core.names import Names
@@ -52,6 +61,8 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
                 f"stack: expected {cls.__name__} of one batch size, got {list(size)} and {list(item._batch_size)}"
             )
     batch_ndim = len(size)
+    if type(dim) is not int:
+        dim = whole_number(dim)
     if not -batch_ndim - 1 <= dim <= batch_ndim:
         raise IndexError(f"stack: dimension {dim} is out of range for {batch_ndim} batch dimensions")
     at = dim if dim >= 0 else dim + batch_ndim + 1
@@ -141,7 +152,8 @@ def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ..
     """
     at = dimension(self, dim)
     length = self._batch_size[at]
-    if isinstance(split_size, (int, SymInt)):
+    if is_single(split_size):
+        split_size = whole_number(cast("int", split_size))
         if split_size <= 0:
             raise ValueError(f"split: expected a positive size, got {split_size}")
         whole, rest = length // split_size, length % split_size  # not divmod, which takes no symbols
@@ -151,7 +163,7 @@ def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ..
             sizes.append(rest)
             batch_sizes.append(with_length(self._batch_size, at, rest))
     else:
-        sizes = list(split_size)
+        sizes = list(integers((split_size,)))
         if sum(sizes) != length or any(size < 0 for size in sizes):
             raise ValueError(f"split: expected sizes that add up to {length}, got {sizes}")
         batch_sizes = [with_length(self._batch_size, at, size) for size in sizes]
@@ -160,6 +172,7 @@ def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ..
 
 def chunk(self: T, chunks: int, dim: Dim = 0) -> tuple[T, ...]:
     """At most `chunks` pieces of one size, the last one perhaps smaller."""
+    chunks = whole_number(chunks)
     if chunks <= 0:
         raise ValueError(f"chunk: expected a positive number of chunks, got {chunks}")
     length = self._batch_size[dimension(self, dim)]

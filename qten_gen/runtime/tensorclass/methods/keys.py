@@ -204,11 +204,16 @@ def update(self: T, values: Values | T, *, inplace: bool = False, non_blocking: 
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.
     """
-    together: dict[int, tuple[Stored, dict[str, object]]] = {}
+    together: list[tuple[Stored, dict[str, object]]] = []
     for key, value in pairs(self, values):
         owner, name = owner_of(self, key)
-        together.setdefault(id(owner), (owner, {}))[1][name] = value
-    for owner, changes in together.values():
+        # By identity, and not by `id`, which a graph would be specialised on.
+        known = [changes for other, changes in together if other is owner]
+        if known:
+            known[0][name] = value
+        else:
+            together.append((owner, {name: value}))
+    for owner, changes in together:
         _update_fields(owner, changes, inplace, non_blocking)
     return self
 

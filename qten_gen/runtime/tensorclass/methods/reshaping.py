@@ -17,8 +17,10 @@ from ..core.tensor_shapes import (
     Dim,
     dimension,
     integers,
+    is_single,
     reshape_tensor,
     view_tensor,
+    whole_number,
     with_free_event,
     with_inserted,
     without,
@@ -95,7 +97,7 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
     Raises:
         ValueError: `dims` does not name every batch dimension once.
     """
-    given = dims[0] if len(dims) == 1 and not isinstance(dims[0], (int, str)) else cast("tuple[Dim, ...]", dims)
+    given = dims[0] if len(dims) == 1 and not is_single(dims[0]) else cast("tuple[Dim, ...]", dims)
     size = self._batch_size
     batch_ndim = len(size)
     order = [dim if type(dim) is int and 0 <= dim < batch_ndim else dimension(self, dim) for dim in given]
@@ -120,6 +122,8 @@ def transpose(self: T, dim0: Dim, dim1: Dim) -> T:
 def unsqueeze(self: T, dim: int) -> T:
     """Insert a batch dimension of size 1; -1 is behind the last one."""
     batch_ndim = len(self._batch_size)
+    if type(dim) is not int:
+        dim = whole_number(dim)
     if not -batch_ndim - 1 <= dim <= batch_ndim:
         raise IndexError(f"unsqueeze: dimension {dim} is out of range for {batch_ndim} batch dimensions")
     at = dim if dim >= 0 else dim + batch_ndim + 1
@@ -134,10 +138,10 @@ _with_first: Callable[[Tensor, None], Tensor] = getitem
 """`unsqueeze(0)`: the index None is the same to torch, which need not read a number then, and takes a fifth less time."""
 
 
-def squeeze(self: T, dim: Dim | None = None) -> T:
-    """Drop one batch dimension of size 1, or all of them. A dimension of another size stays."""
+def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
+    """Drop batch dimensions of size 1: one, several or all of them. A dimension of another size stays."""
     size = self._batch_size
-    if dim is not None:
+    if dim is not None and is_single(dim):
         at = dimension(self, dim)
         if size[at] != 1:
             return self
@@ -145,10 +149,11 @@ def squeeze(self: T, dim: Dim | None = None) -> T:
         if self._names is not None:
             out._names = names.without(self._names, [at])
         return out
-    dims = tuple(at for at, length in enumerate(size) if length == 1)
+    wanted = range(len(size)) if dim is None else [dimension(self, one) for one in dim]
+    dims = tuple([at for at, length in enumerate(size) if length == 1 and at in wanted])
     if not dims:
         return self
-    out = self._rearrange(torch.squeeze, dims, Size([length for length in size if length != 1]))
+    out = self._rearrange(torch.squeeze, dims, Size([length for at, length in enumerate(size) if at not in dims]))
     if self._names is not None:
         out._names = names.without(self._names, dims)
     return out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -12,11 +12,16 @@ from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..methods.operands import Function, Operand, one, several, two
 from . import methods
+from .calls import among, among_operands, with_numbers
 from .entries import Group, Operation, documented, first_line
 
 T = TypeVar("T", bound=Stored)
 
 Maker = Callable[[Function, str], Function]
+
+
+_OF_TENSORS = (torch.logical_and, torch.logical_or, torch.logical_xor, torch.atan2)
+"""Functions that take no numbers."""
 
 
 def _binary(
@@ -31,12 +36,15 @@ def _binary(
 ) -> Operation:
     """An entry for a function of two operands. `torch_functions` mean the same, and the function itself where torch has it."""
     maker, maker_in_place = makers
+    torch_functions = torch_functions or (function,)
+    if function in _OF_TENSORS:
+        function = with_numbers(function)
     made = documented(maker(function, name), name, doc)
     return Operation(
         name,
         doc,
         made,
-        torch_functions=torch_functions or (function,),
+        torch_functions=torch_functions,
         handler=methods.either_side(made, function, name),
         in_place=twin and documented(maker_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place."),
         form=form,
@@ -48,7 +56,8 @@ def _product(name: str, doc: str, function: Function, twin: Function) -> Operati
     """An entry for `addcmul` and its like."""
     made = documented(methods.multiplied(function, name), name, doc)
     in_place = documented(methods.multiplied_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place.")
-    return Operation(name, doc, made, torch_functions=(function,), in_place=in_place, form="product")
+    handler = among_operands(made, function, name, ("input", "tensor1", "tensor2"))
+    return Operation(name, doc, made, torch_functions=(function,), handler=handler, in_place=in_place, form="product")
 
 
 def _maximum(tensor: Tensor, other: Tensor | float) -> Tensor:
@@ -140,9 +149,32 @@ def zero_(self: T) -> T:
     return self
 
 
-def _written(method: Function, *torch_functions: Function, in_place: Function | None = None) -> Operation:
+def _written(
+    method: Function,
+    *torch_functions: Function,
+    in_place: Function | None = None,
+    handler: Function | None = None,
+) -> Operation:
     """An entry for a method with a signature of its own, which is written above."""
-    return Operation(method.__name__, first_line(method), method, torch_functions=torch_functions, in_place=in_place)
+    return Operation(
+        method.__name__,
+        first_line(method),
+        method,
+        torch_functions=torch_functions,
+        handler=handler,
+        in_place=in_place,
+    )
+
+
+def _of_clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """`torch.clamp`, whose input may be the tensor and its limits the objects."""
+    if isinstance(input, Stored):
+        return clamp(input, min, max)
+    if isinstance(min, Stored):
+        raised = among("clamp", torch.clamp_min, (input, min))
+        return raised if max is None else clamp(raised, None, max)
+    lowered = among("clamp", torch.clamp_max, (input if min is None else torch.clamp_min(input, min), max))
+    return lowered
 
 
 _SCALED = (methods.scaled, methods.scaled_in_place)
@@ -194,9 +226,14 @@ ARITHMETIC = (
     _binary("atan2", "The angle of a point.", torch.atan2, torch.atan2, torch.arctan2, is_method=False),
     _product("addcmul", "The sum with `value` times the product of two operands.", torch.addcmul, Tensor.addcmul_),
     _product("addcdiv", "The sum with `value` times the quotient of two operands.", torch.addcdiv, Tensor.addcdiv_),
-    _written(lerp, torch.lerp, in_place=lerp_),
-    _written(clamp, torch.clamp, torch.clip, in_place=clamp_),
-    _written(round, torch.round, in_place=round_),
+    _written(
+        lerp,
+        torch.lerp,
+        in_place=lerp_,
+        handler=among_operands(lerp, _lerp, "lerp", ("input", "end", "weight")),
+    ),
+    _written(clamp, torch.clamp, torch.clip, in_place=clamp_, handler=_of_clamp),
+    _written(round, torch.round, torch.special.round, in_place=round_),
     _written(fill_),
     _written(zero_, torch.zero_),
 )

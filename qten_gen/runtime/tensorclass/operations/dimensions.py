@@ -10,7 +10,7 @@ from torch import Size, Tensor
 from ..core.contents import contents
 from ..core.names import Names
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension
+from ..core.tensor_shapes import Dim, dimension, is_single
 
 T = TypeVar("T", bound=Stored)
 
@@ -25,10 +25,10 @@ def batch_dimensions(self: Stored, dims: Dim | Sequence[Dim], name: str) -> tupl
         IndexError: there is no such batch dimension.
         ValueError: there are none, or one is given twice.
     """
-    given = (dims,) if isinstance(dims, (int, str)) else tuple(dims)
-    found = tuple([dimension(self, dim) for dim in given])
+    wanted = (dims,) if is_single(dims) else tuple(dims)
+    found = tuple([dimension(self, dim) for dim in wanted])
     if not found or len(set(found)) < len(found):
-        raise ValueError(f"{type(self).__name__}.{name}: expected different batch dimensions, got {list(given)}")
+        raise ValueError(f"{type(self).__name__}.{name}: expected different batch dimensions, got {list(wanted)}")
     return found
 
 

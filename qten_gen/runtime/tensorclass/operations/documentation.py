@@ -83,8 +83,9 @@ def _names(functions: tuple[Function, ...]) -> Iterator[str]:
     """What functions of torch are called. Methods of Tensor, which stand for operators, are left out."""
     for function in functions:
         for prefix, module in _MODULES.items():
-            if getattr(module, function.__name__, None) is function:
-                yield f"`{prefix}.{function.__name__}`"
+            name = function.__name__.removeprefix("special_").lstrip("_")
+            if getattr(module, name, None) is function:
+                yield f"`{prefix}.{name}`"
                 break
 
 

@@ -36,6 +36,35 @@ tensor([[0.6931, 1.0986],
 tensor([[-1., -2.],
         [-3., -4.]])
 """,
+    "Special functions": """\
+>>> torch.hypot(batch, 1).price
+tensor([[1.4142, 2.2361],
+        [3.1623, 4.1231]])
+""",
+    "Activations": """\
+>>> torch.nn.functional.hardtanh(batch, 1.5, 3.5).price
+tensor([[1.5000, 2.0000],
+        [3.0000, 3.5000]])
+""",
+    "Order and position": """\
+>>> values, indices = torch.topk(batch, 1, dim=0)
+>>> values.price, indices.price
+(tensor([[3., 4.]]), tensor([[1, 1]]))
+>>> torch.argmax(batch, dim=1).price
+tensor([1, 1])
+""",
+    "Items as torch picks them": """\
+>>> torch.index_select(batch, 1, torch.tensor([1])).price
+tensor([[2.],
+        [4.]])
+>>> torch.take_along_dim(batch, torch.argsort(batch, 0, descending=True), 0).price
+tensor([[3., 4.],
+        [1., 2.]])
+""",
+    "Comparing objects": """\
+>>> torch.equal(batch, batch.clone()), torch.allclose(batch, batch + 1)
+(True, False)
+""",
     "Reductions": """\
 >>> batch.sum(0).price, batch.mean().price
 (tensor([4., 6.]), tensor(2.5000))
@@ -105,6 +134,9 @@ False
     "Losses": """\
 >>> torch.nn.functional.mse_loss(batch, batch + 2).price
 tensor(4.)
+>>> weight = torch.tensor([[1.0, 0.0], [0.0, 0.0]])
+>>> torch.nn.functional.mse_loss(batch, 0.0, weight=weight).price
+tensor(1.)
 """,
 }
 """By the title of the group."""

@@ -13,13 +13,14 @@ from .entries import Group, Operation, documented
 def _unary(name: str, doc: str, *, torch_functions: tuple[Function, ...] = (), is_method: bool = True) -> Operation:
     """An entry for a function of one tensor that torch has under the same name, and its twin where torch has one."""
     function: Function = getattr(torch, name)
+    also: Function | None = getattr(torch.special, name, None)
     twin: Function | None = getattr(Tensor, f"{name}_", None)
     made = documented(methods.unary(function, name), name, doc)
     return Operation(
         name,
         doc,
         made,
-        torch_functions=(function, *torch_functions),
+        torch_functions=(function, *torch_functions, *([] if also is None else [also])),
         in_place=twin and documented(methods.unary_in_place(twin, f"{name}_"), f"{name}_", f"`{name}`, in place."),
         form="unary",
         is_method=is_method,
@@ -50,14 +51,16 @@ FUNCTIONS = (
     _unary("sinh", "The hyperbolic sine."),
     _unary("cosh", "The hyperbolic cosine."),
     _unary("tanh", "The hyperbolic tangent."),
-    _unary("asinh", "The inverse hyperbolic sine.", is_method=False),
-    _unary("acosh", "The inverse hyperbolic cosine.", is_method=False),
-    _unary("atanh", "The inverse hyperbolic tangent.", is_method=False),
+    _unary("asinh", "The inverse hyperbolic sine.", torch_functions=(torch.arcsinh,), is_method=False),
+    _unary("acosh", "The inverse hyperbolic cosine.", torch_functions=(torch.arccosh,), is_method=False),
+    _unary("atanh", "The inverse hyperbolic tangent.", torch_functions=(torch.arctanh,), is_method=False),
     _unary("sigmoid", "The logistic function.", torch_functions=(torch.special.expit,)),
-    _unary("relu", "The value where it is positive, else 0.", is_method=False),
+    _unary(
+        "relu", "The value where it is positive, else 0.", torch_functions=(torch.nn.functional.relu,), is_method=False
+    ),
     _unary("erf", "The error function."),
     _unary("erfc", "One minus the error function."),
-    _unary("lgamma", "The logarithm of the gamma function."),
+    _unary("lgamma", "The logarithm of the gamma function.", torch_functions=(torch.special.gammaln,)),
     _unary("ceil", "Rounded up."),
     _unary("floor", "Rounded down."),
     _unary("trunc", "Rounded towards zero.", torch_functions=(torch.fix,)),

@@ -2,51 +2,126 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, TypeVar
+import sys
+from types import CodeType
+from typing import TypeVar
 
-import torch
+from torch import Size, Tensor
+from torch.compiler import is_compiling
 from torch.nn import functional
 
 from ..core.stored import Stored
-from ..methods.operands import Function, reflected, two
+from ..fields.per_item import items_become
+from ..methods.operands import Function
+from .calls import alike, among, operands_of
+from .dimensions import level
 from .entries import Effect, Group, Operation, documented
-from .reduction_ops import reduced
 
 T = TypeVar("T", bound=Stored)
 
 
-def _loss(name: str, doc: str, function: Function) -> Operation:
-    """An entry for a loss. Other than with `reduction="none"` every tensor of the result is one number."""
+def _loss(
+    function: Function,
+    doc: str,
+    operands: tuple[str, ...] = ("input", "target"),
+    *,
+    reductions: tuple[str, ...] = ("none", "mean", "sum"),
+) -> Operation:
+    """An entry for a loss. Other than with `reduction="none"` every tensor of the result is one number.
 
-    def method(
-        input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean", **rest: Any
-    ) -> Any:
-        if size_average is not None or reduce is not None:
+    Operands are objects, tensors over the batch and numbers in any mixture; so are the weights.
+    """
+    name: str = function.__name__
+
+    def method(*args: object, **options: object) -> Stored:
+        given = {key: value for key, value in options.items() if value is not None}
+        if "size_average" in given or "reduce" in given:
             raise TypeError(f"{name}: size_average and reduce are not supported; use reduction")
-        applied = partial(function, reduction="none", **rest)
-        self, other = (target, input) if hasattr(input, "dim") and not isinstance(input, Stored) else (input, target)
-        out = two(self, applied if self is input else reflected(applied), other, name)
-        return out if reduction == "none" else reduced(out, name, _REDUCTIONS[reduction], None, False, {})
+        reduction = given.get("reduction", "mean")
+        if reduction not in reductions:
+            raise ValueError(f"{name}: expected a reduction of {', '.join(map(repr, reductions))}, got {reduction!r}")
+        weights = [key for key in ("weight", "pos_weight") if key in given]
+        found, settings, left = operands_of(name, (*operands, *weights), args, given)
 
+        def of_field(*tensors: Tensor | complex) -> Tensor:
+            tensors = alike(tensors)
+            weighted = dict(zip(weights, tensors[len(operands) :], strict=True))
+            result: Tensor = function(*tensors[: len(operands)], *settings, **weighted, **left)
+            return result
+
+        out = among(name, of_field, found)
+        return out if reduction == "none" else _to_numbers(out)
+
+    made = documented(method, name, doc)
     return Operation(
-        name, doc, documented(method, name, doc), (function,), batch=Effect.DROPS, beyond=Effect.DROPS, is_method=False
+        name, doc, made, (function,), made, batch=Effect.DROPS, beyond=Effect.DROPS, form="loss", is_method=False
     )
 
 
-_REDUCTIONS = {"mean": torch.mean, "sum": torch.sum}
+def _to_numbers(out: T) -> T:
+    """An object whose tensors have become one number each, with the batch size that is left."""
+    made = out._rearrange(_number, None, Size())
+    level(made)
+    return made
+
+
+@items_become("reduced")
+def _number(tensor: Tensor, argument: None) -> Tensor:
+    return tensor
+
+
+def _passing_weight(loss: Operation) -> Operation:
+    """An entry for a function of torch that takes `weight`, but does not pass it on to objects: it is read from the call."""
+
+    def handler(*args: object, **options: object) -> object:
+        return loss.method(*args, **{"weight": _weight_in_call(functional.l1_loss.__code__), **options})
+
+    return loss._replace(handler=handler)
+
+
+def _weight_in_call(code: CodeType) -> object:
+    """The argument `weight` of the call of a function that is going on; None where there is none, or in a graph."""
+    frame = None if is_compiling() else sys._getframe(1)
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return None if frame is None else frame.f_locals.get("weight")
+
 
 LOSSES = (
-    _loss("mse_loss", "The squared difference.", functional.mse_loss),
-    _loss("l1_loss", "The absolute difference.", functional.l1_loss),
+    _loss(functional.mse_loss, "The squared difference; the mean of weighted ones is divided by the sum of weights."),
+    _passing_weight(
+        _loss(
+            functional.l1_loss, "The absolute difference; the mean of weighted ones is divided by the sum of weights."
+        )
+    ),
+    _loss(functional.smooth_l1_loss, "The squared difference where it is small, else the absolute one."),
+    _loss(functional.huber_loss, "`delta` times `smooth_l1_loss` with `beta=delta`."),
+    _loss(functional.binary_cross_entropy, "The cross entropy of probabilities."),
+    _loss(functional.binary_cross_entropy_with_logits, "The cross entropy of probabilities given as logits."),
     _loss(
-        "smooth_l1_loss", "The squared difference where it is small, else the absolute one.", functional.smooth_l1_loss
+        functional.kl_div,
+        "The Kullback-Leibler divergence, number by number.",
+        reductions=("none", "mean", "sum", "batchmean"),
+    ),
+    _loss(functional.poisson_nll_loss, "The negative log likelihood under a Poisson distribution."),
+    _loss(
+        functional.gaussian_nll_loss,
+        "The negative log likelihood under a Gaussian distribution.",
+        ("input", "target", "var"),
+    ),
+    _loss(functional.soft_margin_loss, "The logistic loss of targets 1 and -1."),
+    _loss(functional.hinge_embedding_loss, "The hinge loss of distances, with targets 1 and -1."),
+    _loss(
+        functional.margin_ranking_loss,
+        "The hinge loss of an order between two inputs, with targets 1 and -1.",
+        ("input1", "input2", "target"),
     ),
 )
 
 GROUP = Group(
     "Losses",
     "Between two objects, or an object and a tensor or number; field by field. Unless `reduction` is `'none'`, "
-    "every tensor of the result is one number.",
+    "every tensor of the result is one number: what the function gives for the tensors of that field, with weights "
+    "over the batch spread over the dimensions that it has beyond.",
     LOSSES,
 )

@@ -161,7 +161,7 @@ def either_side(method: Function, function: Function, name: str) -> Function:
 
     def handler(input: Any, other: Any, **options: Any) -> Any:
         if isinstance(input, Tensor) or is_plain(input):
-            return two(other, partial(swapped, **options) if options else swapped, input, name)
+            return two(other, reflected(partial(function, **options)) if options else swapped, input, name)
         return method(input, other, **options)
 
     return handler

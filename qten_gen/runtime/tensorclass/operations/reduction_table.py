@@ -10,7 +10,7 @@ from torch import Size, Tensor
 from ..core import names
 from ..core.error_context import blame
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension
+from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
 from .dimensions import Dims, reduced_size
@@ -136,7 +136,7 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
             return together(self, name, value, dim, keepdim, {})
         if dim is None:
             return reduced(self, name, value, dim, keepdim, {})
-        if not isinstance(dim, (int, str)):
+        if not is_single(dim):
             raise TypeError(
                 f"{type(self).__name__}.{name}: expected one batch dimension, got {dim!r}; for others use a{name}"
             )
@@ -186,12 +186,13 @@ def _running_pair(name: str, doc: str, function: Function) -> Operation:
     return Operation(name, doc, documented(method, name, doc), (function,), form="running pair")
 
 
-def _running(name: str, doc: str, function: Function, *others: Function) -> Operation:
+def _running(name: str, doc: str, function: Function, *others: Function, is_method: bool = True) -> Operation:
     """Operations along one batch dimension that keep its size."""
 
     @items_become("kept")
     def apply(tensor: Tensor, argument: tuple[int, torch.dtype | None]) -> Tensor:
-        result: Tensor = function(tensor, argument[0], dtype=argument[1])
+        dim, dtype = argument
+        result: Tensor = function(tensor, dim) if dtype is None else function(tensor, dim, dtype=dtype)
         return result
 
     def method(self: T, dim: Dim, *, dtype: torch.dtype | None = None) -> T:
@@ -206,10 +207,11 @@ def _running(name: str, doc: str, function: Function, *others: Function) -> Oper
 
     made = documented(method, name, doc)
 
-    def handler(input: Any, dim: int, _stacklevel: int = 3, dtype: torch.dtype | None = None) -> Any:
+    # What `functional.softmax` has in the third place, it passes by keyword; `torch.softmax` has the dtype there.
+    def handler(input: Any, dim: int, dtype: torch.dtype | None = None, *, _stacklevel: int = 3) -> Any:
         return made(input, dim, dtype=dtype)
 
-    return Operation(name, doc, made, (function, *others), handler, form="running")
+    return Operation(name, doc, made, (function, *others), handler, form="running", is_method=is_method)
 
 
 def _written(method: Function, *torch_functions: Function, handler: Function | None = None) -> Operation:
@@ -235,7 +237,43 @@ def _var(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, correction: float
 
 
 def _of_norm(input: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    if isinstance(p, str) and p != "fro":
+        raise ValueError(
+            f"norm: expected a number or 'fro', got {p!r}; norms of matrices are those of a field's tensor"
+        )
     return norm(input, 2 if p == "fro" else p, dim, keepdim, dtype=dtype)
+
+
+def correction_of(name: str, dim: Dims | bool, unbiased: bool | None, correction: float | None) -> tuple[Dims, float]:
+    """The dimensions and the correction of a call of `torch.std` or its kin. One form has `unbiased` in the place of `dim`.
+
+    Raises:
+        TypeError: both `unbiased` and `correction` are given.
+    """
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if unbiased is None:
+        return dim, 1 if correction is None else correction
+    if correction is not None:
+        raise TypeError(f"{name}: expected unbiased or correction, got both")
+    return dim, int(unbiased)
+
+
+def _with_unbiased(operation: Operation) -> Operation:
+    """An entry whose function of torch has several forms, one with `unbiased` for `correction`."""
+
+    def handler(
+        input: Any,
+        dim: Dims | bool = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> Any:
+        found, amount = correction_of(operation.name, dim, unbiased, correction)
+        return operation.method(input, found, correction=amount, keepdim=keepdim)
+
+    return operation._replace(handler=handler)
 
 
 functional = torch.nn.functional
@@ -246,11 +284,18 @@ REDUCTIONS = (
     _reduction("prod", "The product.", over_one(torch.prod), torch.prod),
     _reduction("nansum", "The sum, NaN counted as 0.", torch.nansum, torch.nansum),
     _reduction("nanmean", "The mean, NaN left out.", torch.nanmean, torch.nanmean),
-    _reduction("std", "The standard deviation.", _std, torch.std, takes="correction"),
-    _reduction("var", "The variance.", _var, torch.var, takes="correction"),
+    _with_unbiased(_reduction("std", "The standard deviation.", _std, torch.std, takes="correction")),
+    _with_unbiased(_reduction("var", "The variance.", _var, torch.var, takes="correction")),
     _reduction("amin", "The smallest number.", torch.amin, torch.amin, takes=""),
     _reduction("amax", "The largest number.", torch.amax, torch.amax, takes=""),
-    _reduction("logsumexp", "The logarithm of the sum of exponentials.", torch.logsumexp, torch.logsumexp, takes=""),
+    _reduction(
+        "logsumexp",
+        "The logarithm of the sum of exponentials.",
+        torch.logsumexp,
+        torch.logsumexp,
+        torch.special.logsumexp,
+        takes="",
+    ),
     _extremum("min", "The smallest number and, along one dimension, where it is.", torch.min, torch.amin),
     _extremum("max", "The largest number and, along one dimension, where it is.", torch.max, torch.amax),
     _truth("all", "Whether every number is nonzero.", torch.all, False),
@@ -264,7 +309,23 @@ RUNNING = (
     _running("cumprod", "The product so far along a batch dimension.", torch.cumprod),
     _running_pair("cummin", "The smallest number so far, and where it was.", torch.cummin),
     _running_pair("cummax", "The largest number so far, and where it was.", torch.cummax),
-    _running("softmax", "Exponentials that add up to 1 along a batch dimension.", torch.softmax, functional.softmax),
+    _running(
+        "softmax",
+        "Exponentials that add up to 1 along a batch dimension.",
+        torch.softmax,
+        functional.softmax,
+        torch.special.softmax,
+    ),
+    _running(
+        "log_softmax",
+        "The logarithm of `softmax`.",
+        torch.log_softmax,
+        functional.log_softmax,
+        torch.special.log_softmax,
+        is_method=False,
+    ),
+    _running("softmin", "`softmax` of the negative.", functional.softmin, is_method=False),
+    _running("logcumsumexp", "The logarithm of the sum of exponentials so far.", torch.logcumsumexp, is_method=False),
 )
 
 GROUP = Group(

@@ -8,9 +8,12 @@ from typing import TypeVar, cast
 import torch
 from torch import Size, Tensor
 
+from ..core.error_context import explain
+from ..core.errors import describe
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension
+from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
+from ..fields.per_item import items_become
 from ..methods.indexing import getitem
 from ..methods.operands import Operand, several
 from ..methods.reshaping import reshape
@@ -27,6 +30,7 @@ def narrow(self: T, dim: Dim, start: int, length: int) -> T:
     """
     at = dimension(self, dim)
     whole = self._batch_size[at]
+    start, length = whole_number(start), whole_number(length)
     first = start + whole if start < 0 else start
     if not 0 <= first <= whole or not 0 <= length <= whole - first:
         raise IndexError(
@@ -50,13 +54,13 @@ def tensor_split(self: T, indices_or_sections: int | Sequence[int] | Tensor, dim
     length = self._batch_size[at]
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = cast("int | list[int]", indices_or_sections.tolist())
-    if isinstance(indices_or_sections, int):
-        count = indices_or_sections
+    if is_single(indices_or_sections):
+        count = whole_number(cast("int", indices_or_sections))
         if count <= 0:
             raise ValueError(f"tensor_split: expected a positive number of pieces, got {count}")
         cuts = tuple([piece * (length // count) + min(piece, length % count) for piece in range(1, count)])
     else:
-        cuts = tuple(indices_or_sections)
+        cuts = integers((indices_or_sections,))
     ends = zip((0, *cuts), (*cuts, length), strict=True)
     before, after = self._batch_size[:at], self._batch_size[at + 1 :]
     sizes = [Size((*before, len(range(length)[start:end]), *after)) for start, end in ends]
@@ -68,17 +72,23 @@ def _tensor_split(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Sequ
     return torch.tensor_split(tensor, cuts, dim)
 
 
-def gather(self: T, dim: Dim, index: Tensor) -> T:
+def gather(self: T, dim: Dim, index: T | Tensor) -> T:
     """The items at the positions `index` along a batch dimension; the result has the batch size of `index`'s shape.
 
         best = batch.gather(1, scores.argmax(1, keepdim=True))
+        ranked = batch.gather(0, torch.argsort(batch, 0))  # an object: positions for each tensor
 
     Raises:
+        TypeError: `index` is neither a tensor nor an object of this class.
         ValueError: `index` has another number of dimensions than the batch.
         RuntimeError: a position is out of range.
     """
     batch_ndim = len(self._batch_size)
     at = dimension(self, dim)
+    if type(index) is type(self):
+        return _gather_each(self, at, cast("T", index))
+    if not isinstance(index, Tensor):
+        raise TypeError(f"gather: expected a Tensor or a {type(self).__name__} of positions, got {describe(index)}")
     if index.dim() != batch_ndim:
         raise ValueError(f"gather: expected an index of {batch_ndim} dimensions, got shape {list(index.shape)}")
     return with_names(self._rearrange(_gather, (at, index, []), index.shape), self._names)
@@ -97,6 +107,31 @@ def _gather(tensor: Tensor, argument: tuple[int, Tensor, list[tuple[Size, Tensor
     if not torch.compiler.is_compiling():  # shapes of symbols are not compared: that would make them special
         known.append((beyond, made))
     return torch.gather(tensor, dim, made)
+
+
+def _gather_each(self: T, dim: int, index: T) -> T:
+    """`gather` with positions for each tensor."""
+    size, whole = index._batch_size, self._batch_size
+    if (size[:dim], size[dim + 1 :]) != (whole[:dim], whole[dim + 1 :]):
+        raise ValueError(
+            f"gather: expected positions of batch size {list(whole)} but in dimension {dim}, got {list(size)}"
+        )
+    self._check_compatible(index)
+
+    def picked(positions: Tensor, tensor: Tensor) -> Tensor:
+        return torch.gather(tensor, dim, positions)
+
+    try:
+        found = index._zip(picked, self)
+    except RuntimeError as error:
+        explain("gather", [index, self], error)
+        raise
+    return with_names(found._rearrange(_picked, None, size), self._names)
+
+
+@items_become("picked from other items field by field")
+def _picked(tensor: Tensor, argument: None) -> Tensor:
+    return tensor
 
 
 def masked_select(self: T, mask: Tensor) -> T:

@@ -10,7 +10,7 @@ from torch import Size, Tensor
 
 from ..core import names
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, integers
+from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
 from ..fields.per_item import items_become
 from ..methods.reshaping import expand, flatten, permute, reshape
 from .dimensions import batch_dimensions, with_names
@@ -71,8 +71,8 @@ def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None 
     if dims is None:
         row = roll(flatten(self), shifts, 0)
         return with_names(reshape(row, self._batch_size), self._names)
-    steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
-    at = tuple([dimension(self, dim) for dim in ((dims,) if isinstance(dims, (int, str)) else dims)])
+    steps = integers((shifts,))
+    at = tuple([dimension(self, dim) for dim in ((dims,) if is_single(dims) else dims)])
     if len(steps) != len(at):
         raise ValueError(f"roll: expected as many shifts as dimensions, got {shifts} and {dims}")
     return with_names(self._rearrange(_roll, (steps, at), self._batch_size), self._names)
@@ -114,7 +114,7 @@ def repeat(self: T, *repeats: int | Sequence[int]) -> T:
     """
     given = integers(repeats)
     added = len(given) - len(self._batch_size)
-    if added < 0 or min(given, default=0) < 0:
+    if added < 0 or any(times < 0 for times in given):
         raise ValueError(
             f"repeat: expected a number for each of the {len(self._batch_size)} batch dimensions, got {list(given)}"
         )
@@ -159,7 +159,8 @@ def repeat_interleave(self: T, repeats: int | Tensor, dim: Dim | None = None, *,
         return repeat_interleave(flatten(self), repeats, 0, output_size=output_size)
     at = dimension(self, dim)
     before, length, after = self._batch_size[:at], self._batch_size[at], self._batch_size[at + 1 :]
-    if isinstance(repeats, int):
+    if not isinstance(repeats, Tensor):
+        repeats = whole_number(repeats)
         size = Size((*before, length * repeats, *after))
         return with_names(self._rearrange(_repeat_interleave, (repeats, at), size), self._names)
     if repeats.dim() > 1 or repeats.numel() not in (1, length):
@@ -189,14 +190,15 @@ def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
         ValueError: `pad_size` is not made of pairs, or of more than there are batch dimensions, or takes away too much.
     """
     batch_ndim = len(self._batch_size)
-    pairs = [(pad_size[at], pad_size[at + 1]) for at in range(0, len(pad_size) - 1, 2)]
-    if len(pad_size) % 2 or len(pairs) > batch_ndim:
+    numbers = integers((pad_size,))
+    pairs = [(numbers[at], numbers[at + 1]) for at in range(0, len(numbers) - 1, 2)]
+    if len(numbers) % 2 or len(pairs) > batch_ndim:
         raise ValueError(
             f"pad: expected a pair of numbers for each of at most {batch_ndim} batch dimensions, got {list(pad_size)}"
         )
     pairs += [(0, 0)] * (batch_ndim - len(pairs))
     size = [before + length + after for (before, after), length in zip(pairs, self._batch_size, strict=True)]
-    if min(size, default=0) < 0:
+    if any(length < 0 for length in size):
         raise ValueError(f"pad: {list(pad_size)} takes more away than the batch size {list(self._batch_size)} has")
     flat = [number for pair in reversed(pairs) for number in pair]
     return with_names(self._rearrange(_pad, (flat, batch_ndim, value), Size(size)), self._names)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from ..core.errors import describe
 from ..core.stored import Stored
 from ..methods import joining, reshaping
 from ..methods.operands import Function
@@ -38,11 +39,23 @@ def _spread(method: Function, keyword: str) -> Function:
 
 
 def _stack(tensors: Sequence[T], dim: int = 0) -> T:
-    return joining.stack(tensors, dim)
+    return joining.stack(_objects("stack", tensors), dim)
 
 
 def _cat(tensors: Sequence[T], dim: int = 0) -> T:
-    return joining.cat(tensors, dim)
+    return joining.cat(_objects("cat", tensors), dim)
+
+
+def _objects(name: str, items: Sequence[T]) -> Sequence[T]:
+    """Objects to be put together, which are not to be mixed with tensors.
+
+    Raises:
+        TypeError: there is something else among them.
+    """
+    for item in items:
+        if not isinstance(item, Stored):
+            raise TypeError(f"{name}: expected objects of one class, got {describe(item)} among them")
+    return items
 
 
 def _split(tensor: T, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[T, ...]:

@@ -28,7 +28,7 @@ def _binary(
             f"`batch {symbol} other`.",
             documented(methods.operator(function), left, f"`self {symbol} other`."),
             torch_functions=(torch_function, *others),
-            handler=_of_either(left, right),
+            handler=_of_either(left, right, getattr(torch, torch_function.__name__, None)),
             in_place=documented(methods.operator_in_place(in_place), f"__i{name}__", f"`self {symbol}= other`."),
             form="operator",
         ),
@@ -75,13 +75,16 @@ def _unary(name: str, text: str, function: Function) -> Operation:
     return Operation(f"__{name}__", f"`{text}`.", made, torch_functions=(function,), form="unary")
 
 
-def _of_either(name: str, swapped: str) -> Function:
+def _of_either(name: str, swapped: str, named: Function | None = None) -> Function:
     """Call the special method of the left operand or, where that is a tensor, the other one of the right operand.
 
     Python has asked the tensor first, and torch comes here: what a class defines for the operator is called all the same.
+    `named` is the function of torch that takes options: `tensor.add(batch, alpha=2)`.
     """
 
-    def handler(left: Any, right: Any) -> Any:
+    def handler(left: Any, right: Any, **options: Any) -> Any:
+        if options and named is not None:
+            return named(left, right, **options)
         return getattr(right, swapped)(left) if isinstance(left, Tensor) else getattr(left, name)(right)
 
     return handler

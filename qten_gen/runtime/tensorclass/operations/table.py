@@ -5,23 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..core.errors import describe
+from ..core.stored import Stored
 from ..methods.operands import Function
-from . import arithmetic, casting, copying, functions, losses, reduction_table, shape_table, special
+from . import (
+    activations,
+    arithmetic,
+    casting,
+    comparing,
+    copying,
+    functions,
+    indexed,
+    losses,
+    ordering,
+    reduction_table,
+    shape_table,
+    special,
+    special_functions,
+)
 from .entries import Group, Operation
 
 GROUPS: tuple[Group, ...] = (
     special.GROUP,
     arithmetic.GROUP,
     functions.GROUP,
+    special_functions.GROUP,
+    activations.GROUP,
     reduction_table.GROUP,
     reduction_table.RUNNING_GROUP,
+    ordering.GROUP,
     shape_table.SHAPE_GROUP,
     shape_table.TOGETHER_GROUP,
     shape_table.SELECTING_GROUP,
+    indexed.GROUP,
     shape_table.CREATING_GROUP,
     casting.GROUP,
     copying.GROUP,
     losses.GROUP,
+    comparing.GROUP,
 )
 
 OPERATIONS: tuple[Operation, ...] = tuple([operation for group in GROUPS for operation in group.operations])
@@ -49,11 +70,17 @@ def torch_functions() -> dict[Callable[..., object], Function]:
 
 
 def _of_input(method: Function) -> Function:
-    """The method for torch, which calls the object `input`."""
+    """The method for torch, which calls the object `input`.
+
+    Raises:
+        TypeError: another argument is the object.
+    """
 
     def handler(*args: Any, **options: Any) -> Any:
         if "input" in options:
             args = (options.pop("input"), *args)
+        if not isinstance(args[0], Stored):
+            raise TypeError(f"{method.__name__}: expected the object first, got {describe(args[0])}")
         return method(*args, **options)
 
     return handler

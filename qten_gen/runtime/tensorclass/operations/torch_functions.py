@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from types import FunctionType
 
+import torch
+
 from ..torch_tools import differentiation
+from .calls import settled
 from .table import torch_functions
+from .torch_alternatives import advice
 
 
 def _name(function: Callable[..., object]) -> str:
@@ -18,6 +22,12 @@ def _name(function: Callable[..., object]) -> str:
 
 
 _HANDLERS = torch_functions() | differentiation.torch_functions()
+
+# `tensor.add(batch)` is `torch.add(tensor, batch)`.
+for _method_name, _function in vars(torch._C.TensorBase).items():
+    _same = _HANDLERS.get(getattr(torch, _method_name, None) or _function)
+    if _same is not None and not _method_name.startswith("_"):
+        _HANDLERS.setdefault(_function, _same)
 
 # Methods of tensors that torch writes in Python, such as `Tensor.__rsub__`. They are recognised by name: while a graph is traced,
 # a dictionary does not find them.
@@ -43,11 +53,7 @@ def dispatch(
     Raises:
         TypeError: the function has no such form.
     """
-    handler = _HANDLERS.get(func)
-    if handler is not None:
-        return handler(*args, **(kwargs or {}))
-    name = _name(func)
-    handler = _METHODS.get(name)
-    if handler is not None:
-        return handler(*args, **(kwargs or {}))
-    raise TypeError(f"{name} is not defined for {cls.__name__}; apply it to the tensors, with .apply or field by field")
+    handler = _HANDLERS.get(func) or _METHODS.get(_name(func))
+    if handler is None:
+        raise TypeError(f"{_name(func)} is not defined for {cls.__name__}; {advice(_name(func))}")
+    return handler(*args, **settled(_name(func), kwargs)) if kwargs else handler(*args)

@@ -1,0 +1,283 @@
+"""Functions of torch along a batch dimension that are not methods: sorting, positions, medians, differences."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import torch
+from torch import Size, Tensor
+
+from ..core import names
+from ..core.error_context import blame
+from ..core.names import Names
+from ..core.stored import Stored
+from ..core.tensor_shapes import Dim, dimension, whole_number, with_length
+from ..fields.per_item import items_become
+from ..methods.operands import Function
+from .dimensions import Dims, reduced_size, with_names
+from .entries import Effect, Group, Operation, documented
+from .reduction_ops import over_one, reduced
+from .reduction_table import ValuesAndIndices, correction_of
+
+T = TypeVar("T", bound=Stored)
+Item = TypeVar("Item")
+
+
+class MinAndMax(NamedTuple, Generic[Item]):
+    """What `torch.aminmax` gives: the smallest and the largest numbers."""
+
+    min: Item
+    max: Item
+
+
+def entry(
+    method: Function,
+    doc: str,
+    *torch_functions: Function,
+    batch: Effect = Effect.KEEPS,
+    beyond: Effect = Effect.KEEPS,
+) -> Operation:
+    """An entry for functions of torch that are not methods; `method` has their parameters."""
+    made = documented(method, method.__name__.lstrip("_"), doc)
+    return Operation(made.__name__, doc, made, torch_functions, batch=batch, beyond=beyond, is_method=False)
+
+
+def along(self: T, name: str, function: Function, arguments: tuple[Any, ...], size: Size, kept: Names | None) -> T:
+    """`function(tensor, *arguments)` of every tensor, which makes the batch size `size`."""
+    argument = (function, arguments)
+    try:
+        return with_names(self._rearrange(_one, argument, size), kept)
+    except (RuntimeError, IndexError) as error:
+        if isinstance(error, RuntimeError):
+            blame(name, self, lambda tensor: _one(tensor, argument), error)
+        raise
+
+
+def pair(
+    self: T, name: str, function: Function, arguments: tuple[Any, ...], size: Size, kept: Names | None
+) -> tuple[T, T]:
+    """Two objects, from a function that gives two tensors."""
+    argument = (function, arguments)
+    try:
+        first, second = self._split(_two, argument, [size, size])
+    except RuntimeError as error:
+        blame(name, self, lambda tensor: _two(tensor, argument), error)
+        raise
+    first._names = second._names = kept
+    return first, second
+
+
+@items_become("put in another order field by field")
+def _one(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> Tensor:
+    function, arguments = argument
+    result: Tensor = function(tensor, *arguments)
+    return result
+
+
+@items_become("put in another order field by field")
+def _two(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[Tensor, Tensor]:
+    function, arguments = argument
+    first, second = function(tensor, *arguments)
+    return first, second
+
+
+def sort(input: T, dim: Dim = -1, descending: bool = False, stable: bool | None = None) -> ValuesAndIndices[T]:
+    at = dimension(input, dim)
+
+    def sorted_(tensor: Tensor) -> tuple[Tensor, Tensor]:
+        values, indices = torch.sort(tensor, dim=at, descending=descending, stable=bool(stable))
+        return values, indices
+
+    return ValuesAndIndices(*pair(input, "sort", sorted_, (), input._batch_size, input._names))
+
+
+def argsort(input: T, dim: Dim = -1, descending: bool = False, stable: bool = False) -> T:
+    return sort(input, dim, descending, stable).indices
+
+
+def msort(input: T) -> T:
+    return sort(input, 0).values
+
+
+def topk(input: T, k: int, dim: Dim = -1, largest: bool = True, sorted: bool = True) -> ValuesAndIndices[T]:
+    at, count = dimension(input, dim), whole_number(k)
+    if not 0 <= count <= input._batch_size[at]:
+        raise IndexError(f"topk: expected k from 0 to {input._batch_size[at]}, the size of the dimension, got {count}")
+    size = with_length(input._batch_size, at, count)
+    return ValuesAndIndices(*pair(input, "topk", torch.topk, (count, at, largest, sorted), size, input._names))
+
+
+def kthvalue(input: T, k: int, dim: Dim = -1, keepdim: bool = False) -> ValuesAndIndices[T]:
+    return _one_of(input, "kthvalue", torch.kthvalue, (whole_number(k),), dim, keepdim)
+
+
+def mode(input: T, dim: Dim = -1, keepdim: bool = False) -> ValuesAndIndices[T]:
+    return _one_of(input, "mode", torch.mode, (), dim, keepdim)
+
+
+def _one_of(
+    self: T, name: str, function: Function, before: tuple[object, ...], dim: Dim, keepdim: bool
+) -> ValuesAndIndices[T]:
+    """One number along a dimension, and where it is. `before` are arguments in front of the dimension."""
+    at = dimension(self, dim)
+    kept = self._names if keepdim else names.without(self._names, (at,))
+    size = reduced_size(self._batch_size, (at,), keepdim)
+    return ValuesAndIndices(*pair(self, name, function, (*before, at, keepdim), size, kept))
+
+
+def _middle(name: str, function: Function) -> Function:
+    """`median` and `nanmedian`: one number of everything, or along a dimension with its position."""
+
+    def method(input: T, dim: Dim | None = None, keepdim: bool = False) -> T | ValuesAndIndices[T]:
+        if dim is None:
+            return reduced(input, name, _of_all(function), None, False, {})
+        return _one_of(input, name, function, (), dim, keepdim)
+
+    method.__name__ = name
+    return method
+
+
+def _of_all(function: Function) -> Function:
+    def applied(tensor: Tensor, dims: tuple[int, ...], keepdim: bool) -> Any:
+        return function(tensor)
+
+    return applied
+
+
+def _position(name: str, function: Function) -> Function:
+    """`argmax` and `argmin`: positions along a dimension, or among all numbers of a tensor."""
+    joined = over_one(function)
+
+    def method(input: T, dim: Dims = None, keepdim: bool = False) -> T:
+        return reduced(input, name, joined, dim, keepdim, {})
+
+    method.__name__ = name
+    return method
+
+
+def aminmax(input: T, *, dim: Dims = None, keepdim: bool = False) -> MinAndMax[T]:
+    return MinAndMax(
+        reduced(input, "aminmax", torch.amin, dim, keepdim, {}), reduced(input, "aminmax", torch.amax, dim, keepdim, {})
+    )
+
+
+def count_nonzero(input: T, dim: Dims = None) -> T:
+    return reduced(input, "count_nonzero", _count_nonzero, dim, False, {})
+
+
+def _count_nonzero(tensor: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+    return torch.count_nonzero(tensor, dims)
+
+
+def _with_mean(name: str, function: Function) -> Function:
+    """`std_mean` and `var_mean`."""
+
+    def method(
+        input: T,
+        dim: Dims | bool = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> tuple[T, T]:
+        found, amount = correction_of(name, dim, unbiased, correction)
+        spread = reduced(input, name, _spread(function), found, keepdim, {"correction": amount})
+        return spread, reduced(input, name, torch.mean, found, keepdim, {})
+
+    method.__name__ = name
+    return method
+
+
+def _spread(function: Function) -> Function:
+    def applied(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+        return function(tensor, dims, correction=correction, keepdim=keepdim)
+
+    return applied
+
+
+def nanquantile(
+    input: T, q: float | Tensor, dim: Dims = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> T:
+    ranks = tuple(q.shape) if isinstance(q, Tensor) else ()
+    options = {"q": q, "interpolation": interpolation}
+    return reduced(input, "nanquantile", _nanquantile, dim, keepdim, options, ranks)
+
+
+def _at_quantile(tensor: Tensor, dim: int, keepdim: bool, q: float | Tensor, interpolation: str) -> Tensor:
+    return torch.nanquantile(tensor, q, dim, keepdim, interpolation=interpolation)
+
+
+_nanquantile = over_one(_at_quantile)
+
+
+def diff(input: T, n: int = 1, dim: Dim = -1, prepend: None = None, append: None = None) -> T:
+    if prepend is not None or append is not None:
+        raise TypeError("diff: prepend and append are not supported; put the objects together with torch.cat first")
+    at, times = dimension(input, dim), whole_number(n)
+    size = with_length(input._batch_size, at, max(input._batch_size[at] - times, 0))
+    return along(input, "diff", torch.diff, (times, at), size, input._names)
+
+
+ORDERING = (
+    entry(sort, "The numbers in order, and where they were.", torch.sort),
+    entry(argsort, "The positions that put the numbers in order.", torch.argsort),
+    entry(msort, "The numbers in order along the first batch dimension.", torch.msort),
+    entry(topk, "The `k` largest or smallest numbers, and where they were.", torch.topk, batch=Effect.REARRANGES),
+    entry(kthvalue, "The `k`-th smallest number, and where it is.", torch.kthvalue, batch=Effect.DROPS),
+    entry(
+        _middle("median", torch.median),
+        "The middle number and, along one dimension, where it is.",
+        torch.median,
+        batch=Effect.DROPS,
+        beyond=Effect.DROPS,
+    ),
+    entry(
+        _middle("nanmedian", torch.nanmedian),
+        "`median`, NaN left out.",
+        torch.nanmedian,
+        batch=Effect.DROPS,
+        beyond=Effect.DROPS,
+    ),
+    entry(mode, "The most frequent number, and where it is.", torch.mode, batch=Effect.DROPS),
+    entry(
+        _position("argmax", torch.argmax),
+        "Where the largest number is.",
+        torch.argmax,
+        batch=Effect.DROPS,
+        beyond=Effect.DROPS,
+    ),
+    entry(
+        _position("argmin", torch.argmin),
+        "Where the smallest number is.",
+        torch.argmin,
+        batch=Effect.DROPS,
+        beyond=Effect.DROPS,
+    ),
+    entry(aminmax, "The smallest and the largest number.", torch.aminmax, batch=Effect.DROPS, beyond=Effect.DROPS),
+    entry(
+        count_nonzero, "How many numbers are not zero.", torch.count_nonzero, batch=Effect.DROPS, beyond=Effect.DROPS
+    ),
+    entry(
+        _with_mean("std_mean", torch.std),
+        "The standard deviation and the mean.",
+        torch.std_mean,
+        batch=Effect.DROPS,
+        beyond=Effect.DROPS,
+    ),
+    entry(
+        _with_mean("var_mean", torch.var),
+        "The variance and the mean.",
+        torch.var_mean,
+        batch=Effect.DROPS,
+        beyond=Effect.DROPS,
+    ),
+    entry(nanquantile, "`quantile`, NaN left out.", torch.nanquantile, batch=Effect.DROPS, beyond=Effect.DROPS),
+    entry(diff, "The differences of neighbours, `n` times over.", torch.diff, batch=Effect.REARRANGES),
+)
+
+GROUP = Group(
+    "Order and position",
+    "Along a batch dimension, as above, or of everything where no dimension is given. Each tensor is put in order, and searched, "
+    "on its own. Positions and counts are objects of integers.",
+    ORDERING,
+)

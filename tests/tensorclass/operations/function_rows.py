@@ -1,0 +1,176 @@
+"""One row for each function of torch that is not a method: what it is called with, and the same on one tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, special
+from torch.nn import functional
+
+from .arguments import OTHER, Row, over
+
+INDEX = torch.tensor([[2, 0], [1, 1]])
+WEIGHT = torch.tensor([[1.0, 2.0, 0.5], [3.0, 1.0, 4.0]])
+
+
+def number(name: str, *arguments: Any, whole: bool = False, **options: Any) -> Row:
+    """A function of one tensor, with settings."""
+    function: Callable[..., Any] = next(
+        getattr(module, name) for module in (torch, special, functional) if hasattr(module, name)
+    )
+    return Row(lambda a: function(a, *arguments, **options), arguments, options, whole=whole)
+
+
+def two(name: str, whole: bool = False) -> Row:
+    """A function of two."""
+    function = getattr(torch, name, None) or getattr(special, name)
+    return Row(function, (OTHER,), whole=whole)
+
+
+def order(name: str, whole: bool = False) -> Row:
+    """A polynomial of order 3."""
+    function = getattr(special, name)
+    return Row(lambda a: function(a, 3), (3,), whole=whole)
+
+
+SPECIAL = (
+    {
+        name: number(name)
+        for name in (
+            "angle sgn signbit conj real resolve_conj resolve_neg deg2rad rad2deg nan_to_num sinc logit digamma erfinv erfcx "
+            "entr ndtr ndtri log_ndtr i0 i0e i1 i1e airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 "
+            "modified_bessel_i1 modified_bessel_k0 modified_bessel_k1 scaled_modified_bessel_k0 scaled_modified_bessel_k1 "
+            "spherical_bessel_j0"
+        ).split()
+    }
+    | {
+        name: two(name)
+        for name in (
+            "copysign fmax fmin float_power hypot heaviside ldexp logaddexp logaddexp2 nextafter igamma igammac isclose xlogy "
+            "xlog1py"
+        ).split()
+    }
+    | {
+        f"{kind}_polynomial_{letter}": order(f"{kind}_polynomial_{letter}")
+        for kind, letters in [
+            ("chebyshev", "tuvw"),
+            ("shifted_chebyshev", "tuvw"),
+            ("laguerre", "l"),
+            ("legendre", "p"),
+        ]
+        for letter in letters
+    }
+    | {
+        "hermite_polynomial_h": order("hermite_polynomial_h"),
+        "hermite_polynomial_he": order("hermite_polynomial_he"),
+        "mvlgamma": number("mvlgamma", 1),
+        "gcd": two("gcd", whole=True),
+        "lcm": two("lcm", whole=True),
+        "zeta": two("zeta", whole=True),
+        "isin": Row(lambda a: torch.isin(a, torch.tensor([2, 3])), (torch.tensor([2, 3]),), whole=True),
+        "bucketize": number("bucketize", torch.tensor([0.25, 0.5]), right=True),
+        "one_hot": number("one_hot", 8, whole=True),
+    }
+)
+
+ACTIVATIONS = {
+    name: number(name) for name in "relu6 selu mish softsign tanhshrink logsigmoid silu softplus".split()
+} | {
+    "hardtanh": number("hardtanh", min_val=0.25, max_val=0.5),
+    "threshold": number("threshold", 0.5, 7.0),
+    "leaky_relu": number("leaky_relu", 0.25),
+    "rrelu": number("rrelu", 0.25, 0.5),
+    "elu": number("elu", 0.5),
+    "celu": number("celu", 0.5),
+    "gelu": number("gelu", approximate="tanh"),
+    "softshrink": number("softshrink", 0.25),
+    "hardshrink": number("hardshrink", 0.25),
+    "prelu": number("prelu", torch.tensor([0.25])),
+    "dropout": number("dropout", 0.5, False),
+    "alpha_dropout": number("alpha_dropout", 0.5, False),
+    "bernoulli": Row(lambda a: torch.ones_like(a), (1.0,)),
+}
+
+ORDERING = {
+    "sort": Row(lambda a: tuple(torch.sort(a, 0, True)), (0, True)),
+    "argsort": Row(lambda a: torch.argsort(a, 1)),
+    "msort": Row(torch.msort),
+    "topk": Row(lambda a: tuple(torch.topk(a, 2, 1, False)), (2, -1, False)),
+    "kthvalue": Row(lambda a: tuple(torch.kthvalue(a, 2, 0)), (2, 0)),
+    "median": Row(lambda a: tuple(torch.median(a, 1, True)), (1, True)),
+    "nanmedian": Row(torch.nanmedian, batch_size=(), leveled=True),
+    "mode": Row(lambda a: tuple(torch.mode(a, 0)), (0,)),
+    "argmax": Row(lambda a: torch.argmax(a, 1, True), (1, True), batch_size=(2, 1)),
+    "argmin": Row(torch.argmin, batch_size=(), leveled=True),
+    "aminmax": Row(lambda a: tuple(torch.aminmax(a, dim=1)), (), {"dim": 1}),
+    "count_nonzero": Row(lambda a: torch.count_nonzero(a, (0, 1)), ((0, 1),), batch_size=()),
+    "std_mean": Row(lambda a: torch.std_mean(a, 0, correction=0), (0, False)),
+    "var_mean": Row(lambda a: torch.var_mean(a, 1), (1,)),
+    "nanquantile": Row(lambda a: torch.nanquantile(a, 0.5, 1), (0.5, 1), batch_size=(2,)),
+    "diff": Row(lambda a: torch.diff(a, 2, 1), (2, 1), batch_size=(2, 1)),
+    "log_softmax": Row(lambda a: torch.log_softmax(a, 1, torch.float64), (1,), {"dtype": torch.float64}),
+    "softmin": Row(lambda a: functional.softmin(a, 0), (0,)),
+    "logcumsumexp": Row(lambda a: torch.logcumsumexp(a, 1), (-1,)),
+}
+
+INDEXED = {
+    "index_select": Row(lambda a: a[:, [2, 0]], (1, torch.tensor([2, 0])), batch_size=(2, 2)),
+    "select": Row(lambda a: a[:, 2], (1, 2), batch_size=(2,)),
+    "take_along_dim": Row(lambda a: torch.stack([a[0, [2, 0]], a[1, [1, 1]]]), (INDEX, 1), batch_size=(2, 2)),
+    "index_fill": Row(lambda a: torch.index_fill(a, 1, torch.tensor([2]), 7.0), (1, torch.tensor([2]), 7.0)),
+    "t": Row(lambda a: a.transpose(0, 1), batch_size=(3, 2)),
+    "ravel": Row(lambda a: a.flatten(0, 1), batch_size=(6,)),
+    "split_with_sizes": Row(lambda a: a.split([1, 2], 1), ([1, 2], 1)),
+    "unsafe_split": Row(lambda a: a.split(2, 1), (2, 1)),
+    "unsafe_chunk": Row(lambda a: a.chunk(2), (2,)),
+    "hsplit": Row(lambda a: a.hsplit(3), (3,)),
+    "vsplit": Row(lambda a: a.vsplit([1]), ([1],)),
+}
+
+
+def loss(function: Callable[..., Any], *arguments: Any, **options: Any) -> Row:
+    """A loss of the whole of each tensor, between numbers that are less than 1."""
+
+    def expected(a: Tensor, *others: Tensor) -> Any:
+        rest = iter(others)
+        given = [next(rest) if one is OTHER else _alike(one, a) for one in arguments]
+        named = {key: _alike(value, a) for key, value in options.items()}
+        return function(a, *given, **named)
+
+    kept = options.get("reduction") == "none"
+    return Row(expected, arguments, options, (2, 3) if kept else (), leveled=not kept)
+
+
+def _alike(value: Any, tensor: Tensor) -> Any:
+    """A tensor over the batch, or a number, in the shape of the tensor of a field."""
+    if isinstance(value, Tensor):
+        return over(value, tensor).expand_as(tensor)
+    return torch.full_like(tensor, value) if isinstance(value, float) else value
+
+
+LOSSES = {
+    "mse_loss": loss(functional.mse_loss, OTHER, weight=WEIGHT),
+    "l1_loss": loss(functional.l1_loss, OTHER, reduction="sum"),
+    "smooth_l1_loss": loss(functional.smooth_l1_loss, OTHER, reduction="none"),
+    "huber_loss": loss(functional.huber_loss, 0.5, weight=WEIGHT),
+    "binary_cross_entropy": loss(functional.binary_cross_entropy, OTHER, weight=WEIGHT),
+    "binary_cross_entropy_with_logits": loss(
+        functional.binary_cross_entropy_with_logits, WEIGHT / 4, weight=WEIGHT, pos_weight=WEIGHT
+    ),
+    "kl_div": loss(functional.kl_div, OTHER, reduction="batchmean"),
+    "poisson_nll_loss": loss(functional.poisson_nll_loss, OTHER, full=True),
+    "gaussian_nll_loss": loss(functional.gaussian_nll_loss, OTHER, WEIGHT),
+    "soft_margin_loss": loss(functional.soft_margin_loss, OTHER),
+    "hinge_embedding_loss": loss(functional.hinge_embedding_loss, 1.0, reduction="none"),
+    "margin_ranking_loss": loss(functional.margin_ranking_loss, OTHER, 1.0),
+}
+
+FUNCTION_ROWS: dict[str, Row] = SPECIAL | ACTIVATIONS | ORDERING | INDEXED | LOSSES
+
+WITHOUT_ROW = [
+    *"imag polygamma poisson dsplit hstack vstack dstack column_stack broadcast_tensors".split(),
+    *"allclose equal is_floating_point".split(),
+]
+"""Functions that the rows do not fit: of several objects, of other batch sizes or dtypes, or whose result is a bool."""
