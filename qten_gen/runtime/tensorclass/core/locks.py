@@ -6,7 +6,7 @@ frozen one, which is an object of a frozen class or one that such an object hold
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import FrozenInstanceError
 from typing import TypeVar
 from weakref import ref
@@ -14,7 +14,7 @@ from weakref import ref
 from torch import Tensor
 
 from .contents import allocate_like
-from .stored import FROZEN, Lock, LockChanges, Stored
+from .stored import FROZEN, Entered, Lock, Stored
 
 H = TypeVar("H")
 T = TypeVar("T", bound=Stored)
@@ -123,33 +123,30 @@ def unlock_(self: T) -> T:
     return self
 
 
-def enter(self: T) -> T:
-    """Begin a `with` statement, which has to follow on `lock_()` or `unlock_()`.
-
-    Raises:
-        TypeError: neither was called.
-    """
-    changes = getattr(self, "_lock_changes", None)
+def lock_ended(self: Stored) -> Callable[[bool], None] | None:
+    """What ends the `with` statement that `lock_` or `unlock_` has just been called for; None where neither was."""
+    changes = getattr(self, "_entered", None)
     if changes is None or changes.was_locked is None:
-        raise TypeError(f"a with statement takes a {type(self).__name__} from .lock_() or .unlock_()")
-    changes.entered.append(changes.was_locked)
+        return None
+    end = _lock_again if changes.was_locked else _unlock_again
     changes.was_locked = None
-    return self
+    return lambda succeeded: end(self)
 
 
-def leave(self: Stored, *error: object) -> None:
-    """End a `with` statement: the object is locked, or not, as it was before."""
-    if self._lock_changes.entered.pop():
-        lock(self)
-    elif self._lock is not None:
+def _lock_again(self: Stored) -> None:
+    lock(self)
+
+
+def _unlock_again(self: Stored) -> None:
+    if self._lock is not None:
         unlock_(self)
-        self._lock_changes.was_locked = None
+        self._entered.was_locked = None
 
 
 def _remember(self: Stored) -> None:
-    changes = getattr(self, "_lock_changes", None)
+    changes = getattr(self, "_entered", None)
     if changes is None:
-        changes = self._lock_changes = LockChanges()
+        changes = self._entered = Entered()
     changes.was_locked = self._lock is not None
 
 

@@ -41,16 +41,16 @@ FROZEN: Final = Lock(())
 """The lock of every object of a frozen class, and of the objects in its fields."""
 
 
-class LockChanges:
-    """What `lock_` and `unlock_` remember for a `with` statement."""
+class Entered:
+    """What an object remembers for `with` statements."""
 
-    __slots__ = ("entered", "was_locked")
+    __slots__ = ("open", "was_locked")
 
     def __init__(self) -> None:
         self.was_locked: bool | None = None
-        """Whether the object was locked before the last call, until a `with` statement takes it."""
-        self.entered: list[bool] = []
-        """The same for each `with` statement that is open."""
+        """Whether the object was locked before the last call of `lock_` or `unlock_`, until a `with` statement takes it."""
+        self.open: list[Callable[[bool], None]] = []
+        """For each `with` statement that is open, what ends it; called with whether the block ended without an error."""
 
 
 class Stored:
@@ -63,7 +63,7 @@ class Stored:
     because pyright does not accept `Self` in the override of a generated class.
     """
 
-    __slots__ = ("__weakref__", "_batch_size", "_device", "_lock", "_lock_changes", "_names")
+    __slots__ = ("__weakref__", "_batch_size", "_device", "_entered", "_lock", "_names", "_viewed")
 
     # For checkers alone: `typing.get_type_hints` of a declared class evaluates the annotations of its bases too.
     if TYPE_CHECKING:
@@ -75,8 +75,10 @@ class Stored:
         """A name or None for each batch dimension; None where no dimension has one."""
         _lock: Lock | None
         """What forbids changes; None for an object that may change."""
-        _lock_changes: LockChanges
-        """Unset until `lock_` or `unlock_` is called."""
+        _entered: Entered
+        """Unset until `lock_` or `unlock_` is called, or a `with` statement begins."""
+        _viewed: ref[Stored] | tuple[ref[Stored], list[int]]
+        """The object whose items these are in another shape, with the order of its dimensions; unset for other objects."""
 
         _declaration: ClassVar[TensorClassDecl]
         """What the class statement declares."""
