@@ -39,6 +39,14 @@ class Batch(TensorClass, frozn=True):
 """
 
 
+_OF_TENSORDICT = {
+    "cast_filter": "pass it to .to, .float() and the like, or override those",
+    "kw_only": "write field(kw_only=True) for each field",
+    "skip_post_init_on_rebuild": "leave it out; __post_init__ runs in the constructor only",
+}
+"""Flags of tensordict's TensorClass that are not here, and what to do instead."""
+
+
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     for place in context.source.unpacked if context.source is not None else ():
         yield Diagnostic(
@@ -58,7 +66,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 )
         elif flag not in FLAGS:
             known = (*FLAGS, *STRING_OPTIONS)
-            help = did_you_mean(flag, known, f"the flags are {', '.join(known)}")
+            help = _OF_TENSORDICT.get(flag) or did_you_mean(flag, known, f"the flags are {', '.join(known)}")
             yield Diagnostic(KIND, f"TensorClass has no flag {flag!r}", place, help)
         elif value not in ("True", "False"):
             yield Diagnostic(

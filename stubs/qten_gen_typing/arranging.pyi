@@ -35,10 +35,10 @@ class Arranging:
         """Put the batch dimensions in another order."""
     def transpose(self, dim0: Dim, dim1: Dim) -> Self:
         """Exchange two batch dimensions."""
-    def swapaxes(self, dim0: Dim, dim1: Dim) -> Self:
-        """Exchange two batch dimensions."""
-    def swapdims(self, dim0: Dim, dim1: Dim) -> Self:
-        """Exchange two batch dimensions."""
+    def swapaxes(self, axis0: Dim, axis1: Dim) -> Self:
+        """`transpose` under another name."""
+    def swapdims(self, axis0: Dim, axis1: Dim) -> Self:
+        """`transpose` under another name."""
     def movedim(self, source: Dim | Sequence[Dim], destination: int | Sequence[int]) -> Self:
         """Move batch dimensions to other places; the others keep their order."""
     def moveaxis(self, source: Dim | Sequence[Dim], destination: int | Sequence[int]) -> Self:

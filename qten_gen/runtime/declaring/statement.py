@@ -60,7 +60,7 @@ def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> f
         TypeError: a flag is not a bool.
     """
     for name, on in keywords.items():
-        if not isinstance(on, bool):
+        if not isinstance(on, bool) and name in language.FLAGS:
             raise TypeError(f"the flag {name!r} must be a bool, got {on!r}")
     given = dict(keywords)
     for base in cast("tuple[object, ...]", namespace.get("__orig_bases__", ())):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from textwrap import fill
 
+from .core.tensordict_keywords import INSTEAD as INSTEAD_OF_PARAMETERS
+from .core.tensordict_keywords import RENAMED
 from .operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
 from .tensorclass import TensorClass
 
@@ -18,9 +20,24 @@ instead.
 So does the error: `batch.pack` raises AttributeError with the text of its row. What has the same name and does something else is
 listed in [differences](differences.md).
 
+A method of the same name takes the same parameters, or has a row in
+[what to write instead of a parameter](#what-to-write-instead-of-a-parameter). `batch.sum(key_transform=str)` raises TypeError
+with the text of that row.
+
 A class is declared alike: `class Batch(TensorClass)` with annotated fields, flags as keywords or in brackets. `tensorclass` as a
 decorator is not there. What is not annotated as a tensor or TensorClass is a static value, and stays what it is.
 """
+
+
+_PARAMETERS = """\
+| methods | parameter | here |
+|---|---|---|"""
+
+_OTHERWISE = """\
+By position these are the same.
+
+| methods | tensordict | here |
+|---|---|---|"""
 
 
 def same_names() -> list[str]:
@@ -36,6 +53,8 @@ def documentation() -> str:
             _INTRODUCTION,
             f"## Under the same name\n\n{fill(', '.join(f'`{name}`' for name in names), 120)}\n",
             f"## What to use instead\n\n| tensordict | here |\n|---|---|\n{_rows()}\n",
+            f"## What to write instead of a parameter\n\n{_PARAMETERS}\n{_parameter_rows()}\n",
+            f"## Called otherwise\n\n{_OTHERWISE}\n{_renamed_rows()}\n",
             f"## Only here\n\n{fill(', '.join(f'`{name}`' for name in sorted(NOT_OF_TENSORDICT)), 120)}",
         ]
     )
@@ -47,6 +66,30 @@ def _rows() -> str:
     for name, advice in INSTEAD.items():
         names.setdefault(advice, []).append(name)
     return "\n".join(f"| {', '.join(f'`{name}`' for name in found)} | {advice} |" for advice, found in names.items())
+
+
+def _parameter_rows() -> str:
+    """A row for each advice about a parameter, with all methods that it is for."""
+    methods: dict[tuple[str, str], list[str]] = {}
+    for method, advice in sorted(INSTEAD_OF_PARAMETERS.items()):
+        for parameter, text in advice.items():
+            if parameter not in RENAMED.get(method, {}):
+                methods.setdefault((parameter, text), []).append(method)
+    return "\n".join(
+        f"| {', '.join(f'`{method}`' for method in found)} | `{parameter}` | {text.replace('|', chr(92) + '|')} |"
+        for (parameter, text), found in sorted(methods.items())
+    )
+
+
+def _renamed_rows() -> str:
+    methods: dict[tuple[str, str], list[str]] = {}
+    for method, names in sorted(RENAMED.items()):
+        for old, new in names.items():
+            methods.setdefault((old, new), []).append(method)
+    return "\n".join(
+        f"| {', '.join(f'`{method}`' for method in found)} | `{old}` | `{new}` |"
+        for (old, new), found in sorted(methods.items())
+    )
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
@@ -12,6 +13,7 @@ from ..declaring.metaclass import DeclarationMeta
 from . import protocols
 from .core.stored import Stored
 from .fields.annotated_shapes import shapes_of
+from .methods import keys
 from .operations import absent_attributes
 from .storage import pickling
 from .torch_tools import pytree
@@ -87,11 +89,20 @@ class TensorClassMeta(DeclarationMeta):
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
         init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
+        _let_fields_be_deleted(cls)
         _gather_slots(cls, declaration)
         _gather_defaults(cls)
         made = cast("type[Stored]", cls)
         pytree.register(made)
         pickling.register(made)
+
+
+def _let_fields_be_deleted(cls: type) -> None:
+    """Complete the properties of the generated class: `del batch.mask`. There is nothing in it to write out for each field."""
+    generated = next(base for base in cls.__mro__ if "_fingerprint" in vars(base))
+    for name, found in [*vars(generated).items()]:
+        if isinstance(found, property) and found.fdel is None:
+            setattr(generated, name, found.deleter(partial(keys.delete, name=name)))
 
 
 def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeVar, cast
 
 from ..declaring.fields import field
 from .core import construction, locks, lookup
 from .core import names as dimension_names
+from .core.keywords import unexpected
 from .core.stored import Stored
 from .interop import arrays, tensordicts
 from .metaclass import TensorClassMeta
-from .methods import applying, conversion, indexing, inplace, moving
+from .methods import applying, conversion, indexing, inplace, moving, with_statements
 from .methods import batch_size as batch_size_property
 from .methods import keys as keyed
 from .methods.gradients import Gradients
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tensordict import TensorDictBase
 
     from .core.devices import DeviceLike
+    from .core.names import NamesLike
     from .core.sizes import BatchSize
     from .interop.arrays import Array
     from .lazy_stack import LazyStack
@@ -137,8 +139,8 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     # Locks
     lock_ = locks.lock_
     unlock_ = locks.unlock_
-    __enter__ = locks.enter
-    __exit__ = locks.leave
+    __enter__ = with_statements.enter
+    __exit__ = with_statements.leave
 
     @property
     def is_locked(self) -> bool:
@@ -162,15 +164,19 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
 
     # Side by side
     @classmethod
-    def lazy_stack(cls, items: Sequence[Self]) -> LazyStack[Self]:
+    def lazy_stack(cls, items: Sequence[Self], **refused: Never) -> LazyStack[Self]:
         """Objects of this class side by side, without a copy, where shapes may differ. See `lazy_stack.LazyStack`."""
+        if refused:
+            raise unexpected(cls, "lazy_stack", refused)
         from .lazy_stack import LazyStack
 
         return LazyStack(items)
 
     @classmethod
-    def maybe_dense_stack(cls, items: Sequence[Self]) -> Self | LazyStack[Self]:
+    def maybe_dense_stack(cls, items: Sequence[Self], **refused: Never) -> Self | LazyStack[Self]:
         """`torch.stack` where the objects allow it, else `lazy_stack`."""
+        if refused:
+            raise unexpected(cls, "maybe_dense_stack", refused)
         from .lazy_stack import lazy_or_dense
 
         return lazy_or_dense(items)
@@ -205,8 +211,11 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         *,
         out: Self | None = None,
         allow_pickle: bool = False,
+        **refused: Never,
     ) -> Self:
         """The object that a folder holds; see `qten_gen.runtime.tensorclass.storage.memory_map.load_memmap`."""
+        if refused:
+            raise unexpected(cls, "load_memmap", refused)
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
     @classmethod
@@ -218,8 +227,11 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         *,
         out: Self | None = None,
         allow_pickle: bool = False,
+        **refused: Never,
     ) -> Self:
         """Another name of `load_memmap`."""
+        if refused:
+            raise unexpected(cls, "load", refused)
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
     @property
@@ -248,9 +260,29 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     to_dict = conversion.to_dict
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None) -> Self:
+    def from_dict(
+        cls,
+        values: Mapping[str, object],
+        *,
+        batch_size: BatchSize = None,
+        device: DeviceLike = None,
+        names: NamesLike = None,
+        auto_batch_size: bool | None = None,
+        batch_dims: int | None = None,
+        **refused: Never,
+    ) -> Self:
         """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.tensorclass.core.construction.from_dict`."""
-        return construction.from_dict(cls, values, batch_size=batch_size, device=device)
+        if refused:
+            raise unexpected(cls, "from_dict", refused)
+        return construction.from_dict(
+            cls,
+            values,
+            batch_size=batch_size,
+            device=device,
+            names=names,
+            auto_batch_size=auto_batch_size,
+            batch_dims=batch_dims,
+        )
 
     # Other processes
     share_memory_ = shared_memory.share_memory_
@@ -295,11 +327,15 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         auto_batch_size: bool = False,
         batch_size: BatchSize = None,
         device: DeviceLike = None,
+        batch_dims: int | None = None,
+        **refused: Never,
     ) -> Self:
         """Construct from an instance of a dataclass with the same field names. See `interop.records.from_dataclass`."""
+        if refused:
+            raise unexpected(cls, "from_dataclass", refused)
         from .interop.records import from_dataclass
 
-        return from_dataclass(cls, source, auto_batch_size, batch_size, device)
+        return from_dataclass(cls, source, auto_batch_size, batch_size, device, batch_dims)
 
     @classmethod
     def from_namedtuple(
@@ -309,11 +345,15 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         auto_batch_size: bool = False,
         batch_size: BatchSize = None,
         device: DeviceLike = None,
+        batch_dims: int | None = None,
+        **refused: Never,
     ) -> Self:
         """Construct from a named tuple with the same field names. See `interop.records.from_namedtuple`."""
+        if refused:
+            raise unexpected(cls, "from_namedtuple", refused)
         from .interop.records import from_namedtuple
 
-        return from_namedtuple(cls, source, auto_batch_size, batch_size, device)
+        return from_namedtuple(cls, source, auto_batch_size, batch_size, device, batch_dims)
 
     __repr__ = conversion.show
     __reduce__ = pickling.reduce

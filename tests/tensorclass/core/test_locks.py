@@ -270,7 +270,7 @@ def test_a_with_statement_leaves_things_as_they_were() -> None:
 
 
 def test_a_with_statement_needs_to_know_what_to_do() -> None:
-    with pytest.raises(TypeError, match=r"^a with statement takes a Flat from \.lock_\(\) or \.unlock_\(\)$"), flat(4):
+    with pytest.raises(TypeError, match=r"^a with statement takes a Flat from \.lock_\(\), \.unlock_\(\), or"), flat(4):
         pass
 
 

@@ -239,8 +239,8 @@ def test_a_child_has_the_fields_of_its_parent_and_builds_itself() -> None:
     class Child(Base):
         y: Tensor
 
-        def clone(self) -> Child:
-            copied = super().clone()
+        def clone(self, recurse: bool = True) -> Child:
+            copied = super().clone(recurse)
             copied.y = copied.y + 1
             return copied
 

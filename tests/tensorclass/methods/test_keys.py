@@ -140,7 +140,7 @@ def test_pop_takes_the_value_out_of_an_optional_field() -> None:
     assert value.pop("mask") is mask
     assert value.mask is None
     for key in (("point", "weight"), "source"):
-        with pytest.raises(TypeError, match="cannot be popped: only optional tensors and objects can be$"):
+        with pytest.raises(TypeError, match="cannot be popped: only optional tensors and objects can be; read it with"):
             value.pop(key)
     with pytest.raises(RuntimeError, match=r"cannot assign to Batch\.other: it is locked"):
         value.lock_().pop("other")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -220,3 +221,35 @@ def test_to_can_change_the_object_itself() -> None:
     assert value.to("meta", inplace=True) is value
     with pytest.raises(RuntimeError, match="cannot move or cast a Batch: it is locked"):
         value.lock_().to("cpu", inplace=True)
+
+
+class Filter:
+    """A filter that is not a function."""
+
+    def __call__(self, key: tuple[str, ...], tensor: Tensor) -> bool:
+        return key[-1] == "weight"
+
+    def method(self, tensor: Tensor, limit: int = 1) -> bool:
+        return tensor.dim() > limit
+
+
+@pytest.mark.parametrize(
+    "cast_filter",
+    [
+        lambda key, tensor: key == ("point", "weight"),
+        lambda key, tensor, limit=1: key[-1] == "weight",
+        Filter(),
+    ],
+    ids=["function", "default", "object"],
+)
+def test_a_filter_of_two_arguments_gets_the_key(cast_filter: Callable[[tuple[str, ...], Tensor], bool]) -> None:
+    value = batch(4)
+    assert value.to(torch.float64, cast_filter=cast_filter).point.weight.dtype == torch.float64
+    assert value.double(cast_filter=cast_filter).tokens.dtype == value.tokens.dtype
+
+
+def test_a_filter_of_one_argument_and_a_default_gets_the_tensor() -> None:
+    value = batch(4)
+    cast = dtypes(value.int(cast_filter=Filter().method))
+    for path, tensor in tensors(value).items():
+        assert cast[path] == (torch.int32 if tensor.dim() > 1 else tensor.dtype)

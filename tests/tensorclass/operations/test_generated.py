@@ -10,7 +10,7 @@ import pytest
 
 from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.operations.documentation import documentation
-from qten_gen.runtime.tensorclass.operations.stub import FILES, stub
+from qten_gen.runtime.tensorclass.operations.stub import FILES, REFUSED, stub
 from qten_gen.runtime.tensorclass.operations.table import GROUPS, methods
 
 REPOSITORY = Path(__file__).parents[3]
@@ -52,4 +52,4 @@ def parameters(name: str) -> list[str]:
     method = vars(TensorClass)[name]
     function = method.__func__ if isinstance(method, classmethod) else method
     found = inspect.signature(function).parameters.values()
-    return [parameter.name for parameter in found][1:]
+    return [parameter.name for parameter in found if parameter.name not in REFUSED][1:]

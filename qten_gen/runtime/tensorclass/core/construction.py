@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from torch import Tensor
 
-from ...declaring import loading
 from .devices import DeviceLike
 from .errors import suggestion
+from .names import NamesLike
+from .shared_dimensions import nested_class as nested_class
+from .shared_dimensions import shared_dimensions
 from .sizes import BatchSize
 from .sizes import batch_size as as_batch_size
 from .stored import Stored
@@ -58,20 +60,32 @@ def construct(cls: type[T], values: dict[str, object]) -> T:
 
 
 def from_dict(
-    cls: type[T], values: Mapping[str, object], *, batch_size: BatchSize = (), device: DeviceLike = None
+    cls: type[T],
+    values: Mapping[str, object],
+    *,
+    batch_size: BatchSize = None,
+    device: DeviceLike = None,
+    names: NamesLike = None,
+    auto_batch_size: bool | None = None,
+    batch_dims: int | None = None,
 ) -> T:
     """Construct from a mapping, as `to_dict` returns it; mappings in place of nested objects become those objects.
 
         Batch.from_dict({"tokens": torch.ones(4, 7), "point": {"weight": torch.ones(4)}}, batch_size=4)
+        Batch.from_dict({"tokens": torch.ones(4, 7)}, batch_dims=1)
 
     Args:
         values: A value for each field that has no default. Each tensor has a shape that starts with the batch size.
         batch_size: As in the constructor; nothing is inferred. Nested objects get the same.
         device: As in the constructor, which moves the tensors to it.
+        names: As in the constructor.
+        auto_batch_size: Take the leading dimensions that all tensors share as the batch size, for each nested object those of
+            its own tensors.
+        batch_dims: The same, for so many dimensions at most.
 
     Raises:
         TypeError: a key is not a field, or a field without default is missing.
-        ValueError: a shape does not start with the batch size.
+        ValueError: a shape does not start with the batch size, or it is both given and to be found.
     """
     for name in values:
         if name not in cls._fields:
@@ -79,17 +93,18 @@ def from_dict(
     missing = [name for name in cls._fields if name not in values and name not in cls._defaults]
     if missing:
         raise TypeError(f"{cls.__name__}.from_dict: missing {', '.join(map(repr, missing))}")
-    size = as_batch_size(batch_size)
+    is_found = auto_batch_size or (auto_batch_size is None and batch_dims is not None)
+    if is_found and batch_size is not None:
+        given = "batch_dims" if batch_dims is not None else "auto_batch_size"
+        raise ValueError(f"{cls.__name__}.from_dict: expected batch_size or {given}, got both")
+    size = shared_dimensions(cls, values)[:batch_dims] if is_found else as_batch_size(batch_size)
+    of_nested: dict[str, Any] = (
+        {"auto_batch_size": True, "batch_dims": batch_dims} if is_found else {"batch_size": size}
+    )
     fields = {
-        name: from_dict(nested_class(cls, name), value, batch_size=size, device=device)
+        name: from_dict(nested_class(cls, name), value, device=device, **of_nested)
         if name in cls._nested and isinstance(value, Mapping)
         else value
         for name, value in values.items()
     }
-    return construct(cls, {**fields, "batch_size": size, "device": device})
-
-
-def nested_class(cls: type[Stored], name: str) -> type[Stored]:
-    """The class of a nested field, as the generated code of the owner knows it."""
-    found: type[Stored] = cls._map.__globals__[loading.bound_name(cls._nested[name])]
-    return found
+    return construct(cls, {**fields, "batch_size": size, "device": device, "names": names})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar, cast
 
 from torch import Tensor
@@ -72,3 +73,14 @@ def shallow_copy(self: T) -> T:
 
 def _same(tensor: Tensor) -> Tensor:
     return tensor
+
+
+def copied(value: object) -> object:
+    """A copy of every tensor in a value of a field, or in a mapping of such values; any other value as it is."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if isinstance(value, Stored):
+        return value._map(Tensor.clone)
+    if isinstance(value, Mapping):
+        return {key: copied(part) for key, part in value.items()}
+    return [copied(part) for part in value] if isinstance(value, list) else value

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.compiler import is_compiling
 
 from .contents import allocate_like
-from .lock_blocks import LockBlocks
+from .open_blocks import End, OpenBlocks
 from .stored import FROZEN, Lock, Stored
 
 H = TypeVar("H")
@@ -154,33 +154,32 @@ def _unlock(self: Stored) -> None:
             found._lock = None
 
 
-def enter(self: T) -> T:
-    """Begin a `with` statement, which has to follow on `lock_()` or `unlock_()`.
+def begin_lock_block(self: Stored) -> bool:
+    """Begin a `with` statement that follows on `lock_()` or `unlock_()`. Whether it does."""
+    blocks: OpenBlocks | None = getattr(self, "_entered", None)
+    return blocks is not None and blocks.begin_lock()
 
-    Raises:
-        TypeError: neither was called.
+
+def end_block(self: Stored) -> End | None:
+    """End a `with` statement: restore the lock as it was before; see `open_blocks` for those of other threads.
+
+    Returns:
+        What writes a view back; None for the block of a lock.
     """
-    blocks: LockBlocks | None = getattr(self, "_lock_changes", None)
-    if blocks is None or not blocks.begin():
-        raise TypeError(f"a with statement takes a {type(self).__name__} from .lock_() or .unlock_()")
-    return self
-
-
-def leave(self: Stored, *error: object) -> None:
-    """End a `with` statement: the object is locked, or not, as it was before; see `lock_blocks` for those of other threads."""
     with _changes():
-        to_lock = self._lock_changes.end()
-        if to_lock:
+        ended = self._entered.end()
+        if ended.was_locked:
             lock(self)
-        elif to_lock is False and self._lock is not None:
+        elif ended.was_locked is False and self._lock is not None:
             unlock_(self)
-            self._lock_changes.forget()
+            self._entered.forget()
+    return ended.write_back
 
 
 def _remember(self: Stored) -> None:
-    blocks: LockBlocks | None = getattr(self, "_lock_changes", None)
+    blocks: OpenBlocks | None = getattr(self, "_entered", None)
     if blocks is None:
-        blocks = self._lock_changes = LockBlocks()
+        blocks = self._entered = OpenBlocks()
     blocks.announce(self._lock is not None)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from .contents import contents
 from .errors import describe, suggestion
+from .keywords import takes, unexpected
 from .stored import Stored
 
 Key = str | tuple[str, ...]
@@ -69,6 +70,45 @@ def pairs(self: Stored, values: Values | Stored) -> Iterator[tuple[Key, object]]
         yield from values.items()
     else:
         raise TypeError(f"expected a mapping or a {type(self).__name__}, got {type(values).__name__}")
+
+
+def chosen(
+    self: Stored,
+    method: str,
+    values: Values | Stored | None,
+    fields: Mapping[str, object],
+    keys: Sequence[Key] | None,
+) -> list[tuple[Key, object]]:
+    """The keys and values that `update` and its like are to write.
+
+    Args:
+        values: A mapping or an object of the class.
+        fields: Keywords of the call; those that name fields are values by name.
+        keys: Which of them are meant; all where it is None.
+
+    Raises:
+        TypeError: `values` is of another type, or tensordict's method takes one of the keywords and this one does not.
+    """
+    if fields and not takes(method, fields, self._fields):
+        raise unexpected(self, method, fields)
+    found = [*(() if values is None else pairs(self, values)), *fields.items()]
+    return (
+        found if keys is None else [*_among(found, [(key,) if isinstance(key, str) else _names(key) for key in keys])]
+    )
+
+
+def _among(found: list[tuple[Key, object]], keys: list[tuple[str, ...]]) -> Iterator[tuple[Key, object]]:
+    """Those that a key is for, or leads into; of what a key leads into, the part that it is for."""
+    for key, value in found:
+        path = (key,) if isinstance(key, str) else _names(key)
+        if any(path[: len(wanted)] == wanted for wanted in keys):
+            yield key, value
+            continue
+        inner = [wanted[len(path) :] for wanted in keys if wanted[: len(path)] == path]
+        if inner and isinstance(value, (Mapping, Stored)):
+            parts = contents(value).items() if isinstance(value, Stored) else value.items()
+            for rest, part in _among([*parts], inner):
+                yield (*path, *((rest,) if isinstance(rest, str) else rest)), part
 
 
 def _names(key: tuple[str, ...]) -> tuple[str, ...]:

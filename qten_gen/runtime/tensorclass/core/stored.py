@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ....model import TensorClassDecl
     from ...declaring.fields import Default
-    from .lock_blocks import LockBlocks
+    from .open_blocks import OpenBlocks
 
 A = TypeVar("A")
 
@@ -52,7 +52,7 @@ class Stored:
     because pyright does not accept `Self` in the override of a generated class.
     """
 
-    __slots__ = ("__weakref__", "_batch_size", "_device", "_lock", "_lock_changes", "_names")
+    __slots__ = ("__weakref__", "_batch_size", "_device", "_entered", "_lock", "_names", "_viewed")
 
     # For checkers alone: `typing.get_type_hints` of a declared class evaluates the annotations of its bases too.
     if TYPE_CHECKING:
@@ -64,8 +64,10 @@ class Stored:
         """A name or None for each batch dimension; None where no dimension has one."""
         _lock: Lock | None
         """What forbids changes; None for an object that may change."""
-        _lock_changes: LockBlocks
-        """Unset until `lock_` or `unlock_` is called."""
+        _entered: OpenBlocks
+        """Unset until `lock_` or `unlock_` is called, or a `with` statement begins."""
+        _viewed: ref[Stored] | tuple[ref[Stored], list[int]]
+        """The object whose items these are in another shape, with the order of its dimensions; unset for other objects."""
 
         _declaration: ClassVar[TensorClassDecl]
         """What the class statement declares."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Never, TypeAlias, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -12,6 +12,7 @@ from ..core.construction import from_dict, nested_class
 from ..core.contents import contents
 from ..core.devices import DeviceLike
 from ..core.errors import label
+from ..core.keywords import unexpected
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
@@ -126,13 +127,15 @@ def _is_shareable(array: Array) -> bool:
     return array.flags.writeable and all(step >= 0 and step % max(array.itemsize, 1) == 0 for step in array.strides)
 
 
-def tolist(self: Stored) -> Rows:
+def tolist(self: Stored, **refused: Never) -> Rows:
     """The items as dicts of plain Python values, in lists as deep as there are batch dimensions; what JSON can hold.
 
         batch.tolist()[0]["tokens"]
 
     Static values are the same object in every dict.
     """
+    if refused:
+        raise unexpected(self, "tolist", refused)
     if self._batch_size:
         return [tolist(item) for item in unbind(self)]
     return {name: _plain(value) for name, value in contents(self).items()}

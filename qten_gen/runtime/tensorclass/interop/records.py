@@ -5,17 +5,15 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from torch import Size, Tensor
-
-from ..core.construction import from_dict, nested_class
-from ..core.contents import contents, tensors_of
+from ..core.construction import from_dict
+from ..core.contents import contents
 from ..core.devices import DeviceLike
 from ..core.errors import describe
 from ..core.sizes import BatchSize
 from ..core.stored import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from _typeshed import DataclassInstance
 
@@ -29,6 +27,7 @@ def from_dataclass(
     auto_batch_size: bool = False,
     batch_size: BatchSize = None,
     device: DeviceLike = None,
+    batch_dims: int | None = None,
 ) -> T:
     """Construct from an instance of any dataclass whose fields have the names of this class's. Tensors are not copied.
 
@@ -37,6 +36,7 @@ def from_dataclass(
     Args:
         auto_batch_size: Take the leading dimensions that all tensors share as the batch size.
         batch_size: The batch size, where it is not found; nothing is inferred otherwise.
+        batch_dims: As `auto_batch_size`, for so many dimensions at most.
 
     Raises:
         TypeError: `source` is not a dataclass instance, a name is not a field, or a field without default is missing.
@@ -45,7 +45,7 @@ def from_dataclass(
     where = f"{cls.__name__}.from_dataclass"
     if not dataclasses.is_dataclass(source) or isinstance(source, type):
         raise TypeError(f"{where}: expected an instance of a dataclass, got {_kind(source)}")
-    return _from_record(cls, where, source, auto_batch_size, batch_size, device)
+    return _from_record(cls, where, source, auto_batch_size, batch_size, device, batch_dims)
 
 
 def from_namedtuple(
@@ -54,6 +54,7 @@ def from_namedtuple(
     auto_batch_size: bool = False,
     batch_size: BatchSize = None,
     device: DeviceLike = None,
+    batch_dims: int | None = None,
 ) -> T:
     """Construct from a named tuple, as `from_dataclass` does from a dataclass instance; such as `torch.max(x, dim=0)` gives.
 
@@ -64,17 +65,30 @@ def from_namedtuple(
     where = f"{cls.__name__}.from_namedtuple"
     if _names(source) is None or dataclasses.is_dataclass(source):
         raise TypeError(f"{where}: expected a named tuple, got {_kind(source)}")
-    return _from_record(cls, where, source, auto_batch_size, batch_size, device)
+    return _from_record(cls, where, source, auto_batch_size, batch_size, device, batch_dims)
 
 
 def _from_record(
-    cls: type[T], where: str, source: object, auto_batch_size: bool, batch_size: BatchSize, device: DeviceLike
+    cls: type[T],
+    where: str,
+    source: object,
+    auto_batch_size: bool,
+    batch_size: BatchSize,
+    device: DeviceLike,
+    batch_dims: int | None,
 ) -> T:
-    if auto_batch_size and batch_size is not None:
-        raise ValueError(f"{where}: expected batch_size or auto_batch_size, got both")
+    if batch_size is not None and (auto_batch_size or batch_dims is not None):
+        given = "auto_batch_size" if batch_dims is None else "batch_dims"
+        raise ValueError(f"{where}: expected batch_size or {given}, got both")
     values = contents(source) if isinstance(source, Stored) else cast("Mapping[str, object]", _as_mapping(source))
-    size = _shared_dimensions(cls, values) if auto_batch_size else batch_size
-    return from_dict(cls, values, batch_size=size, device=device)
+    return from_dict(
+        cls,
+        values,
+        batch_size=batch_size,
+        device=device,
+        auto_batch_size=auto_batch_size or None,
+        batch_dims=batch_dims,
+    )
 
 
 def _kind(source: object) -> str:
@@ -98,28 +112,3 @@ def _as_mapping(source: object) -> object:
     """A record as a dict, records in it too; any other value as it is."""
     names = _names(source)
     return source if names is None else {name: _as_mapping(getattr(source, name)) for name in names}
-
-
-def _shared_dimensions(cls: type[Stored], values: Mapping[str, object]) -> Size:
-    """The longest shape that the shapes of all tensors start with that the batch carries; none where there are no tensors."""
-    shapes = list(_shapes(cls, values))
-    size = shapes[0] if shapes else Size()
-    for shape in shapes:
-        while shape[: len(size)] != size:
-            size = size[:-1]
-    return size
-
-
-def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
-    """The shapes of all tensors that the batch is to carry, those of nested mappings included."""
-    for name, value in values.items():
-        if name in cls._static or name in cls._unbatched:
-            continue
-        if isinstance(value, Tensor):
-            yield value.shape
-        elif isinstance(value, Stored):
-            yield value._batch_size
-        elif name in cls._containers:
-            yield from (tensor.shape for tensor in tensors_of(value))
-        elif isinstance(value, dict) and name in cls._nested:
-            yield from _shapes(nested_class(cls, name), cast("dict[str, object]", value))

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, Never, TypeVar, overload
 
 import torch
 from torch import Tensor
-from torch.utils._pytree import tree_leaves
 
 from ..core.contents import allocate_like, tensor_and_nested
 from ..core.devices import Device
 from ..core.devices import device as as_device
 from ..core.errors import describe
-from ..core.locks import nested_objects
+from ..core.keywords import unexpected
+from ..core.locks import lock, nested_objects, refuse_if_frozen
 from ..core.lookup import Key
+from ..core.names import NamesLike, set_names
+from ..core.names import names as as_names
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
 from ..fields import containers, per_item
 from ..fields.tensor import tensor as tensor_field
 from ..fields.unbatched import unbatched as unbatched_field
-from .keys import items
+from .inplace import copy_
+from .keys import keys_of_tensors
 from .operands import several
 
 if TYPE_CHECKING:
@@ -37,6 +40,9 @@ def apply(
     *,
     batch_size: int | Sequence[int] | None = None,
     device: Device | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 @overload
 def apply(
@@ -47,6 +53,9 @@ def apply(
     *,
     batch_size: int | Sequence[int] | None = None,
     device: Device | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 @overload
 def apply(
@@ -58,6 +67,9 @@ def apply(
     *others: T,
     batch_size: int | Sequence[int] | None = None,
     device: Device | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 def apply(
     self: T,
@@ -65,6 +77,10 @@ def apply(
     *others: T,
     batch_size: int | Sequence[int] | None = None,
     device: Device | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
+    **refused: Never,
 ) -> T:
     """The object with `fn` applied to every tensor.
 
@@ -78,13 +94,21 @@ def apply(
         others: Objects of the class, whose tensors `fn` gets beside those of this one.
         batch_size: Batch size of the result, where `fn` changes it.
         device: Device of the result, where `fn` changes it.
+        names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
+        inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
+        propagate_lock: Lock the result where this object is locked.
 
     Raises:
         TypeError: `fn` returned no tensor, or the others are of another class.
         ValueError: a result's shape does not start with the batch size, or the others have another one.
     """
+    if refused:
+        raise unexpected(self, "apply", refused)
+    if inplace:
+        refuse_if_frozen(self, "write to the tensors of")
     out = _among(self, fn, others) if others else self._map(fn)
-    return _finished(self, out, batch_size, device)
+    out = _finished(self, out, batch_size, device)
+    return _with_options(self, out, names, inplace, propagate_lock)
 
 
 def _finished(self: T, out: T, batch_size: int | Sequence[int] | None, device: Device | None) -> T:
@@ -105,6 +129,9 @@ def named_apply(
     nested_keys: bool = False,
     batch_size: int | Sequence[int] | None = None,
     device: Device | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 @overload
 def named_apply(
@@ -116,6 +143,9 @@ def named_apply(
     nested_keys: bool = False,
     batch_size: int | Sequence[int] | None = None,
     device: Device | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 @overload
 def named_apply(
@@ -128,6 +158,9 @@ def named_apply(
     nested_keys: bool = False,
     batch_size: int | Sequence[int] | None = None,
     device: Device | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
 ) -> T: ...
 def named_apply(
     self: T,
@@ -136,6 +169,10 @@ def named_apply(
     nested_keys: bool = False,
     batch_size: int | Sequence[int] | None = None,
     device: Device | None = None,
+    names: NamesLike = None,
+    inplace: bool = False,
+    propagate_lock: bool = False,
+    **refused: Never,
 ) -> T:
     """`apply` of a function whose first argument is the name of the field.
 
@@ -147,22 +184,41 @@ def named_apply(
         nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
         batch_size: Batch size of the result, where `fn` changes it.
         device: Device of the result, where `fn` changes it.
+        names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
+        inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
+        propagate_lock: Lock the result where this object is locked.
 
     Raises:
         TypeError: `fn` returned no tensor, or the others are of another class.
         ValueError: a result's shape does not start with the batch size, or the others have another one.
     """
-    names: list[Key] = []
-    for key, value in items(self, include_nested=True, leaves_only=True):
-        name = key if nested_keys or isinstance(key, str) else key[-1]
-        names += [name for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
-    left = iter(names)
+    if refused:
+        raise unexpected(self, "named_apply", refused)
+    if inplace:
+        refuse_if_frozen(self, "write to the tensors of")
+    left = iter(keys_of_tensors(self))
 
     def with_key(*tensors: Tensor) -> Tensor:
-        return fn(next(left), *tensors)
+        key = next(left)
+        return fn(key if nested_keys or isinstance(key, str) else key[-1], *tensors)
 
     out = _among(self, with_key, others) if others else self._map(with_key)
-    return _finished(self, out, batch_size, device)
+    out = _finished(self, out, batch_size, device)
+    return _with_options(self, out, names, inplace, propagate_lock)
+
+
+def _with_options(self: T, out: T, names: NamesLike, inplace: bool, propagate_lock: bool) -> T:
+    """What `apply` made, named, written back or locked."""
+    if names is not None:
+        out._names = as_names(out, names, out._batch_size)
+    if inplace:
+        copy_(self, out)
+        if names is not None:
+            set_names(self, names)
+        return self
+    if propagate_lock and self._lock is not None:
+        lock(out)
+    return out
 
 
 def _among(self: T, fn: Callable[..., Tensor], others: tuple[T, ...]) -> T:

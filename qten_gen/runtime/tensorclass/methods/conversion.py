@@ -2,20 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
-from typing import TypeVar
+from typing import Literal, TypeVar, cast
 
 from torch import Size, Tensor
 
 from ..core.contents import allocate_like, contents, shallow_copy
+from ..core.errors import label
 from ..core.stored import Stored
+from .joining import unbind
 
 T = TypeVar("T", bound=Stored)
 
 
-def to_dict(self: Stored) -> dict[str, object]:
-    """The fields as a dict, nested objects as dicts. Tensors are not copied."""
-    return self._to_dict()
+def to_dict(
+    self: Stored,
+    *,
+    retain_none: bool = True,
+    convert_tensors: bool | Literal["numpy"] = False,
+    tolist_first: bool = False,
+) -> dict[str, object]:
+    """The fields as a dict, nested objects as dicts. Tensors are not copied.
+
+        batch.to_dict(retain_none=False, convert_tensors=True)
+
+    Args:
+        retain_none: Also fields that are None.
+        convert_tensors: Lists in place of tensors, as `Tensor.tolist` gives them, or with `"numpy"` arrays.
+        tolist_first: A nested object with batch dimensions becomes the dicts of its items, in lists as deep as it has dimensions.
+
+    Raises:
+        TypeError: with `"numpy"`, a tensor requires a gradient or is on another device, or NumPy does not know its dtype.
+    """
+    if retain_none and not convert_tensors and not tolist_first:
+        return self._to_dict()
+    if convert_tensors not in (True, False, "numpy"):
+        raise ValueError(f'{type(self).__name__}.to_dict: expected True, False or "numpy", got {convert_tensors!r}')
+    convert = Tensor.numpy if convert_tensors == "numpy" else Tensor.tolist if convert_tensors else None
+    return _converted(self, retain_none, convert, tolist_first)
+
+
+def _converted(
+    self: Stored, retain_none: bool, convert: Callable[[Tensor], object] | None, as_rows: bool
+) -> dict[str, object]:
+    """`to_dict` with something else in place of each tensor, where `convert` is not None."""
+    found: dict[str, object] = {}
+    for name, value in contents(self).items():
+        if value is None and not retain_none:
+            continue
+        if isinstance(value, Stored) and name in self._nested:
+            found[name] = (_rows if as_rows else _converted)(value, retain_none, convert, as_rows)
+        elif convert is not None and name not in self._static and value is not None:
+            found[name] = _converted_tensors(label(self, name), value, convert)
+        else:
+            found[name] = value
+    return found
+
+
+def _rows(self: Stored, retain_none: bool, convert: Callable[[Tensor], object] | None, as_rows: bool) -> object:
+    """The dicts of the items, in lists as deep as there are batch dimensions."""
+    if self._batch_size:
+        return [_rows(item, retain_none, convert, as_rows) for item in unbind(self)]
+    return _converted(self, retain_none, convert, as_rows)
+
+
+def _converted_tensors(where: str, value: object, convert: Callable[[Tensor], object]) -> object:
+    if isinstance(value, dict):
+        return {key: _converted_tensors(where, tensor, convert) for key, tensor in value.items()}
+    if isinstance(value, list):
+        return [_converted_tensors(where, tensor, convert) for tensor in value]
+    try:
+        return convert(cast(Tensor, value))
+    except (RuntimeError, TypeError) as error:
+        raise TypeError(f"{where}: {error}") from error
 
 
 def show(self: Stored) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self, cast
 
 import torch
@@ -45,7 +46,11 @@ class Gradients(Stored):
         return self
 
     def backward(
-        self, gradient: Self | None = None, retain_graph: bool | None = None, create_graph: bool = False
+        self,
+        gradient: Self | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Stored | Tensor | Sequence[Tensor] | None = None,
     ) -> None:
         """Add up the gradients of all tensors that require one in the leaves of their graphs.
 
@@ -56,6 +61,7 @@ class Gradients(Stored):
                 tensors have the same shapes.
             retain_graph: Keep the graph for another call.
             create_graph: Record the computation of the gradients, for higher derivatives.
+            inputs: Only these get gradients: an object, whose tensors are meant that require one, or tensors.
 
         Raises:
             RuntimeError: no tensor requires a gradient, or one has several elements and `gradient` is not given.
@@ -73,6 +79,7 @@ class Gradients(Stored):
             None if gradient is None else [cast(Tensor, grad) for _, grad in wanted],
             retain_graph=retain_graph,
             create_graph=create_graph,
+            inputs=[leaf for leaf in inputs._leaves() if leaf.requires_grad] if isinstance(inputs, Stored) else inputs,
         )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TypeVar, cast, overload
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Never, TypeVar, cast, overload
 
+import torch
 from torch import Tensor
 
 from ....common.naming import storage
 from ..core.contents import contents, tensor_and_nested
 from ..core.errors import describe, label
 from ..core.indices import Index, PlainIndex
+from ..core.keywords import unexpected
 from ..core.locks import refuse_if_frozen
-from ..core.lookup import Key, Values, owner_of, pairs
+from ..core.lookup import Key, Values, chosen, owner_of
 from ..core.stored import Stored
 from ..fields.optional import match_optional
 from ..fields.per_item import with_items
@@ -25,7 +27,7 @@ Several = dict[str, Tensor] | list[Tensor]
 """What a field holds that has several tensors."""
 
 
-def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
+def set_(self: T, key: Key, value: object, *, non_blocking: bool = False, **refused: Never) -> T:
     """Write a tensor of the field's shape, or a number, into the tensor that the field holds.
 
         batch.set_("tokens", tokens), batch.set_(("point", "weight"), 1.0)
@@ -39,17 +41,22 @@ def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
         ValueError: the field is None, or the shapes differ.
         FrozenInstanceError: the object is frozen.
     """
+    if refused:
+        raise unexpected(self, "set_", refused)
     write(*owner_of(self, key), value, non_blocking)
     return self
 
 
-def set_at_(self: T, key: Key, value: object, index: Index) -> T:
+def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool = False, **refused: Never) -> T:
     """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
 
     A tensor to write broadcasts over `[*indexed, *event]`: the batch size that the index leaves, and the field's own
     dimensions. A PerItem field takes one Python value for each of the items.
 
         batch.set_at_("tokens", tokens, 0), batch.set_at_(("point", "weight"), 0.0, mask)
+
+    Args:
+        non_blocking: Do not wait for the copy to another device.
 
     Raises:
         KeyError: there is no such field.
@@ -58,6 +65,8 @@ def set_at_(self: T, key: Key, value: object, index: Index) -> T:
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         FrozenInstanceError: the object is frozen.
     """
+    if refused:
+        raise unexpected(self, "set_at_", refused)
     owner, name = owner_of(self, key)
     if name in owner._per_item:
         _exchange_items(owner, name, with_items(owner, name, contents(owner)[name], plain_index(self, index), value))
@@ -68,23 +77,53 @@ def set_at_(self: T, key: Key, value: object, index: Index) -> T:
     plain = plain_index(self, index)
     where = label(owner, name)
     if isinstance(target, Tensor):
-        _write_items(where, target, plain, value)
+        _write_items(where, target, plain, value, non_blocking)
     elif isinstance(target, (dict, list)):
         for part, tensor, given in _matched(where, target, value):
-            _write_items(where + part, tensor, plain, given)
+            _write_items(where + part, tensor, plain, given, non_blocking)
+    elif isinstance(value, Mapping):
+        update_at_(target, value, plain, non_blocking=non_blocking)
     else:
-        setitem(target, plain, cast("Stored", value))
+        copy_at_(target, cast("Stored", value), plain, non_blocking)
     return self
 
 
 @overload
-def update_(self: T, values: Mapping[str, object] | T, *, non_blocking: bool = False) -> T: ...
+def update_(
+    self: T,
+    values: Mapping[str, object] | T | None = None,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **fields: object,
+) -> T: ...
 @overload
-def update_(self: T, values: Mapping[Key, object], *, non_blocking: bool = False) -> T: ...
-def update_(self: T, values: Values | T, *, non_blocking: bool = False) -> T:
+def update_(
+    self: T,
+    values: Mapping[Key, object],
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **fields: object,
+) -> T: ...
+def update_(
+    self: T,
+    values: Values | T | None = None,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **fields: object,
+) -> T:
     """Write into the tensors of several fields, as `set_` does into one; or into all, from another object of the class.
 
         batch.update_({"tokens": tokens, "point": {"weight": weight}}), batch.update_(other)
+        batch.update_(tokens=tokens), batch.update_(other, keys_to_update=["tokens"])
+
+    Args:
+        values: Values by key, or an object of the class.
+        non_blocking: Do not wait for copies to another device.
+        keys_to_update: Only these, where `values` has more.
+        fields: More values by name.
 
     Raises:
         KeyError: there is no such field; nothing is written then.
@@ -92,19 +131,43 @@ def update_(self: T, values: Values | T, *, non_blocking: bool = False) -> T:
         ValueError: a field is None, or shapes differ.
         FrozenInstanceError: the object is frozen.
     """
-    if isinstance(values, type(self)):
+    if isinstance(values, type(self)) and not fields and keys_to_update is None:
         return copy_(self, values, non_blocking)
-    fields = [(*owner_of(self, key), value) for key, value in pairs(self, values)]
-    for owner, name, value in fields:
+    given = chosen(self, "update_", values, fields, keys_to_update)
+    for owner, name, value in [(*owner_of(self, key), value) for key, value in given]:
         write(owner, name, value, non_blocking)
     return self
 
 
 @overload
-def update_at_(self: T, values: Mapping[str, object] | T, index: Index) -> T: ...
+def update_at_(
+    self: T,
+    values: Mapping[str, object] | T,
+    index: Index,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **refused: Never,
+) -> T: ...
 @overload
-def update_at_(self: T, values: Mapping[Key, object], index: Index) -> T: ...
-def update_at_(self: T, values: Values | T, index: Index) -> T:
+def update_at_(
+    self: T,
+    values: Mapping[Key, object],
+    index: Index,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **refused: Never,
+) -> T: ...
+def update_at_(
+    self: T,
+    values: Values | T,
+    index: Index,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **refused: Never,
+) -> T:
     """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
 
     Raises:
@@ -114,18 +177,19 @@ def update_at_(self: T, values: Values | T, index: Index) -> T:
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         FrozenInstanceError: the object is frozen.
     """
-    if isinstance(values, type(self)):
-        setitem(self, index, values)
-        return self
-    given = list(pairs(self, values))
+    if refused:
+        raise unexpected(self, "update_at_", refused)
+    if isinstance(values, type(self)) and keys_to_update is None:
+        return copy_at_(self, values, index, non_blocking)
+    given = chosen(self, "update_at_", values, {}, keys_to_update)
     for key, _ in given:
         owner_of(self, key)
     for key, value in given:
-        set_at_(self, key, value, index)
+        set_at_(self, key, value, index, non_blocking)
     return self
 
 
-def copy_(self: T, source: T, non_blocking: bool = False) -> T:
+def copy_(self: T, source: T, non_blocking: bool = False, **refused: Never) -> T:
     """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
 
     A `PerItem` field gets the values of the other object.
@@ -135,6 +199,8 @@ def copy_(self: T, source: T, non_blocking: bool = False) -> T:
         ValueError: shapes or static values differ, or a field is None in one of them.
         FrozenInstanceError: the object is frozen.
     """
+    if refused:
+        raise unexpected(self, "copy_", refused)
     if type(source) is not type(self):
         raise TypeError(f"copy_: expected a {type(self).__name__}, got {describe(source)}")
     targets, sources = contents(self), contents(source)
@@ -156,15 +222,26 @@ def _exchange_items(owner: Stored, name: str, values: object) -> None:
     setattr(owner, storage(name), values)
 
 
-def copy_at_(self: T, source: T, index: Index) -> T:
+def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False, **refused: Never) -> T:
     """`batch[index] = source`, as a method.
+
+    Args:
+        non_blocking: Do not wait for copies to the device of the object, where it has one.
 
     Raises:
         ValueError: the batch sizes do not fit, or a static field differs.
         FrozenInstanceError: the object is frozen.
     """
+    if refused:
+        raise unexpected(self, "copy_at_", refused)
+    if non_blocking and self._device is not None and type(source) is type(self):
+        source = source._map_with(_move_without_waiting, self._device, self._device)
     setitem(self, index, source)
     return self
+
+
+def _move_without_waiting(tensor: Tensor, device: torch.device) -> Tensor:
+    return tensor.to(device, non_blocking=True)
 
 
 def write(owner: Stored, name: str, value: object, non_blocking: bool) -> None:
@@ -196,9 +273,11 @@ def _write_tensor(target: Tensor, value: object, non_blocking: bool, owner: Stor
         raise TypeError(f"{label(owner, name)}{part}: expected a Tensor or a number, got {describe(value)}")
 
 
-def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object) -> None:
+def _write_items(where: str, target: Tensor, plain: PlainIndex, value: object, non_blocking: bool) -> None:
     if not isinstance(value, (Tensor, int, float, complex)):
         raise TypeError(f"{where}: expected a Tensor or a number, got {describe(value)}")
+    if non_blocking and isinstance(value, Tensor) and value.dim():
+        value = _move_without_waiting(value, target.device)
     try:
         target[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
     except RuntimeError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Never, TypeVar, cast
 
 from torch import Size, Tensor, split_with_sizes
 from torch import cat as cat_tensors
@@ -14,6 +14,7 @@ from torch import unbind as unbind_tensors
 from ..core import names
 from ..core.error_context import explain
 from ..core.errors import class_names, of_another_class
+from ..core.keywords import unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import (
     Dim,
@@ -77,13 +78,15 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
     return out
 
 
-def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0) -> T:
+def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0, **refused: Never) -> T:
     """`torch.stack` for objects of this class: along a new batch dimension.
 
     Raises:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or batch sizes or static fields differ.
     """
+    if refused:
+        raise unexpected(cls, "stack", refused)
     # With every argument given, dynamo does not look at the defaults, and installs no guards for them.
     stacked = stack(items, dim, stack_tensors)
     if type(stacked) is cls or isinstance(stacked, cls):
@@ -129,13 +132,15 @@ def cat(items: Iterable[T], dim: Dim = 0) -> T:
     return out
 
 
-def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0) -> T:
+def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0, **refused: Never) -> T:
     """`torch.cat` for objects of this class: along a batch dimension; the other ones are the same.
 
     Raises:
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or other batch dimensions or static fields differ.
     """
+    if refused:
+        raise unexpected(cls, "cat", refused)
     joined = cat(items, dim)
     if type(joined) is cls or isinstance(joined, cls):
         return joined

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Literal, TypeVar, cast, overload
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, Never, TypeVar, cast, overload
 
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from ..core.construction import construct
-from ..core.contents import contents, shallow_copy
-from ..core.errors import suggestion
+from ..core.contents import contents, copied, shallow_copy
+from ..core.errors import describe, label, suggestion
 from ..core.indices import Index
+from ..core.keywords import unexpected
 from ..core.locks import refuse_if_locked
-from ..core.lookup import NO_DEFAULT, Key, Values, get, owner_of, pairs
+from ..core.lookup import NO_DEFAULT, Key, Values, chosen, get, owner_of
 from ..core.stored import Stored
 from ..fields import annotated_shapes
 from .indexing import getitem, plain_index
@@ -30,7 +32,7 @@ def keys(
 @overload
 def keys(self: Stored, include_nested: bool, leaves_only: bool = False, *, sort: bool = False) -> tuple[Key, ...]: ...
 def keys(
-    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
+    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
 ) -> tuple[Key, ...]:
     """The names of the fields, in the order of the constructor. Every field is there, also one that is None.
 
@@ -41,15 +43,19 @@ def keys(
         leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object.
         sort: In alphabetical order.
     """
+    if refused:
+        raise unexpected(self, "keys", refused)
     if not include_nested and not leaves_only and not sort:
         return self._fields
     return tuple(key for key, _ in items(self, include_nested, leaves_only, sort=sort))
 
 
 def values(
-    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
+    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
 ) -> tuple[object, ...]:
     """The values of the fields, None and static ones included; the arguments are those of `keys`."""
+    if refused:
+        raise unexpected(self, "values", refused)
     return tuple(value for _, value in items(self, include_nested, leaves_only, sort=sort))
 
 
@@ -64,13 +70,23 @@ def items(
     self: Stored, include_nested: bool, leaves_only: bool = False, *, sort: bool = False
 ) -> tuple[tuple[Key, object], ...]: ...
 def items(
-    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
+    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
 ) -> tuple[tuple[Key, object], ...]:
     """Names and values of the fields; the arguments are those of `keys`."""
+    if refused:
+        raise unexpected(self, "items", refused)
     found = [(key, value) for key, value, is_leaf in _walk(self, (), include_nested) if is_leaf or not leaves_only]
     if sort:
         found.sort(key=lambda item: ".".join(item[0]) if isinstance(item[0], tuple) else item[0])
     return tuple(found)
+
+
+def keys_of_tensors(self: Stored) -> list[Key]:
+    """The key of the field of every tensor, in the order in which primitives come to them."""
+    found: list[Key] = []
+    for key, value in items(self, include_nested=True, leaves_only=True):
+        found += [key for leaf in tree_leaves(value) if isinstance(leaf, Tensor)]
+    return found
 
 
 def _walk(self: Stored, path: tuple[str, ...], include_nested: bool) -> Iterator[tuple[Key, object, bool]]:
@@ -123,7 +139,7 @@ def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -
     return get(getitem(self, index), key)
 
 
-def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> T:
+def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False, **refused: Never) -> T:
     """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
 
         batch.set("tokens", tokens), batch.set(("point", "weight"), weight, inplace=True)
@@ -139,6 +155,8 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.
     """
+    if refused:
+        raise unexpected(self, "set", refused)
     owner, name = owner_of(self, key)
     if inplace and name not in owner._static and getattr(owner, name) is not None:
         write(owner, name, value, non_blocking)
@@ -149,7 +167,7 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
     return self
 
 
-def setdefault(self: Stored, key: Key, default: object) -> object:
+def setdefault(self: Stored, key: Key, default: object, **refused: Never) -> object:
     """The value of a field; one that is None is set to `default` first.
 
         batch.setdefault("mask", torch.ones(4))
@@ -160,6 +178,8 @@ def setdefault(self: Stored, key: Key, default: object) -> object:
         ValueError: its shape does not fit.
         RuntimeError: the field is None and the object is locked.
     """
+    if refused:
+        raise unexpected(self, "setdefault", refused)
     owner, name = owner_of(self, key)
     if getattr(owner, name) is None:
         setattr(owner, name, default)
@@ -167,35 +187,96 @@ def setdefault(self: Stored, key: Key, default: object) -> object:
     return found
 
 
-def pop(self: Stored, key: Key) -> object:
+def pop(self: Stored, key: Key, default: object = NO_DEFAULT) -> object:
     """Take the value out of an optional tensor or nested field, which is None afterwards.
 
+    Args:
+        default: Returned where there is no such field, or where it is None already.
+
     Raises:
-        KeyError: there is no such field.
+        KeyError: there is no such field and no default.
         TypeError: the field is static, or not optional.
         RuntimeError: the object is locked.
     """
+    if default is not NO_DEFAULT and get(self, key, None) is None:
+        return default
     owner, name = owner_of(self, key)
-    fields = type(owner)._declaration.fields
-    if name in owner._static or not any(field.optional for field in fields if field.name == name):
-        raise TypeError(f"{type(owner).__name__}.{name} cannot be popped: only optional tensors and objects can be")
+    if not _may_be_none(owner, name):
+        raise TypeError(
+            f"{label(owner, name)} cannot be popped: only optional tensors and objects can be; "
+            f"read it with .get({key!r})"
+        )
     value: object = getattr(owner, name)
     setattr(owner, name, None)
     return value
 
 
+def delete(self: Stored, name: str) -> None:
+    """`del batch.mask`: an optional tensor or nested field is None afterwards.
+
+    Raises:
+        AttributeError: the field is static, or not optional.
+        RuntimeError: the object is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    if not _may_be_none(self, name):
+        raise AttributeError(
+            f"{label(self, name)} cannot be deleted: every object has the fields of its class, "
+            "and only optional tensors and objects can be None"
+        )
+    setattr(self, name, None)
+
+
+def _may_be_none(self: Stored, name: str) -> bool:
+    """Whether a field holds an optional tensor or object."""
+    fields = type(self)._declaration.fields
+    return name not in self._static and any(field.optional for field in fields if field.name == name)
+
+
 @overload
-def update(self: T, values: Mapping[str, object] | T, *, inplace: bool = False, non_blocking: bool = False) -> T: ...
+def update(
+    self: T,
+    values: Mapping[str, object] | T | None = None,
+    clone: bool = False,
+    inplace: bool = False,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **fields: object,
+) -> T: ...
 @overload
-def update(self: T, values: Mapping[Key, object], *, inplace: bool = False, non_blocking: bool = False) -> T: ...
-def update(self: T, values: Values | T, *, inplace: bool = False, non_blocking: bool = False) -> T:
+def update(
+    self: T,
+    values: Mapping[Key, object],
+    clone: bool = False,
+    inplace: bool = False,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **fields: object,
+) -> T: ...
+def update(
+    self: T,
+    values: Values | T | None = None,
+    clone: bool = False,
+    inplace: bool = False,
+    *,
+    non_blocking: bool = False,
+    keys_to_update: Sequence[Key] | None = None,
+    **fields: object,
+) -> T:
     """Set several fields, or all that another object of the class has; a mapping in place of a nested object updates that object.
 
         batch.update({"tokens": tokens, "point": {"weight": weight}}), batch.update({("point", "weight"): weight})
+        batch.update(tokens=tokens), batch.update(other, keys_to_update=["tokens", ("point", "weight")])
 
     Args:
+        values: Values by key, or an object of the class.
+        clone: Copy the tensors first, so that they are not shared with `values`.
         inplace: Write into the tensors that are there, as in `set`.
         non_blocking: Do not wait for copies to another device.
+        keys_to_update: Only these, where `values` has more.
+        fields: More values by name, which go before those of `values`.
 
     Raises:
         KeyError: there is no such field; nothing is written then.
@@ -205,14 +286,14 @@ def update(self: T, values: Values | T, *, inplace: bool = False, non_blocking: 
         FrozenInstanceError: it is frozen.
     """
     together: list[tuple[Stored, dict[str, object]]] = []
-    for key, value in pairs(self, values):
+    for key, value in chosen(self, "update", values, fields, keys_to_update):
         owner, name = owner_of(self, key)
         # By identity, and not by `id`, which a graph would be specialised on.
         known = [changes for other, changes in together if other is owner]
-        if known:
-            known[0][name] = value
-        else:
-            together.append((owner, {name: value}))
+        if not known:
+            known.append({})
+            together.append((owner, known[0]))
+        known[0][name] = copied(value) if clone else value
     for owner, changes in together:
         _update_fields(owner, changes, inplace, non_blocking)
     return self
@@ -233,7 +314,7 @@ def _update_fields(self: Stored, values: dict[str, object], inplace: bool, non_b
             update(inner, cast("Values", value), inplace=inplace, non_blocking=non_blocking)
 
 
-def select(self: Stored, *keys: Key) -> dict[str, object]:
+def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
     """Some fields as a dict, in the order asked for; of a nested object that a tuple leads into, a dict of the fields asked for.
 
         batch.select("tokens", ("point", "weight"))  # {"tokens": ..., "point": {"weight": ...}}
@@ -243,23 +324,27 @@ def select(self: Stored, *keys: Key) -> dict[str, object]:
     Raises:
         KeyError: there is no such field.
     """
-    chosen: dict[str, object] = {}
+    if refused:
+        raise unexpected(self, "select", refused)
+    found: dict[str, object] = {}
     for key in keys:
         value = get(self, key)
         *path, name = (key,) if isinstance(key, str) else key
-        inner = chosen
+        inner = found
         for step in path:
             inner = cast("dict[str, object]", inner.setdefault(step, {}))
         inner[name] = value
-    return chosen
+    return found
 
 
-def exclude(self: Stored, *keys: Key) -> dict[str, object]:
+def exclude(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
     """The fields that are not named, as a dict; a nested object that a tuple leads into is a dict of its other fields.
 
     Raises:
         KeyError: there is no such field.
     """
+    if refused:
+        raise unexpected(self, "exclude", refused)
     for key in keys:
         owner_of(self, key)
     left = {name: value for name, value in contents(self).items() if name not in keys and (name,) not in keys}
@@ -271,17 +356,23 @@ def exclude(self: Stored, *keys: Key) -> dict[str, object]:
     return left
 
 
-def replace(self: T, **changes: object) -> T:
+def replace(self: T, values: Mapping[str, object] | T | None = None, /, **changes: object) -> T:
     """A new object with other values in some fields; `batch_size`, `device`, `names` and `lock` can be changed too.
 
     It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied; nested
     objects that stay are new ones around the same tensors, which no lock of the old object holds.
 
-        batch.replace(mask=None)
+        batch.replace(mask=None), batch.replace({"mask": None})
+
+    Args:
+        values: Values by the names of fields, or an object of the class, whose values are all taken.
+        changes: More values, which go before those of `values`.
 
     Raises:
         TypeError: there is no such field.
     """
+    if values is not None:
+        changes = {**_by_name(self, values), **changes}
     for name in changes:
         if name not in self._fields and name not in ("batch_size", "device", "names", "lock"):
             raise TypeError(f"{type(self).__name__}.replace: no field {name!r}{suggestion(name, self._fields)}")
@@ -289,3 +380,13 @@ def replace(self: T, **changes: object) -> T:
     if self._names is not None and "batch_size" not in changes:
         unchanged["names"] = self._names
     return construct(type(self), {**unchanged, **changes})
+
+
+def _by_name(self: Stored, values: Mapping[str, object] | Stored) -> dict[str, object]:
+    """What `replace` gets as one argument, by the names of fields."""
+    given = contents(values) if isinstance(values, type(self)) else values
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f"{type(self).__name__}.replace: expected a mapping or a {type(self).__name__}, got {describe(values)}"
+        )
+    return {**given}

@@ -100,17 +100,18 @@ class Metadata(Stored):
             leaf.numel() for leaf in (leaves if count_duplicates else {id(leaf): leaf for leaf in leaves}.values())
         )
 
-    def auto_batch_size_(self, batch_dims: int | None = None) -> Self:
+    def auto_batch_size_(self, batch_dims: int | None = None, keep_compliant_size: bool = False) -> Self:
         """Make the leading dimensions that all tensors share the batch size; nested objects get the longest of their own.
 
         Args:
             batch_dims: How many dimensions at most.
+            keep_compliant_size: Leave nested objects alone that have as many batch dimensions already, or more.
 
         Raises:
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
         """
-        _find_batch_size(self, batch_dims)
+        _find_batch_size(self, batch_dims, batch_dims if keep_compliant_size else None)
         return self
 
     def auto_device_(self) -> Self:
@@ -134,11 +135,12 @@ class Metadata(Stored):
         return self
 
 
-def _find_batch_size(self: Stored, batch_dims: int | None) -> None:
+def _find_batch_size(self: Stored, batch_dims: int | None, enough: int | None) -> None:
+    """Find the batch size of an object and those that it holds, apart from those with `enough` dimensions."""
     refuse_if_locked(self, "change the batch size of")
     for inner in nested_objects(self):
-        if inner._lock is None:
-            _find_batch_size(inner, batch_dims)
+        if inner._lock is None and (enough is None or len(inner._batch_size) < enough):
+            _find_batch_size(inner, batch_dims, None)
     sizes = list(_shapes(self))
     if sizes:
         set_batch_size(self, common_leading(sizes)[:batch_dims])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Never, TypeAlias, TypeVar, cast, overload
 
 import torch
 from torch import Tensor
@@ -12,10 +14,12 @@ from torch import dtype as Dtype
 from ..core.contents import shallow_copy
 from ..core.devices import Device
 from ..core.devices import device as as_device
+from ..core.keywords import unexpected
 from ..core.locks import refuse_if_frozen, refuse_if_locked
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import FROZEN, Stored
 from ..fields.batch_sizes import with_batch_size
+from .keys import keys_of_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +28,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=Stored)
 
-CastFilter = Callable[[Tensor], bool]
-"""Tells `to` which tensors it casts."""
+CastFilter = Callable[[Tensor], bool] | Callable[[tuple[str, ...], Tensor], bool]
+"""Tells `to` which tensors it casts: a function of the tensor, or of its key, a tuple of names, and the tensor."""
 
 
 @overload
@@ -67,6 +71,7 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
 
         batch.to("cuda", non_blocking=True), batch.to(torch.bfloat16), batch.to(device="cpu", dtype=torch.float64)
         batch.to(torch.int32, cast_filter=lambda tensor: tensor.dtype == torch.int64)
+        batch.to(torch.bfloat16, cast_filter=lambda key, tensor: key[-1] != "weight")
 
     Args:
         device: Where all tensors go.
@@ -74,7 +79,7 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
         other: A tensor whose device and dtype are taken, or an object whose device is.
         non_blocking: Do not wait for the copies.
         batch_size: The batch size of the result, which all tensors have to start with.
-        cast_filter: Tells which tensors are cast; then any dtype will do.
+        cast_filter: Tells which tensors are cast; then any dtype will do. A function of two arguments also gets the key.
         inplace: Change this object, and return it. Tensors and nested objects are exchanged for others.
 
     Raises:
@@ -95,7 +100,7 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
     device, dtype, non_blocking = _target(args, options)
     out = self if device is None else _moved(self, device, non_blocking)
     if dtype is not None:
-        out = _cast(out, dtype) if cast_filter is None else out._map_with(_cast_some, (dtype, cast_filter), out._device)
+        out = _cast(out, dtype) if cast_filter is None else cast_some(out, dtype, cast_filter)
     if batch_size is not None:
         out = with_batch_size(shallow_copy(out) if out is self else out, as_batch_size(batch_size))
     return _exchanged(self, out) if inplace else out
@@ -109,9 +114,33 @@ def _exchanged(self: T, out: T) -> T:
     return self
 
 
-def _cast_some(tensor: Tensor, argument: tuple[torch.dtype, CastFilter]) -> Tensor:
-    dtype, cast_filter = argument
-    return tensor.to(dtype=dtype) if cast_filter(tensor) else tensor
+def cast_some(self: T, dtype: torch.dtype, cast_filter: CastFilter) -> T:
+    """The object with those tensors in another dtype that a filter selects."""
+    if not _takes_key(cast_filter):
+        return self._map_with(_cast_if, (dtype, cast("Callable[[Tensor], bool]", cast_filter)), self._device)
+    keys = iter(keys_of_tensors(self))
+
+    def selects(tensor: Tensor) -> bool:
+        key = next(keys)
+        return cast("Callable[[tuple[str, ...], Tensor], bool]", cast_filter)(
+            (key,) if isinstance(key, str) else key, tensor
+        )
+
+    return self._map_with(_cast_if, (dtype, selects), self._device)
+
+
+def _takes_key(cast_filter: CastFilter) -> bool:
+    """Whether a filter has two arguments without default, the key and the tensor."""
+    if isinstance(cast_filter, FunctionType):  # a few guards, where dynamo has dozens for the signature
+        return cast_filter.__code__.co_argcount - len(cast_filter.__defaults__ or ()) == 2
+    parameters = inspect.signature(cast_filter).parameters.values()
+    positional = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return len([one for one in positional if one.default is one.empty]) == 2
+
+
+def _cast_if(tensor: Tensor, argument: tuple[torch.dtype, Callable[[Tensor], bool]]) -> Tensor:
+    dtype, selects = argument
+    return tensor.to(dtype=dtype) if selects(tensor) else tensor
 
 
 def _target(
@@ -175,9 +204,9 @@ def _with_dtype(tensor: Tensor, dtype: torch.dtype) -> Tensor:
     return tensor.type(dtype) if casts else tensor
 
 
-def cpu(self: T) -> T:
+def cpu(self: T, *, non_blocking: bool = False) -> T:
     """The object in main memory."""
-    return to(self, "cpu")
+    return _moved(self, "cpu", non_blocking)
 
 
 def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T:
@@ -185,9 +214,9 @@ def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T
     return to(self, "cuda" if device is None else device, None, non_blocking)
 
 
-def clone(self: T) -> T:
-    """A copy of every tensor. Static values are shared."""
-    return self._map(Tensor.clone)
+def clone(self: T, recurse: bool = True) -> T:
+    """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`."""
+    return self._map(Tensor.clone) if recurse else shallow_copy(self)
 
 
 def detach(self: T) -> T:
@@ -195,13 +224,17 @@ def detach(self: T) -> T:
     return self._map(Tensor.detach)
 
 
-def contiguous(self: T) -> T:
+def contiguous(self: T, **refused: Never) -> T:
     """Every tensor contiguous in memory."""
+    if refused:
+        raise unexpected(self, "contiguous", refused)
     return self._map(Tensor.contiguous)
 
 
-def pin_memory(self: T) -> T:
+def pin_memory(self: T, **refused: Never) -> T:
     """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it."""
+    if refused:
+        raise unexpected(self, "pin_memory", refused)
     return self._map(Tensor.pin_memory)
 
 

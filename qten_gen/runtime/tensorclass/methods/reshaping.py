@@ -1,16 +1,22 @@
-"""Changing the batch dimensions. The dimensions that a field has beyond them stay as they are."""
+"""Changing the batch dimensions. The dimensions that a field has beyond them stay as they are.
+
+What has the same items in another shape or order remembers the object that it was made of, for `with batch.view(-1) as flat:`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
 from operator import getitem
-from typing import TypeVar, cast, overload
+from typing import Never, TypeVar, cast, overload
+from weakref import ref
 
 import torch
 from torch import Size, Tensor
+from torch.compiler import is_dynamo_compiling
 
 from ..core import names
+from ..core.keywords import unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import (
     BatchShape,
@@ -33,7 +39,7 @@ T = TypeVar("T", bound=Stored)
 def reshape(self: T, *shape: int) -> T: ...
 @overload
 def reshape(self: T, shape: Sequence[int], /) -> T: ...
-def reshape(self: T, *shape: int | Sequence[int]) -> T:
+def reshape(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
     """The same items in another batch shape; one size may be -1.
 
     A tensor of shape `[*batch, *event]` becomes one of shape `[*shape, *event]`: a view where its layout allows that, else a
@@ -44,6 +50,8 @@ def reshape(self: T, *shape: int | Sequence[int]) -> T:
     Raises:
         ValueError: the shape has another number of items.
     """
+    if refused:
+        raise unexpected(self, "reshape", refused)
     return _reshaped(self, reshape_tensor, shape)
 
 
@@ -51,18 +59,22 @@ def reshape(self: T, *shape: int | Sequence[int]) -> T:
 def view(self: T, *shape: int) -> T: ...
 @overload
 def view(self: T, shape: Sequence[int], /) -> T: ...
-def view(self: T, *shape: int | Sequence[int]) -> T:
+def view(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
     """`reshape` that never copies.
 
     Raises:
         ValueError: the shape has another number of items.
         RuntimeError: a tensor's memory layout does not allow it.
     """
+    if refused:
+        raise unexpected(self, "view", refused)
     return _reshaped(self, view_tensor, shape)
 
 
-def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1) -> T:
+def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1, **refused: Never) -> T:
     """Join the batch dimensions from `start_dim` to `end_dim` into one; without batch dimensions, add one of size 1."""
+    if refused:
+        raise unexpected(self, "flatten", refused)
     size = self._batch_size
     if not size:
         return reshape(self, 1)
@@ -74,12 +86,14 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1) -> T:
     return out
 
 
-def unflatten(self: T, dim: Dim, sizes: Sequence[int]) -> T:
+def unflatten(self: T, dim: Dim, sizes: Sequence[int], **refused: Never) -> T:
     """Divide one batch dimension into several; one size may be -1.
 
     Raises:
         ValueError: the sizes do not multiply to that of the dimension.
     """
+    if refused:
+        raise unexpected(self, "unflatten", refused)
     at = dimension(self, dim)
     parts = _resolved(self, tuple(sizes), Size((self._batch_size[at],)))
     out = reshape(self, (*self._batch_size[:at], *parts, *self._batch_size[at + 1 :]))
@@ -106,6 +120,8 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
             f"permute: expected each of the {batch_ndim} batch dimensions of {type(self).__name__} once, got {list(given)}"
         )
     out = self._rearrange(_permute, (*order, batch_ndim), Size([size[dim] for dim in order]))
+    if not is_dynamo_compiling():
+        out._viewed = (ref(self), order)
     if self._names is not None:
         out._names = names.permuted(self._names, order)
     return out
@@ -119,6 +135,11 @@ def transpose(self: T, dim0: Dim, dim1: Dim) -> T:
     return permute(self, order)
 
 
+def swapaxes(self: T, axis0: Dim, axis1: Dim) -> T:
+    """`transpose` under another name."""
+    return transpose(self, axis0, axis1)
+
+
 def unsqueeze(self: T, dim: int) -> T:
     """Insert a batch dimension of size 1; -1 is behind the last one."""
     batch_ndim = len(self._batch_size)
@@ -129,6 +150,8 @@ def unsqueeze(self: T, dim: int) -> T:
     at = dim if dim >= 0 else dim + batch_ndim + 1
     size = with_inserted(self._batch_size, at, 1)
     out = self._rearrange(_with_first, None, size) if at == 0 else self._rearrange(torch.unsqueeze, at, size)
+    if not is_dynamo_compiling():
+        out._viewed = ref(self)
     if self._names is not None:
         out._names = names.inserted(self._names, at)
     return out
@@ -146,6 +169,8 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
         if size[at] != 1:
             return self
         out = self._rearrange(torch.squeeze, at, without(size, at))
+        if not is_dynamo_compiling():
+            out._viewed = ref(self)
         if self._names is not None:
             out._names = names.without(self._names, [at])
         return out
@@ -154,6 +179,8 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
     if not dims:
         return self
     out = self._rearrange(torch.squeeze, dims, Size([length for at, length in enumerate(size) if at not in dims]))
+    if not is_dynamo_compiling():
+        out._viewed = ref(self)
     if self._names is not None:
         out._names = names.without(self._names, dims)
     return out
@@ -163,7 +190,7 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
 def expand(self: T, *shape: int) -> T: ...
 @overload
 def expand(self: T, shape: Sequence[int], /) -> T: ...
-def expand(self: T, *shape: int | Sequence[int]) -> T:
+def expand(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
     """Repeat batch dimensions of size 1, and add some in front, without copying; -1 keeps a size.
 
     A tensor of shape `[*batch, *event]` becomes a view of shape `[*shape, *event]`.
@@ -171,6 +198,8 @@ def expand(self: T, *shape: int | Sequence[int]) -> T:
     Raises:
         ValueError: the batch size does not broadcast to `shape`.
     """
+    if refused:
+        raise unexpected(self, "expand", refused)
     given = integers(shape)
     added = len(given) - len(self._batch_size)
     old = (1,) * added + tuple(self._batch_size)
@@ -198,7 +227,10 @@ def _resolved(self: Stored, shape: tuple[int, ...], old: Size) -> Size:
 
 def _reshaped(self: T, fn: _WithShape, shape: tuple[int | Sequence[int], ...]) -> T:
     size = _resolved(self, integers(shape), self._batch_size)
-    return self._rearrange(fn, (size, len(self._batch_size), with_free_event(size)), size)
+    out = self._rearrange(fn, (size, len(self._batch_size), with_free_event(size)), size)
+    if not is_dynamo_compiling():
+        out._viewed = ref(self)
+    return out
 
 
 def _expand(tensor: Tensor, argument: tuple[Size, int]) -> Tensor:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ..core.stored import Stored
 from ..methods import moving
+from ..methods.moving import CastFilter
 from .entries import Group, Operation, documented
 
 T = TypeVar("T", bound=Stored)
@@ -21,21 +22,23 @@ def _cast(tensor: Tensor, dtype: torch.dtype) -> Tensor:
 def _every(name: str, dtype: torch.dtype) -> Operation:
     """An entry for a dtype that every tensor is converted to."""
 
-    def method(self: T) -> T:
+    def method(self: T, *, cast_filter: CastFilter | None = None) -> T:
+        if cast_filter is not None:
+            return moving.cast_some(self, dtype, cast_filter)
         return self._map_with(_cast, dtype, self._device)
 
     doc = f"Every tensor as `{dtype}`."
-    return Operation(name, doc, documented(method, name, doc), form="unary")
+    return Operation(name, doc, documented(method, name, doc), form="cast")
 
 
 def _floating(name: str, dtype: torch.dtype) -> Operation:
     """An entry for a dtype that floating point tensors are converted to."""
 
-    def method(self: T) -> T:
-        return moving.to(self, dtype)
+    def method(self: T, *, cast_filter: CastFilter | None = None) -> T:
+        return moving.to(self, dtype) if cast_filter is None else moving.cast_some(self, dtype, cast_filter)
 
     doc = f"Floating point tensors as `{dtype}`, the others as they are."
-    return Operation(name, doc, documented(method, name, doc), form="unary")
+    return Operation(name, doc, documented(method, name, doc), form="cast")
 
 
 CASTING = (
@@ -60,6 +63,7 @@ CASTING = (
 GROUP = Group(
     "Dtypes",
     "A floating point dtype is that of floating point tensors: indices and masks stay what they are, as in "
-    "`nn.Module`. An integer dtype or `bool` is that of every tensor.",
+    "`nn.Module`. An integer dtype or `bool` is that of every tensor. `cast_filter` tells which tensors are "
+    "cast instead: a function of the tensor, or of its key, a tuple of names, and the tensor.",
     CASTING,
 )

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 from torch import Tensor
 
 from ..core.error_context import explain
+from ..core.keywords import unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..methods.operands import Function, is_plain, one, reflected, several, two, unequal
@@ -76,7 +77,9 @@ def unary_in_place(function: Callable[[Tensor], Tensor], name: str) -> Function:
 def binary(function: Function, name: str) -> Function:
     """A method with one other operand."""
 
-    def method(self: T, other: object) -> T:
+    def method(self: T, other: object, **refused: Never) -> T:
+        if refused:
+            raise unexpected(self, name, refused)
         return two(self, function, other, name)
 
     return method
@@ -96,7 +99,9 @@ def binary_in_place(function: Function, name: str) -> Function:
 def scaled(function: Function, name: str) -> Function:
     """A binary method with a factor for the other operand."""
 
-    def method(self: T, other: object, *, alpha: complex = 1) -> T:
+    def method(self: T, other: object, *, alpha: complex = 1, **refused: Never) -> T:
+        if refused:
+            raise unexpected(self, name, refused)
         return two(self, function if alpha == 1 else partial(function, alpha=alpha), other, name)
 
     return method
@@ -116,7 +121,9 @@ def scaled_in_place(function: Function, name: str) -> Function:
 def rounded(function: Function, name: str) -> Function:
     """A division, whose result may be rounded."""
 
-    def method(self: T, other: object, *, rounding_mode: str | None = None) -> T:
+    def method(self: T, other: object, *, rounding_mode: str | None = None, **refused: Never) -> T:
+        if refused:
+            raise unexpected(self, name, refused)
         return two(
             self, function if rounding_mode is None else partial(function, rounding_mode=rounding_mode), other, name
         )
@@ -138,7 +145,9 @@ def rounded_in_place(function: Function, name: str) -> Function:
 def multiplied(function: Function, name: str) -> Function:
     """A method that adds a product or quotient of two operands."""
 
-    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1) -> T:
+    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1, **refused: Never) -> T:
+        if refused:
+            raise unexpected(self, name, refused)
         return several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
 
     return method
@@ -147,7 +156,9 @@ def multiplied(function: Function, name: str) -> Function:
 def multiplied_in_place(function: Function, name: str) -> Function:
     """Its twin that changes the object."""
 
-    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1) -> T:
+    def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1, **refused: Never) -> T:
+        if refused:
+            raise unexpected(self, name, refused)
         refuse_if_frozen(self, f"{name} in place into")
         several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
         return self

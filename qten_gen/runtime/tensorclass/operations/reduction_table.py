@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Never, TypeVar
 
 import torch
 from torch import Size, Tensor
 
 from ..core import names
 from ..core.error_context import blame
+from ..core.keywords import unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
@@ -31,23 +32,41 @@ class ValuesAndIndices(NamedTuple, Generic[Item]):
 def _method(name: str, function: Function, takes: str) -> Function:
     """A reduction whose result is one object, or one tensor where `reduce` is true."""
 
-    def finish(self: T, dim: Dims, keepdim: bool, reduce: bool, options: Options) -> T | Tensor:
+    def finish(
+        self: T, dim: Dims, keepdim: bool, reduce: bool, options: Options, refused: dict[str, Never]
+    ) -> T | Tensor:
+        if refused:
+            raise unexpected(self, name, refused)
         if reduce:
             return together(self, name, function, dim, keepdim, options)
         return reduced(self, name, function, dim, keepdim, options)
 
-    def plain(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor:
-        return finish(self, dim, keepdim, reduce, {})
+    def plain(
+        self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False, **refused: Never
+    ) -> T | Tensor:
+        return finish(self, dim, keepdim, reduce, {}, refused)
 
     def with_dtype(
-        self: T, dim: Dims = None, keepdim: bool = False, *, dtype: torch.dtype | None = None, reduce: bool = False
+        self: T,
+        dim: Dims = None,
+        keepdim: bool = False,
+        *,
+        dtype: torch.dtype | None = None,
+        reduce: bool = False,
+        **refused: Never,
     ) -> T | Tensor:
-        return finish(self, dim, keepdim, reduce, {} if dtype is None else {"dtype": dtype})
+        return finish(self, dim, keepdim, reduce, {} if dtype is None else {"dtype": dtype}, refused)
 
     def with_correction(
-        self: T, dim: Dims = None, *, correction: float = 1, keepdim: bool = False, reduce: bool = False
+        self: T,
+        dim: Dims = None,
+        *,
+        correction: float = 1,
+        keepdim: bool = False,
+        reduce: bool = False,
+        **refused: Never,
     ) -> T | Tensor:
-        return finish(self, dim, keepdim, reduce, {"correction": correction})
+        return finish(self, dim, keepdim, reduce, {"correction": correction}, refused)
 
     methods: dict[str, Function] = {"": plain, "dtype": with_dtype, "correction": with_correction}
     return methods[takes]
@@ -73,8 +92,11 @@ def quantile(
     *,
     interpolation: str = "linear",
     reduce: bool = False,
+    **refused: Never,
 ) -> T | Tensor:
     """The quantile `q`; a tensor of several adds a batch dimension in front."""
+    if refused:
+        raise unexpected(self, "quantile", refused)
     options = {"q": q, "interpolation": interpolation}
     if reduce:
         return together(self, "quantile", _quantile, dim, keepdim, options)
@@ -96,8 +118,11 @@ def norm(
     *,
     dtype: torch.dtype | None = None,
     reduce: bool = False,
+    **refused: Never,
 ) -> T | Tensor:
     """The norm of order `p`."""
+    if refused:
+        raise unexpected(self, "norm", refused)
     options = {"p": p, "dtype": dtype}
     if reduce:
         return together(self, "norm", _norm, dim, keepdim, options)
@@ -130,8 +155,10 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
     """`min` and `max`, which give positions too where one dimension is reduced."""
 
     def method(
-        self: T, dim: Dim | None = None, keepdim: bool = False, *, reduce: bool = False
+        self: T, dim: Dim | None = None, keepdim: bool = False, *, reduce: bool = False, **refused: Never
     ) -> T | Tensor | ValuesAndIndices[T]:
+        if refused:
+            raise unexpected(self, name, refused)
         if reduce:
             return together(self, name, value, dim, keepdim, {})
         if dim is None:
@@ -180,7 +207,9 @@ def _pair(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[T
 def _running_pair(name: str, doc: str, function: Function) -> Operation:
     """`cummin` and `cummax`."""
 
-    def method(self: T, dim: Dim) -> ValuesAndIndices[T]:
+    def method(self: T, dim: Dim, **refused: Never) -> ValuesAndIndices[T]:
+        if refused:
+            raise unexpected(self, name, refused)
         return _both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
 
     return Operation(name, doc, documented(method, name, doc), (function,), form="running pair")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar, cast
+from typing import Never, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
 
 from ..core.error_context import explain
 from ..core.errors import describe
+from ..core.keywords import unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
@@ -72,7 +73,7 @@ def _tensor_split(tensor: Tensor, argument: tuple[tuple[int, ...], int]) -> Sequ
     return torch.tensor_split(tensor, cuts, dim)
 
 
-def gather(self: T, dim: Dim, index: T | Tensor) -> T:
+def gather(self: T, dim: Dim, index: T | Tensor, **refused: Never) -> T:
     """The items at the positions `index` along a batch dimension; the result has the batch size of `index`'s shape.
 
         best = batch.gather(1, scores.argmax(1, keepdim=True))
@@ -83,6 +84,8 @@ def gather(self: T, dim: Dim, index: T | Tensor) -> T:
         ValueError: `index` has another number of dimensions than the batch.
         RuntimeError: a position is out of range.
     """
+    if refused:
+        raise unexpected(self, "gather", refused)
     batch_ndim = len(self._batch_size)
     at = dimension(self, dim)
     if type(index) is type(self):
@@ -134,13 +137,15 @@ def _picked(tensor: Tensor, argument: None) -> Tensor:
     return tensor
 
 
-def masked_select(self: T, mask: Tensor) -> T:
+def masked_select(self: T, mask: Tensor, **refused: Never) -> T:
     """The items where a mask over the batch dimensions is true, in one row: `batch[mask]`.
 
     Raises:
         TypeError: `mask` is not a bool tensor.
         IndexError: it does not fit the batch size.
     """
+    if refused:
+        raise unexpected(self, "masked_select", refused)
     if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:
         raise TypeError(f"masked_select: expected a bool Tensor, got {getattr(mask, 'dtype', type(mask).__name__)}")
     return getitem(self, mask) if self._batch_size else getitem(reshape(self, 1), mask.reshape(1))
@@ -158,11 +163,13 @@ def masked_fill_(self: T, mask: T | Tensor, value: float) -> T:
     return self
 
 
-def where(self: T, condition: T | Tensor, other: Operand) -> T:
+def where(self: T, condition: T | Tensor, other: Operand, **refused: Never) -> T:
     """The object where the condition is true, `other` elsewhere. The condition broadcasts over the batch size, or is an object.
 
     batch.where(batch > 0, 0)
     """
+    if refused:
+        raise unexpected(self, "where", refused)
     return several(self, _where, (condition, other), "where")
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar, cast, overload
+from typing import Never, TypeVar, cast, overload
 
 import torch
 from torch import Size, Tensor
 
 from ..core import names
+from ..core.keywords import unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
 from ..fields.per_item import items_become
@@ -60,7 +61,7 @@ def flipud(self: T) -> T:
     return flip(self, 0)
 
 
-def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None = None) -> T:
+def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None = None, **refused: Never) -> T:
     """The items moved along batch dimensions, around the end; without `dims`, as if the batch were one row.
 
         batch.roll(1, 0), batch.roll((1, -1), (0, 1))
@@ -68,6 +69,8 @@ def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None 
     Raises:
         ValueError: not as many shifts as dimensions are given.
     """
+    if refused:
+        raise unexpected(self, "roll", refused)
     if dims is None:
         row = roll(flatten(self), shifts, 0)
         return with_names(reshape(row, self._batch_size), self._names)
@@ -106,12 +109,14 @@ def _rot90(tensor: Tensor, argument: tuple[int, tuple[int, ...]]) -> Tensor:
 def repeat(self: T, *repeats: int) -> T: ...
 @overload
 def repeat(self: T, repeats: Sequence[int], /) -> T: ...
-def repeat(self: T, *repeats: int | Sequence[int]) -> T:
+def repeat(self: T, *repeats: int | Sequence[int], **refused: Never) -> T:
     """Copies of the batch along every batch dimension; more numbers than dimensions add dimensions in front.
 
     Raises:
         ValueError: fewer numbers than batch dimensions are given, or a negative one.
     """
+    if refused:
+        raise unexpected(self, "repeat", refused)
     given = integers(repeats)
     added = len(given) - len(self._batch_size)
     if added < 0 or any(times < 0 for times in given):
@@ -143,7 +148,9 @@ def tile(self: T, *dims: int | Sequence[int]) -> T:
     return repeat(self, (1,) * (len(self._batch_size) - len(given)) + given)
 
 
-def repeat_interleave(self: T, repeats: int | Tensor, dim: Dim | None = None, *, output_size: int | None = None) -> T:
+def repeat_interleave(
+    self: T, repeats: int | Tensor, dim: Dim | None = None, *, output_size: int | None = None, **refused: Never
+) -> T:
     """Every item repeated in its place along a batch dimension; without `dim`, as if the batch were one row.
 
         batch.repeat_interleave(2, dim=0), batch.repeat_interleave(torch.tensor([1, 3]), dim=0)
@@ -155,6 +162,8 @@ def repeat_interleave(self: T, repeats: int | Tensor, dim: Dim | None = None, *,
     Raises:
         ValueError: `repeats` has another number of items than the dimension.
     """
+    if refused:
+        raise unexpected(self, "repeat_interleave", refused)
     if dim is None:
         return repeat_interleave(flatten(self), repeats, 0, output_size=output_size)
     at = dimension(self, dim)
@@ -179,7 +188,7 @@ def index_select(tensor: Tensor, argument: tuple[int, Tensor]) -> Tensor:
     return torch.index_select(tensor, *argument)
 
 
-def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
+def pad(self: T, pad_size: Sequence[int], value: float = 0.0, **refused: Never) -> T:
     """Items of `value` before and after the batch, for the first batch dimension, then for the second, and so on.
 
         batch.pad((0, 2))        # two more items behind the last
@@ -189,6 +198,8 @@ def pad(self: T, pad_size: Sequence[int], value: float = 0.0) -> T:
     Raises:
         ValueError: `pad_size` is not made of pairs, or of more than there are batch dimensions, or takes away too much.
     """
+    if refused:
+        raise unexpected(self, "pad", refused)
     batch_ndim = len(self._batch_size)
     numbers = integers((pad_size,))
     pairs = [(numbers[at], numbers[at + 1]) for at in range(0, len(numbers) - 1, 2)]
@@ -215,8 +226,10 @@ def expand_as(self: T, other: Stored | Tensor) -> T:
     return expand(self, other.shape if isinstance(other, Tensor) else other._batch_size)
 
 
-def broadcast_to(self: T, size: Sequence[int]) -> T:
+def broadcast_to(self: T, size: Sequence[int], **refused: Never) -> T:
     """`expand` under the name of `torch.broadcast_to`."""
+    if refused:
+        raise unexpected(self, "broadcast_to", refused)
     return expand(self, size)
 
 

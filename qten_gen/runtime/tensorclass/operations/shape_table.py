@@ -62,10 +62,6 @@ def _split(tensor: T, split_size_or_sections: int | Sequence[int], dim: int = 0)
     return joining.split(tensor, split_size_or_sections, dim)
 
 
-def _swapaxes(input: T, axis0: int, axis1: int) -> T:
-    return reshaping.transpose(input, axis0, axis1)
-
-
 SHAPES = (
     _shape(reshaping.reshape, torch.reshape, handler=_spread(reshaping.reshape, "shape")),
     _shape(reshaping.view),
@@ -73,8 +69,8 @@ SHAPES = (
     _shape(reshaping.unflatten, torch.unflatten),
     _shape(reshaping.permute, torch.permute, handler=_spread(reshaping.permute, "dims")),
     _shape(reshaping.transpose, torch.transpose),
-    _shape(reshaping.transpose, torch.swapaxes, name="swapaxes", handler=_swapaxes),
-    _shape(reshaping.transpose, torch.swapdims, name="swapdims"),
+    _shape(reshaping.swapaxes, torch.swapaxes),
+    _shape(reshaping.swapaxes, torch.swapdims, name="swapdims", handler=reshaping.transpose),
     _shape(shape_ops.movedim, torch.movedim),
     _shape(shape_ops.movedim, torch.moveaxis, name="moveaxis"),
     _shape(reshaping.squeeze, torch.squeeze),

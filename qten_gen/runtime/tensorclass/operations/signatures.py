@@ -29,6 +29,7 @@ _NEW = _DTYPE, "device: DeviceLike = None", "requires_grad: bool = False"
 
 FORMS: dict[str, tuple[Signature, ...]] = {
     "unary": ((("self",), "Self"),),
+    "cast": ((("self", "*", "cast_filter: CastFilter | None = None"), "Self"),),
     "binary": ((("self", _OTHER), "Self"),),
     "scaled": ((("self", _OTHER, "*", "alpha: complex = 1"), "Self"),),
     "rounded": ((("self", _OTHER, "*", 'rounding_mode: Literal["trunc", "floor"] | None = None'), "Self"),),

@@ -18,6 +18,9 @@ from .table import GROUPS
 
 _WIDTH = 120
 
+REFUSED = ("more", "refused")
+"""Parameters for what a method does not take: they are there for the error, and checkers need not know of them."""
+
 FILES = {
     "operators": ("Operators",),
     "arithmetic": ("Arithmetic", "Functions"),
@@ -36,6 +39,7 @@ from torch import Tensor
 
 from qten_gen.runtime.tensorclass.core.devices import DeviceLike
 from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
+from qten_gen.runtime.tensorclass.methods.moving import CastFilter
 from qten_gen.runtime.tensorclass.operations.dimensions import Dims
 from qten_gen.runtime.tensorclass.operations.reduction_table import ValuesAndIndices
 from qten_gen.runtime.tensorclass.tensorclass import TensorClass
@@ -127,6 +131,8 @@ def _one(method: Function, on_class: bool) -> tuple[tuple[str, ...], str]:
     found = ["cls" if on_class else "self"]
     before = None
     for parameter in list(signature.parameters.values())[1:]:
+        if parameter.name in REFUSED:
+            continue
         if parameter.kind is parameter.KEYWORD_ONLY and before not in (
             parameter.KEYWORD_ONLY,
             parameter.VAR_POSITIONAL,

@@ -10,13 +10,14 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Literal, Never, TypeVar, overload
 
 import torch
 from torch import Tensor
 
 from ..core.devices import device as as_device
 from ..core.errors import describe
+from ..core.keywords import unexpected
 from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
 from .files import file_of, forget_path, mapped_file
@@ -68,6 +69,7 @@ def memmap(
     existsok: bool = True,
     allow_pickle: bool = False,
     durable: bool = False,
+    **refused: Never,
 ) -> T | Future[T]:
     """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
 
@@ -92,6 +94,8 @@ def memmap(
         ValueError: a tensor is saved elsewhere already.
         FileExistsError: the folder holds an object, and `existsok` is off.
     """
+    if refused:
+        raise unexpected(self, "memmap", refused)
     options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
     return _soon(lambda: _locked(_mapped(self, prefix, options)), return_early)
 
@@ -133,12 +137,15 @@ def memmap_(
     existsok: bool = True,
     allow_pickle: bool = False,
     durable: bool = False,
+    **refused: Never,
 ) -> T | Future[T]:
     """`memmap` in place: this object and those that it holds get the mapped tensors, and are locked.
 
     Raises:
         FrozenInstanceError: the object is frozen; use `memmap`.
     """
+    if refused:
+        raise unexpected(self, "memmap_", refused)
     refuse_if_frozen(self, "map the tensors of")
     options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
 
@@ -182,6 +189,7 @@ def memmap_like(
     return_early: bool = False,
     share_non_tensor: bool = False,
     allow_pickle: bool = False,
+    **refused: Never,
 ) -> T | Future[T]:
     """An object of the same shapes and dtypes in new files full of zeros, to be filled piece by piece. Static values are kept.
 
@@ -193,6 +201,8 @@ def memmap_like(
 
     The arguments are those of `memmap`; nothing is copied, so `copy_existing` changes nothing.
     """
+    if refused:
+        raise unexpected(self, "memmap_like", refused)
     options = Options(copy_existing=True, like=True, allow_pickle=allow_pickle, existsok=existsok, threads=num_threads)
     return _soon(lambda: _locked(_mapped(self, prefix, options)), return_early)
 
@@ -278,17 +288,19 @@ def load_memmap(
     return _locked(made) if _writes_reach_files(made) else made
 
 
-def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False) -> T:
+def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False, **refused: Never) -> T:
     """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
 
     Raises:
         RuntimeError: the object is locked, and not because it is a memory map.
         FrozenInstanceError: it is frozen.
     """
+    if refused:
+        raise unexpected(self, "load_memmap_", refused)
     return load_memmap(type(self), prefix, self._device, out=self, allow_pickle=allow_pickle)
 
 
-def memmap_refresh_(self: T) -> T:
+def memmap_refresh_(self: T, **refused: Never) -> T:
     """Load anew what the folder holds that this object was saved in or loaded from, as another process may have replaced it.
 
     What other processes write into the tensors is there without it.
@@ -297,6 +309,8 @@ def memmap_refresh_(self: T) -> T:
         RuntimeError: the object is in no folder.
         FrozenInstanceError: it is frozen.
     """
+    if refused:
+        raise unexpected(self, "memmap_refresh_", refused)
     folder = saved_path(self)
     if folder is None:
         raise RuntimeError(

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, Never, TypeVar, cast
 
 import torch
 from torch import Tensor
 
+from ...core.keywords import unexpected
 from ...core.locks import refuse_if_frozen
 from ...core.stored import Stored
 from ...methods.joining import stack
@@ -34,13 +35,15 @@ Reduction = Literal["sum", "mean", "product", "min", "max"]
 """How the tensors of several processes become one."""
 
 
-def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bool = True) -> T:
+def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bool = True, **refused: Never) -> T:
     """Write the tensors of process `src` into those of every other process.
 
     Raises:
         ValueError: `check` found a difference between the processes.
         FrozenInstanceError: the class is frozen.
     """
+    if refused:
+        raise unexpected(self, "broadcast", refused)
     refuse_if_frozen(self, "receive into")
     action = f"broadcast from rank {src}"
     refuse_items(action, self)
@@ -50,7 +53,12 @@ def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bo
 
 
 def all_reduce(
-    self: T, op: Reduction | ReduceOp.RedOpType = "sum", *, group: ProcessGroup | None = None, check: bool = True
+    self: T,
+    op: Reduction | ReduceOp.RedOpType = "sum",
+    *,
+    group: ProcessGroup | None = None,
+    check: bool = True,
+    **refused: Never,
 ) -> T:
     """Write the sum, or another reduction, over the objects of all processes into each of them.
 
@@ -61,6 +69,8 @@ def all_reduce(
         TypeError: the mean of a tensor that is not floating point.
         FrozenInstanceError: the class is frozen.
     """
+    if refused:
+        raise unexpected(self, "all_reduce", refused)
     refuse_if_frozen(self, "receive into")
     _refuse_unknown(op)
     action = f"all_reduce with {op}"
@@ -77,6 +87,7 @@ def reduce(
     *,
     group: ProcessGroup | None = None,
     check: bool = True,
+    **refused: Never,
 ) -> T:
     """Write the sum, or another reduction, over the objects of all processes into that of process `dst`.
 
@@ -87,6 +98,8 @@ def reduce(
         TypeError: the mean of a tensor that is not floating point.
         FrozenInstanceError: the class is frozen.
     """
+    if refused:
+        raise unexpected(self, "reduce", refused)
     refuse_if_frozen(self, "receive into")
     _refuse_unknown(op)
     action = f"reduce to rank {dst} with {op}"
@@ -139,7 +152,13 @@ def gather_and_stack(self: T, dst: int, *, group: ProcessGroup | None = None, ch
 
 
 def scatter(
-    self: T, src: int, items: Sequence[T] | None = None, *, group: ProcessGroup | None = None, check: bool = True
+    self: T,
+    src: int,
+    items: Sequence[T] | None = None,
+    *,
+    group: ProcessGroup | None = None,
+    check: bool = True,
+    **refused: Never,
 ) -> T:
     """Write one of the `items` of process `src` into the object of each process, in the order of their ranks.
 
@@ -153,6 +172,8 @@ def scatter(
             difference between the processes.
         FrozenInstanceError: the class is frozen.
     """
+    if refused:
+        raise unexpected(self, "scatter", refused)
     refuse_if_frozen(self, "receive into")
     action = f"scatter from rank {src}"
     refuse_items(action, self)

@@ -1,0 +1,134 @@
+"""`with batch.lock_():`, and `with batch.view(-1) as flat:`, which writes back into the object what the block changes."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TypeVar, cast
+
+from torch import Tensor
+
+from ..core.contents import contents, tensors_of
+from ..core.locks import begin_lock_block, end_block
+from ..core.lookup import Key, Values, get
+from ..core.open_blocks import End, OpenBlocks
+from ..core.stored import FROZEN, Stored
+from .inplace import update_
+from .keys import update
+from .reshaping import permute, reshape
+
+T = TypeVar("T", bound=Stored)
+
+_Held = dict[str, "tuple[object, _Held | list[Tensor]]"]
+"""By field, the value, and what is in it: fields of an object, or tensors."""
+
+
+def enter(self: T) -> T:
+    """Begin a `with` statement, which follows on `lock_()` or `unlock_()`, or on a method that arranges the items anew.
+
+    Those are `view`, `reshape`, `flatten`, `unflatten`, `squeeze`, `unsqueeze`, `permute`, `transpose` and their other names,
+    `movedim` and `atleast_1d` to `atleast_3d`. What the block sets or writes is written back where it ends without an error.
+
+        with batch.view(-1) as flat:
+            flat.tokens = flat.tokens + 1
+
+    Raises:
+        TypeError: it follows on nothing of the kind.
+        RuntimeError: the object that this one was made of is gone, so that nothing could be written back.
+    """
+    if begin_lock_block(self):
+        return self
+    end = _write_back_later(self)
+    if end is None:
+        cls = type(self).__name__
+        raise TypeError(
+            f"a with statement takes a {cls} from .lock_(), .unlock_(), or a method that gives the same items in "
+            "another shape or order, such as .view; write the result of other methods back with .update"
+        )
+    if getattr(self, "_entered", None) is None:
+        self._entered = OpenBlocks()
+    self._entered.begin_view(end)
+    return self
+
+
+def leave(
+    self: Stored, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+) -> None:
+    """End a `with` statement: the object is locked, or not, as it was before, or is written back."""
+    write_back = end_block(self)
+    if write_back is not None:
+        write_back(error is None)
+
+
+def _write_back_later(self: Stored) -> End | None:
+    """What ends the `with` statement of an object that another one was made into; None for other objects."""
+    viewed = getattr(self, "_viewed", None)
+    if viewed is None:
+        return None
+    reference, order = viewed if isinstance(viewed, tuple) else (viewed, None)
+    source: Stored | None = reference()
+    if source is None:
+        raise RuntimeError(
+            f"the object that this {type(self).__name__} was made of is gone, so that nothing can be written back; "
+            "give it a name first"
+        )
+    before = _held(self)
+
+    def end(succeeded: bool) -> None:
+        if succeeded and source._lock is not FROZEN:
+            _write_back(self, source, order, before)
+
+    return end
+
+
+def _write_back(self: Stored, source: Stored, order: list[int] | None, before: _Held) -> None:
+    """Give the object that `self` was made of what has changed since `before`, and what was copied on the way."""
+    undone = reshape(self, source._batch_size) if order is None else permute(self, _inverse(order))
+    changed = {key: get(undone, key) for key in _changed(self, source, before, ())}
+    if source._lock is None:
+        update(source, cast("Values", changed))
+    else:
+        update_(source, cast("Values", changed))
+
+
+def _inverse(order: list[int]) -> list[int]:
+    return [order.index(place) for place in range(len(order))]
+
+
+def _held(self: Stored) -> _Held:
+    return {
+        name: (
+            value,
+            _held(value) if isinstance(value, Stored) and name in self._nested else _tensors(self, name, value),
+        )
+        for name, value in contents(self).items()
+    }
+
+
+def _tensors(self: Stored, name: str, value: object) -> list[Tensor]:
+    return [] if name in self._static else [*tensors_of(value)]
+
+
+def _changed(self: Stored, source: Stored, before: _Held, path: tuple[str, ...]) -> list[Key]:
+    """The keys of fields that hold another value than before, or whose tensors are not in the memory of the source's."""
+    found: list[Key] = []
+    old = contents(source)
+    for name, value in contents(self).items():
+        was, inside = before[name]
+        beside = old[name]
+        if value is was and isinstance(value, Stored) and isinstance(inside, dict) and isinstance(beside, Stored):
+            found += _changed(value, beside, inside, (*path, name))
+        elif value is not was or (
+            isinstance(inside, list)
+            and name not in self._static
+            and not _are_views(tensors_of(value), inside, tensors_of(beside))
+        ):
+            found.append((*path, name))
+    return found
+
+
+def _are_views(tensors: list[Tensor], before: list[Tensor], source: list[Tensor]) -> bool:
+    """Whether tensors are those that were there before, and share their memory with those of the source."""
+    return len(tensors) == len(before) == len(source) and all(
+        tensor is was and tensor.untyped_storage()._cdata == beside.untyped_storage()._cdata
+        for tensor, was, beside in zip(tensors, before, source, strict=True)
+    )
