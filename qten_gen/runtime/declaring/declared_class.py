@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never, Protocol
 
 from .fields import Default
 
@@ -11,10 +11,17 @@ if TYPE_CHECKING:
     from .generator import Declaration
 
 
-class DeclaredClass(ABCMeta):
+if TYPE_CHECKING:
+    _ProtocolMeta = ABCMeta  # checkers take it for the metaclass of protocols too
+else:
+    _ProtocolMeta = type(Protocol)
+
+
+class DeclaredClass(_ProtocolMeta):
     """Ground of the metaclasses. Whether a class is a TensorClass or Module is `isinstance(cls, DeclaredClass)`.
 
-    It derives from ABCMeta so that `class Base(Module, ABC)` works; instance checks are those of `type`.
+    It derives from the metaclass of protocols, a child of ABCMeta, so that `class Scorer(Module, Scores)` and
+    `class Base(Module, ABC)` work; instance checks are those of `type`.
     """
 
     _declaration: Declaration
@@ -25,6 +32,17 @@ class DeclaredClass(ABCMeta):
     """Records of the field specifiers, inherited ones included."""
     _nests = False
     """Whether its classes can be the type of a field that holds tensors."""
+
+    @property
+    def __dataclass_params__(cls) -> Never:
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute '__dataclass_params__'")
+
+    @__dataclass_params__.setter
+    def __dataclass_params__(cls, value: object) -> None:
+        # `dataclass` sets it before anything else.
+        raise TypeError(
+            f"@dataclass would replace the constructor of {cls.__name__}, which qten-gen generates: remove it"
+        )
 
     def __instancecheck__(cls, instance: object) -> bool:
         return type.__instancecheck__(cls, instance)
