@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ..model import Declaration, FieldDecl, FieldKind, TensorClassDecl, TypeExpr
+from ..model import Declaration, FieldDecl, FieldKind, TensorClassDecl
 
 NestedNames = Mapping[str, str]
 """The global that holds a class, by the qualified name of the class."""
@@ -30,7 +30,7 @@ def nested_fields(declaration: TensorClassDecl) -> Iterator[FieldDecl]:
 
 def qualified_name(field: FieldDecl) -> str:
     """The qualified name of the class that a nested field holds."""
-    return next(name for name in _names(field.type) if name.rpartition(".")[2] == field.nested)
+    return next(name for name in field.type.mentioned if name.rpartition(".")[2] == field.nested)
 
 
 def reference(field: FieldDecl, module: str, names: NestedNames) -> str:
@@ -55,7 +55,3 @@ def _candidates(qualified: str) -> Iterator[str]:
     while True:
         yield candidate
         candidate = f"{candidate}_"
-
-
-def _names(type: TypeExpr) -> tuple[str, ...]:
-    return (type.name, *(name for arg in type.args if isinstance(arg, TypeExpr) for name in _names(arg)))

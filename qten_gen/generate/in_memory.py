@@ -5,6 +5,7 @@ The runtime imports this module by name, when such a class is declared. It uses 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.util import find_spec
@@ -42,28 +43,37 @@ def refuse_mistakes(declaration: Declaration, parents: Mapping[str, Declaration]
         raise DeclarationError.of(declaration.name, findings)
 
 
-def is_tensorclass(name: str) -> bool:
-    """Whether a qualified name is a TensorClass. It reads the text of the module that defines it, without importing it."""
+def is_tensorclass(name: str, texts: Mapping[str, str]) -> bool:
+    """Whether a qualified name is a TensorClass. It reads the text of the module that defines it, without importing it.
+
+    `texts` has the text of modules that are not to be looked for.
+    """
     module, _, cls = name.rpartition(".")
-    return cls in _tensorclasses(module)
+    return cls in _tensorclasses(module, texts.get(module))
 
 
 @lru_cache(maxsize=64)
-def _tensorclasses(module: str) -> frozenset[str]:
-    files = tuple(_with_bases(module))
-    contexts = import_contexts(files, {file.path: Path(file.path).read_bytes() for file in files})
+def _tensorclasses(module: str, text: str | None) -> frozenset[str]:
+    """The names of the TensorClasses that a module declares. `text` is what it says, where that is known."""
+    given = {} if text is None else {module: text.encode()}
+    files = tuple(_with_bases(module, given))
+    contexts = import_contexts(files, {file.path: _bytes(file, given) for file in files})
     linked, _ = link(
-        [_read(file.module, contexts[file.path]) or file if file.path in contexts else file for file in files]
+        [_read(file.module, given, contexts[file.path]) or file if file.path in contexts else file for file in files]
     )
     own = [d for file in linked if file.source.module == module for d in file.declarations]
     return frozenset(d.name for d in own if isinstance(d, TensorClassDecl))
 
 
-def _with_bases(module: str) -> Iterator[SourceFile]:
+def _bytes(file: SourceFile, given: Mapping[str, bytes]) -> bytes:
+    return given[file.module] if file.module in given else Path(file.path).read_bytes()
+
+
+def _with_bases(module: str, given: Mapping[str, bytes]) -> Iterator[SourceFile]:
     """The source of a module, and of the modules of its package that bases of its classes may come from, also indirectly."""
     waiting, seen = [module], {module}
     while waiting:
-        source = _read(waiting.pop())
+        source = _read(waiting.pop(), given)
         if source is not None:
             yield source
             found = {name for name in _modules_of_bases(source) if name.partition(".")[0] == module.partition(".")[0]}
@@ -79,7 +89,10 @@ def _modules_of_bases(source: SourceFile) -> Iterator[str]:
         yield absolute(module, source.module, source.is_package)
 
 
-def _read(module: str, around: ImportContext = NO_CONTEXT) -> SourceFile | None:
+def _read(module: str, given: Mapping[str, bytes], around: ImportContext = NO_CONTEXT) -> SourceFile | None:
+    if module in given:
+        is_package = hasattr(sys.modules.get(module), "__path__")
+        return read(given[module], f"<{module}>", module, is_package, around)[0]
     try:
         spec = find_spec(module)
     except (ImportError, ValueError):

@@ -47,6 +47,11 @@ class TypeExpr:
     names: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The plain and dotted names that `text` mentions, which a stub has to import: `("Int", "Tensor")`."""
 
+    @property
+    def mentioned(self) -> tuple[str, ...]:
+        """The qualified names in the expression, from left to right: `("jaxtyping.Int", "torch.Tensor", "None")`."""
+        return (self.name, *(name for arg in self.args if isinstance(arg, TypeExpr) for name in arg.mentioned))
+
 
 def union(members: tuple[TypeExpr, ...]) -> TypeExpr:
     """A union of type expressions, flattened and without duplicates. A union with one member is that member."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import types
 import typing
 from dataclasses import InitVar, replace
+from functools import lru_cache
 from inspect import formatannotation
 
 from ..model import TypeExpr, language, union
@@ -130,6 +132,9 @@ class AnnotationWalk:
     def _from_dotted(self, dotted: str) -> TypeExpr:
         """The type of a name in a string: that of its current object, or a qualified name if the object does not exist yet."""
         first, *rest = dotted.split(".")
+        if dotted == self._statement.name and self._statement.is_visible_to_itself:
+            # What the name means so far may be the class of an earlier execution.
+            return self._from_unresolved(f"{self._statement.module}.{dotted}")
         try:
             found = self._statement.resolve(first)
         except NameError:
@@ -177,6 +182,22 @@ class AnnotationWalk:
         return TypeExpr(outer.name, arguments)
 
 
+_PLACE = re.compile(r"[^\[\](){}|,'\"]*\.<\w+>\.")
+"""What stands before the name of a class in a function: `shop.model.make.<locals>.`."""
+
+
 def _spelling(annotation: object) -> str:
-    """The text of an annotation object, for signatures and docstrings."""
-    return annotation if isinstance(annotation, str) else formatannotation(annotation)
+    """The text of an annotation object, for signatures and docstrings. It is an expression, whatever the modules are called."""
+    if isinstance(annotation, str):
+        return annotation
+    text = _PLACE.sub("", formatannotation(annotation))
+    return text if _is_expression(text) else repr(text)
+
+
+@lru_cache(maxsize=256)
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True

@@ -42,6 +42,11 @@ class ClassStatement:
     """The TensorClasses in the annotations, by qualified name. It is filled while the annotations are read."""
 
     @property
+    def is_visible_to_itself(self) -> bool:
+        """Whether its name means the class in its own annotations, as at the top level and in functions."""
+        return self.qualname == self.name or self.qualname.endswith(f"<locals>.{self.name}")
+
+    @property
     def qualified(self) -> str:
         """Module and qualified name of the class."""
         return f"{self.module}.{self.qualname}"

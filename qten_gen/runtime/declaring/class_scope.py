@@ -8,17 +8,27 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib.util import resolve_name
-from linecache import getlines
+from linecache import checkcache, getlines
 from types import FrameType
 from typing import NamedTuple
 
 
-def statement_frame(module: object) -> FrameType:
-    """The frame that executes a class statement of `module`: the nearest one outside the metaclasses."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and frame.f_globals.get("__name__") != module:
+def statement_frame(metaclass: type, module: object = None) -> FrameType:
+    """The frame that executes a class statement: the nearest one of `module` outside the metaclass and its bases.
+
+    Without `module`, as for a class made by a call, it is that of the code which calls, `types.new_class` left out.
+    """
+    makers = {getattr(base.__new__, "__code__", None) for base in metaclass.__mro__}
+    nearest: FrameType | None = None
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        home = frame.f_globals.get("__name__")
+        if frame.f_code not in makers and home != "types" and frame.f_globals.get("__package__") != __package__:
+            nearest = nearest or frame
+            if module is None or home == module:
+                return frame
         frame = frame.f_back
-    return frame or sys._getframe(2)
+    return nearest or sys._getframe()
 
 
 def annotations_of(namespace: Mapping[str, object]) -> Mapping[str, object]:
@@ -41,6 +51,7 @@ class Scope:
     def __init__(self, frame: FrameType, namespace: Mapping[str, object]) -> None:
         self._frame = frame
         self._namespace = namespace
+        self._around: tuple[Mapping[str, object], ...] | None = None
 
     @property
     def filename(self) -> str:
@@ -51,6 +62,11 @@ class Scope:
     def line(self) -> int:
         """The line that is executed."""
         return self._frame.f_lineno
+
+    @property
+    def text(self) -> str:
+        """The text of the file, empty where there is none, as for `python -c`."""
+        return "".join(self._lines())
 
     def resolve(self, name: str) -> object:
         """The object that a name means here.
@@ -78,16 +94,32 @@ class Scope:
         return name in _names(self._lines()).defined
 
     def _lines(self) -> tuple[str, ...]:
+        checkcache(self.filename)  # the file may have been edited since, and the module reloaded
         return tuple(getlines(self.filename, self._frame.f_globals))
 
     def _layers(self) -> Iterator[Mapping[str, object]]:
         yield {str(variable): variable for variable in self._type_parameters()}
-        frame: FrameType | None = self._frame
-        while frame is not None and frame.f_code.co_name != "<module>" and frame.f_globals is self._frame.f_globals:
-            yield frame.f_locals
-            frame = frame.f_back
+        if self._around is None:
+            self._around = tuple(self._blocks())
+        yield from self._around
         yield self._frame.f_globals
         yield vars(builtins)
+
+    def _blocks(self) -> Iterator[Mapping[str, object]]:
+        """The names of the functions and classes around the statement, the innermost first.
+
+        A function that merely calls the one with the statement may be in the same file, and its names mean nothing here.
+        """
+        yield self._frame.f_locals
+        if self._frame.f_code.co_name == "<module>":
+            return
+        path = self._frame.f_code.co_qualname
+        frame = self._frame.f_back
+        while frame is not None:
+            if frame.f_globals is self._frame.f_globals and path.startswith(f"{frame.f_code.co_qualname}."):
+                yield frame.f_locals
+                path = frame.f_code.co_qualname
+            frame = frame.f_back
 
     def _type_parameters(self) -> tuple[object, ...]:
         found = self._namespace.get("__type_params__")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Never, Protocol, TypeVar
 
 from .fields import Default
 
@@ -42,6 +42,17 @@ class DeclaredClass(ProtocolMeta):
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **keywords: object) -> None:
         ABCMeta.__init__(cls, name, bases, namespace)
+
+    @property
+    def __dataclass_params__(cls) -> Never:
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute '__dataclass_params__'")
+
+    @__dataclass_params__.setter
+    def __dataclass_params__(cls, value: object) -> None:
+        # `dataclass` sets it before anything else.
+        raise TypeError(
+            f"@dataclass would replace the constructor of {cls.__name__}, which qten-gen generates: remove it"
+        )
 
     def __instancecheck__(cls, instance: object) -> bool:
         return type.__instancecheck__(cls, instance)

@@ -66,4 +66,4 @@ def known_nested(generated: GeneratedClass | NoGeneratedClass, module: str) -> C
     """A test whether a name that cannot be looked up yet is a TensorClass, from what the generated class says."""
     nested: Mapping[str, str] = vars(generated.cls).get("_nested", {}) if isinstance(generated, GeneratedClass) else {}
     known = {loading.resolve_reference(reference, real_name(module)) for reference in nested.values()}
-    return known.__contains__
+    return lambda name: loading.real_qualified(name) in known

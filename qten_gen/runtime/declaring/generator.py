@@ -84,8 +84,11 @@ def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
     return render(declaration, parents)
 
 
-def is_tensorclass(name: str) -> bool:
-    """Whether a qualified name is a TensorClass, from the text of the module that defines it; nothing is imported."""
+def is_tensorclass(name: str, texts: Mapping[str, str]) -> bool:
+    """Whether a qualified name is a TensorClass, from the text of the module that defines it; nothing is imported.
+
+    `texts` has the text of modules that are not to be looked for.
+    """
     from ...generate.in_memory import is_tensorclass
 
-    return is_tensorclass(name)
+    return is_tensorclass(name, texts)

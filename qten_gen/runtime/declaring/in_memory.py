@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
+from collections.abc import Callable
+from itertools import count
 from linecache import cache as line_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import CodeType
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary, finalize
 
 from . import generator, loading
 from .class_scope import Scope
@@ -38,19 +43,49 @@ def build(
     """
     _allow(declaration, missing, scope)
     text = generator.render(declaration, dict(parents))
+    compiled = _compiled(f"{declaration.module}.{declaration.name}", text)
     module = loading.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
-    filename = f"<qten-gen {declaration.module}.{declaration.name} {module.__name__.rpartition('#')[2]}>"
-    module.__file__ = filename
-    line_cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    exec(compile(text, filename, "exec", dont_inherit=True), vars(module))
+    module.__file__ = compiled.code.co_filename
+    vars(module)["_compiled"] = compiled
+    exec(compiled.code, vars(module))
     built = vars(module)[f"_{declaration.name}"]
     assert isinstance(built, type)
+    loading.show(module)
+    finalize(built, sys.modules.pop, module.__name__, None).atexit = False
     return GeneratedClass(built, (module, *missing.modules))
 
 
-def nested_in_source(name: str) -> bool:
-    """Whether a name that cannot be looked up yet is a TensorClass: the source that declares it is read as text."""
-    return generator.is_tensorclass(name)
+class _Compiled:
+    """The code of classes with the same text, as the same statement in a function gives again and again."""
+
+    __slots__ = ("__weakref__", "code")
+
+    def __init__(self, code: CodeType) -> None:
+        self.code: Final = code
+
+
+_numbers = count(1)
+_known: WeakValueDictionary[tuple[str, str], _Compiled] = WeakValueDictionary()
+
+
+def _compiled(name: str, text: str) -> _Compiled:
+    """Compile the text of a class. While the code is there, tracebacks, debuggers and `inspect.getsource` show its lines."""
+    found = _known.get((name, text))
+    if found is None:
+        filename = f"<qten-gen {name} {next(_numbers)}>"
+        found = _known[name, text] = _Compiled(compile(text, filename, "exec", dont_inherit=True))
+        line_cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+        finalize(found, line_cache.pop, filename, None).atexit = False
+    return found
+
+
+def nested_in_source(module: str, scope: Scope) -> Callable[[str], bool]:
+    """A test whether a name that cannot be looked up yet is a TensorClass: the source that declares it is read as text.
+
+    That of the statement's own module is the text around it: a script, a notebook's cell or a plugin cannot be found by name.
+    """
+    real = loading.real_name(module)
+    return lambda name: generator.is_tensorclass(loading.real_qualified(name), {real: scope.text})
 
 
 def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> None:

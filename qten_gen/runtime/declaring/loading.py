@@ -7,6 +7,7 @@ globals which the class statements put there: `publish` when a class is complete
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
@@ -14,14 +15,18 @@ from importlib.util import find_spec, module_from_spec
 from itertools import count
 from pathlib import Path
 from threading import RLock
-from types import ModuleType
+from types import FunctionType, ModuleType
+from typing import Final
+from weakref import WeakValueDictionary, ref
 
 _MADE = "_made"
 """Global of a generated module: the names of the classes whose statements joined it."""
+_SELF = "_module"
+"""Global of a module rendered in memory: the module itself, so that its functions keep it."""
 
 _lock = RLock()
 _copies = count(1)
-_declared: dict[str, type] = {}
+_declared: WeakValueDictionary[str, type] = WeakValueDictionary()
 _waiting: dict[str, list[tuple[dict[str, object], str]]] = {}
 
 
@@ -39,6 +44,12 @@ def real_name(module: str) -> str:
         return spec.name
     script: str | None = getattr(main, "__file__", None)
     return module if script is None else Path(script).stem
+
+
+def real_qualified(name: str) -> str:
+    """The qualified name of a class, with the import name of its module in place of `__main__`."""
+    own = name.removeprefix("__main__.")
+    return name if own == name else f"{real_name('__main__')}.{own}"
 
 
 def output_name(module: str) -> str:
@@ -83,12 +94,15 @@ def copy_of(generated: ModuleType, *, official: bool) -> ModuleType:
     code = spec.loader.get_code(spec.name)
     assert code is not None
     copy = module_from_spec(spec)
-    name = spec.name if official else f"{spec.name}#{next(_copies)}"
-    copy.__name__ = name
-    sys.modules[name] = copy
+    if not official:
+        copy.__name__ = f"{spec.name}#{next(_copies)}"
+        exec(code, vars(copy))
+        show(copy)
+        return copy
+    sys.modules[spec.name] = copy
     exec(code, vars(copy))
-    if official and (parent := sys.modules.get(name.rpartition(".")[0])) is not None:
-        setattr(parent, name.rpartition(".")[2], copy)
+    if (parent := sys.modules.get(spec.name.rpartition(".")[0])) is not None:
+        setattr(parent, spec.name.rpartition(".")[2], copy)
     return copy
 
 
@@ -115,10 +129,55 @@ def _main_copy(generated: ModuleType) -> ModuleType:
 
 
 def new_module(name: str) -> ModuleType:
-    """An empty module for code rendered in memory. It stands in `sys.modules`, where dynamo looks globals up."""
+    """An empty module for code rendered in memory, which stays as long as a function of it."""
     module = ModuleType(f"{name}#{next(_copies)}")
-    sys.modules[module.__name__] = module
+    vars(module)[_SELF] = module
     return module
+
+
+class Window(ModuleType):
+    """What `sys.modules` shows of a generated module that cannot be imported: the globals that dynamo looks up there.
+
+    It keeps no class alive. The generated classes are not among its names, so that cloudpickle, which takes what it finds there
+    for something that other processes can import, sends them whole.
+    """
+
+    def __init__(self, name: str, namespace: Callable[[], Mapping[str, object]]) -> None:
+        super().__init__(name)
+        self._namespace: Final = namespace
+
+    def __getattr__(self, name: str) -> object:
+        found = None if name.startswith("__") else self._namespace().get(name)
+        if found is None or (isinstance(found, type) and found.__module__ == self.__name__):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return found
+
+
+def show(module: ModuleType) -> None:
+    """Put the window of an executed module into `sys.modules`."""
+    found = ref(module)
+    window = Window(module.__name__, lambda: {} if (alive := found()) is None else vars(alive))
+    # What stands there before a class joins is found without a call.
+    for name, value in vars(module).items():
+        if name not in (_SELF, "__getattr__") and getattr(value, "__module__", None) != module.__name__:
+            vars(window)[name] = value
+    sys.modules[module.__name__] = window
+
+
+def show_rebuilt(generated: type) -> None:
+    """Put a window into `sys.modules` for a generated class that another process sent, whose functions may still be to come."""
+    found = ref(generated)
+
+    def namespace() -> Mapping[str, object]:
+        functions = (value for value in vars(found() or object).values() if isinstance(value, FunctionType))
+        return next((function.__globals__ for function in functions), {})
+
+    sys.modules.setdefault(generated.__module__, Window(generated.__module__, namespace))
+
+
+def is_importable(cls: type) -> bool:
+    """Whether another process finds the class under its module and name, so that pickles name it and no more."""
+    return cls.__module__ in sys.modules and cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__
 
 
 def publish(cls: type, *modules: ModuleType) -> bool:
@@ -138,19 +197,26 @@ def publish(cls: type, *modules: ModuleType) -> bool:
     return again
 
 
-def bind(namespace: dict[str, object], name: str, target: type | None, qualified: str, *, again: bool = False) -> None:
+def bind(module: ModuleType, name: str, target: type | None, qualified: str, *, again: bool = False) -> None:
     """Give generated code the class `name`: now where it exists, or as soon as `qualified` is declared.
 
     With `again` the class that exists may be that of an earlier execution, and the next one that is declared takes its place.
     """
+    namespace = vars(module)
     with _lock:
+        qualified = real_qualified(qualified)
         target = target or _declared.get(qualified)
         if target is not None:
             namespace[name] = target
         else:
             namespace.setdefault(name, Undeclared)
-        if target is None or again:
+        if target is None or (again and not _joined(module, target)):
             _waiting.setdefault(qualified, []).append((namespace, name))
+
+
+def _joined(module: ModuleType, cls: type) -> bool:
+    """Whether the class joined this copy of the module, and so belongs to this execution."""
+    return cls.__name__ in vars(module).get(_MADE, ()) and vars(module)[cls.__name__] is cls
 
 
 class Undeclared:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from torch import nn
 
-from . import freshness, generator, in_memory, loading
+from . import constructor_types, freshness, generator, in_memory, loading, made_by_call
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases
 from .freshness import GeneratedClass
@@ -35,11 +35,15 @@ class DeclarationMeta(DeclaredClass):
     def __new__(
         mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **flags: object
     ) -> DeclarationMeta:
-        # A class made by a call has no qualified name yet: parametrizations and FSDP derive so, and declare nothing.
-        if "__qualname__" not in namespace or not declared_bases(bases):
+        if not declared_bases(bases):
             return super().__new__(mcls, name, bases, namespace)
+        # A class made by a call has no qualified name yet.
+        if "__qualname__" not in namespace:
+            if not made_by_call.is_declaring(namespace, flags):
+                return mcls._undeclared(name, bases, namespace)
+            namespace = made_by_call.named(mcls, name, namespace)
         module = str(namespace["__module__"])
-        scope = Scope(statement_frame(module), namespace)
+        scope = Scope(statement_frame(mcls, module), namespace)
 
         # What does the statement declare? The found class already helps here: it knows names that are not bound yet.
         found = freshness.find_generated(name, str(namespace["__qualname__"]), module)
@@ -53,7 +57,8 @@ class DeclarationMeta(DeclaredClass):
             generator.refuse_doubtful(declaration, dict(statement.parents))
             found = freshness.compare(found, declaration, values)
         if not isinstance(found, GeneratedClass):
-            statement = dataclasses.replace(statement, is_declared_elsewhere=in_memory.nested_in_source)
+            in_source = in_memory.nested_in_source(module, scope)
+            statement = dataclasses.replace(statement, is_declared_elsewhere=in_source)
             declaration = mcls._read_declaration(statement)
             found = in_memory.build(declaration, statement.parents, found, scope)
 
@@ -63,13 +68,35 @@ class DeclarationMeta(DeclaredClass):
         mcls._prepare_namespace(namespace, declaration)
         joined = _with_generated((found.cls, *mcls._mixins(declaration, bases)), bases)
         cls = super().__new__(mcls, name, joined, namespace)
+        _look_past_protocols(cls)
         cls._declaration = declaration
         cls._defaults, cls._specifiers = values.defaults, values.specifiers
         if "__init__" in vars(found.cls):
+            constructor = vars(found.cls)["__init__"]
             # A TypeError for a wrong argument shows it: `Batch.__init__() missing ...`.
-            vars(found.cls)["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
+            constructor.__qualname__, constructor.__module__ = f"{cls.__qualname__}.__init__", module
+            constructor_types.annotate(constructor, cls, statement, declaration, scope)
         mcls._complete_class(cls)  # called on the metaclass: a field may hide the method from the class
+        if not loading.is_importable(cls):
+            made_by_call.keep_bases(cls, bases, found.cls)
         _publish(cls, found, statement)
+        return cls
+
+    @classmethod
+    def _undeclared(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object]) -> DeclarationMeta:
+        """A class made by a call that declares nothing: derived from its bases, copied, or rebuilt by cloudpickle."""
+        if made_by_call.is_complete(namespace):
+            cls = super().__new__(mcls, name, bases, made_by_call.rebuilt(namespace))
+            mcls._complete_class(cls)
+            return cls
+        generated = made_by_call.generated_base(namespace)
+        if generated is not None:
+            cls = super().__new__(mcls, name, bases, made_by_call.rebuilt(namespace))
+            mcls._register(cls, is_filled=False)
+            loading.show_rebuilt(generated.cls)
+            return cls
+        cls = super().__new__(mcls, name, bases, made_by_call.named(mcls, name, namespace))
+        mcls._register(cls)
         return cls
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **flags: object) -> None:
@@ -92,6 +119,9 @@ class DeclarationMeta(DeclaredClass):
     def _complete_class(cls) -> None:
         """Do what can be done only once the class is made."""
 
+    def _register(cls, *, is_filled: bool = True) -> None:
+        """Make the class known to libraries. Unless `is_filled`, its tables are still to come."""
+
 
 def _with_generated(generated: tuple[type, ...], bases: tuple[type, ...]) -> tuple[type, ...]:
     """The bases with the generated class, and its mixins, before the first declared one.
@@ -102,19 +132,41 @@ def _with_generated(generated: tuple[type, ...], bases: tuple[type, ...]) -> tup
     return (*bases[:first], *generated, *bases[first:])
 
 
+def _look_past_protocols(cls: type) -> None:
+    """Give a class whose first bases are protocols the constructor behind them; `typing` would at the first call of theirs."""
+    found = [vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base)]
+    constructor = next(init for init in found if getattr(init, "__name__", "") != "_no_init_or_replace_init")
+    if constructor is not found[0]:
+        type.__setattr__(cls, "__init__", constructor)
+
+
 def _publish(cls: DeclarationMeta, generated: GeneratedClass, statement: ClassStatement) -> None:
     """Make the class a global of its generated modules, and give it the classes that its nested fields hold."""
     again = loading.publish(cls, *generated.modules)
     references: Mapping[str, str] = getattr(generated.cls, "_nested", {})
-    for reference in references.values():
+    for field, reference in references.items():
         qualified = loading.resolve_reference(reference, loading.real_name(statement.module))
-        met = next((found for found in statement.classes.values() if _is_named(found, qualified)), None)
-        namespace, name = vars(generated.modules[0]), loading.bound_name(reference)
-        same_file = ":" not in reference
-        loading.bind(namespace, name, met, qualified, again=again and same_file)
+        met = _met(cls, field, statement)
+        same_file = ":" not in reference and met is not cls
+        loading.bind(generated.modules[0], loading.bound_name(reference), met, qualified, again=again and same_file)
 
 
-def _is_named(cls: type, qualified: str) -> bool:
-    """Whether a class goes by the name; the folder that the command was given may lie above or below that of the imports."""
-    own = f".{loading.real_name(cls.__module__)}.{cls.__qualname__}"
-    return own.endswith(f".{qualified}") or f".{qualified}".endswith(own)
+def _met(cls: DeclarationMeta, field: str, statement: ClassStatement) -> type | None:
+    """The class that a nested field holds, where the statement or a parent knows it; None where it is to come."""
+    declared = next(found for found in cls._declaration.fields if found.name == field)
+    if declared.owner != statement.qualified:
+        return _met_by_parent(cls, field)
+    nested = getattr(declared, "nested", None)
+    named = next(name for name in declared.type.mentioned if name.rpartition(".")[2] == nested)
+    own = cls if named == f"{statement.module}.{statement.name}" else None
+    return statement.classes.get(named, own)
+
+
+def _met_by_parent(cls: DeclarationMeta, field: str) -> type | None:
+    """The class that an inherited field holds: the one that the parent's generated code checks."""
+    for parent in cls.__mro__:
+        generated = vars(parent)
+        if "_fingerprint" in generated and parent not in cls.__bases__ and field in generated.get("_nested", {}):
+            found = generated["_fill"].__globals__.get(loading.bound_name(generated["_nested"][field]))
+            return None if found is loading.Undeclared else found
+    return None

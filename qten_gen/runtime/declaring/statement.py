@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -82,9 +81,14 @@ def _parents(bases: tuple[type, ...]) -> tuple[tuple[str, Declaration], ...]:
 
 def _order(bases: tuple[type, ...]) -> tuple[type, ...]:
     """The MRO that a class with these bases will have, itself left out."""
-    try:
-        # Made by a call, the class declares nothing.
-        return types.new_class("order", bases).__mro__[1:]
-    except TypeError:
-        # The bases cannot be combined, which a rule says in better words.
-        return tuple(dict.fromkeys(ancestor for base in bases for ancestor in base.__mro__))
+    waiting = [*([*base.__mro__] for base in bases), [*bases]]
+    order: list[type] = []
+    while waiting := [ancestors for ancestors in waiting if ancestors]:
+        later = {ancestor for ancestors in waiting for ancestor in ancestors[1:]}
+        first = next((ancestors[0] for ancestors in waiting if ancestors[0] not in later), None)
+        if first is None:
+            # The bases cannot be combined, which a rule says in better words.
+            return tuple(dict.fromkeys(ancestor for base in bases for ancestor in base.__mro__))
+        order.append(first)
+        waiting = [ancestors[ancestors[0] is first :] for ancestors in waiting]
+    return tuple(order)

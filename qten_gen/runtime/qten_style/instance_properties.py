@@ -32,7 +32,14 @@ class Kind(NamedTuple):
 class InstanceProperty(property):
     """The property for one name, with the kinds that instances have under it."""
 
+    name: str
     kinds: list[Kind]
+    otherwise: object
+
+    def __reduce__(self) -> tuple[Callable[..., InstanceProperty], tuple[object, ...]]:
+        """cloudpickle sends classes that cannot be imported whole."""
+        behind = () if self.otherwise is ABSENT else (self.otherwise,)
+        return _property, (self.name, self.kinds, *behind)
 
 
 def give(cls: type, name: str, kind: Kind) -> bool:
@@ -69,7 +76,7 @@ def _make_way(kinds: list[Kind], module: nn.Module, name: str, value: object) ->
     return any(kept)
 
 
-def _property(name: str, kinds: list[Kind], otherwise: Any) -> InstanceProperty:
+def _property(name: str, kinds: list[Kind], otherwise: Any = ABSENT) -> InstanceProperty:
     """The property; `otherwise` is what the class has under the name for instances without a value."""
 
     @torch.jit.unused
@@ -96,5 +103,5 @@ def _property(name: str, kinds: list[Kind], otherwise: Any) -> InstanceProperty:
         del vars(module)[name]
 
     made = InstanceProperty(get, put, delete)
-    made.kinds = kinds
+    made.name, made.kinds, made.otherwise = name, kinds, otherwise
     return made

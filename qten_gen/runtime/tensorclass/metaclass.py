@@ -92,8 +92,14 @@ class TensorClassMeta(DeclarationMeta):
         _let_fields_be_deleted(cls)
         _gather_slots(cls, declaration)
         _gather_defaults(cls)
+        cls._register()
+
+    def _register(cls, *, is_filled: bool = True) -> None:
         made = cast("type[Stored]", cls)
-        pytree.register(made)
+        if is_filled:
+            pytree.register(made)
+        else:
+            pytree.register_unfilled(made)
         pickling.register(made)
 
 

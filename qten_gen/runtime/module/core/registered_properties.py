@@ -18,6 +18,10 @@ class RegisteredProperty(property):
     what was registered: a tensor that weight normalisation computes, a replica's copy.
     """
 
+    def __reduce__(self) -> tuple[Callable[..., RegisteredProperty], tuple[object]]:
+        """cloudpickle sends classes that cannot be imported whole."""
+        return registered, (self.fget,)
+
 
 def registered(getter: Callable[[Any], object]) -> RegisteredProperty:
     """Decorate the function that reads a registered name.

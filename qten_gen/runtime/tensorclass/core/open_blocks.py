@@ -2,7 +2,7 @@
 
 The block of a lock knows how the object was before it. The newest one restores that when it ends. An older one, which another
 thread has open, leaves the object as it is, and the block that was opened after it restores what the older one would have
-restored. So an object stays as a block wants it at least until the next block begins, and ends as it was before the first of them.
+restored. So an object stays as a block wants it at least until the next block begins, and ends as it was before the first one.
 """
 
 from __future__ import annotations

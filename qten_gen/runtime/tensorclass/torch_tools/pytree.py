@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeGuard, TypeVar
 
 import torch
@@ -19,16 +19,29 @@ from .tree_specs import Layout, dumped, loaded
 
 T = TypeVar("T", bound=Stored)
 
+Flatten = Callable[[Stored], tuple[list[Any], Layout]]
+
 
 def register(cls: type[Stored]) -> None:
     """Make a complete class known to pytree. Children are its tensors and nested objects; key paths are attribute names."""
-    names = tensor_and_nested(cls)
-    usual = bool(names) and not _is_special(cls)
-    flatten = _flattening(names) if usual else partial(_flatten_some, names)
+    _register(cls, *_both_ways(cls))
+
+
+def register_unfilled(cls: type[Stored]) -> None:
+    """Make a class known to pytree whose tables are filled before the first object is made."""
+    both_ways = cache(lambda: _both_ways(cls))
+    _register(
+        cls,
+        lambda self: both_ways()[0](self),
+        lambda children, layout: both_ways()[1](children, layout),
+    )
+
+
+def _register(cls: type[T], flatten: Flatten, unflatten: Callable[[Iterable[Any], Layout], T]) -> None:
     _pytree.register_pytree_node(
         cls,
         flatten,
-        _unflattening(cls, names) if usual else partial(_unflatten, cls, names),
+        unflatten,
         flatten_with_keys_fn=partial(_flatten_keyed, flatten),
         serialized_type_name=f"{cls.__module__}.{cls.__qualname__}",
         to_dumpable_context=partial(dumped, cls),
@@ -36,11 +49,16 @@ def register(cls: type[Stored]) -> None:
     )
 
 
+def _both_ways(cls: type[T]) -> tuple[Flatten, Callable[[Iterable[Any], Layout], T]]:
+    """What takes objects of a class apart, and what puts them together again."""
+    names = tensor_and_nested(cls)
+    if names and not _is_special(cls):
+        return _flattening(names), _unflattening(cls, names)
+    return partial(_flatten_some, names), partial(_unflatten, cls, names)
+
+
 def _is_special(cls: type[Stored]) -> bool:
     return bool(cls._unbatched or cls._containers or cls._per_item)
-
-
-Flatten = Callable[["Stored"], tuple[list[Any], Layout]]
 
 
 def _flattening(names: tuple[str, ...]) -> Flatten:

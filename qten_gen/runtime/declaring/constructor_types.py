@@ -1,0 +1,68 @@
+"""The types of a generated constructor's parameters, for tools that read them: `inspect.signature`, jsonargparse.
+
+Generated code imports no module of the user, so that the names in its annotations mean nothing where it runs. The class statement
+knows what they mean.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .class_scope import Scope
+
+if TYPE_CHECKING:
+    from .generator import ClassStatement, Declaration
+
+
+def annotate(
+    constructor: Callable[..., None], cls: type, statement: ClassStatement, declaration: Declaration, scope: Scope
+) -> None:
+    """Replace the annotations of the generated `__init__` of `cls`, which are text, by the types that the declaration gives.
+
+    A name that is not bound yet stays a forward reference to the module of the class.
+    """
+    names = _Names(scope)
+    if statement.is_visible_to_itself:
+        names[cls.__name__] = cls
+    known: dict[str, object] = {}
+    for base in reversed(statement.bases):
+        for ancestor in reversed(base.__mro__):
+            if "_fingerprint" in vars(ancestor) and "__init__" in vars(ancestor):
+                known |= vars(ancestor)["__init__"].__annotations__
+    for field in declaration.fields:
+        if field.name not in constructor.__annotations__:
+            continue
+        if field.owner == statement.qualified:
+            constructor.__annotations__[field.name] = _resolved(statement.annotations[field.name], names, cls)
+        elif field.name in known:
+            constructor.__annotations__[field.name] = known[field.name]
+
+
+def _resolved(annotation: object, names: _Names, cls: type) -> object:
+    """An annotation with the names in its strings replaced by what they mean where the statement stands."""
+    if isinstance(annotation, type):
+        return annotation
+    holder = types.SimpleNamespace(__annotations__={"field": annotation})
+    try:
+        return typing.get_type_hints(holder, {}, names, include_extras=True)["field"]
+    except Exception:  # whatever an expression of the user's may raise; for a class that is what the readers say
+        if not isinstance(annotation, str):
+            return annotation
+        return typing.ForwardRef(annotation, module=cls.__module__)
+
+
+class _Names(dict[str, object]):
+    """The names of a scope, for `eval`."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self._scope = scope
+
+    def __missing__(self, name: str) -> object:
+        try:
+            return self._scope.resolve(name)
+        except NameError:
+            raise KeyError(name) from None
