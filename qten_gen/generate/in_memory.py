@@ -5,7 +5,7 @@ The runtime imports this module by name, when such a class is declared. It uses 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,21 +16,32 @@ from ..link.import_context import import_contexts
 from ..model import Declaration, ImportContext, SourceFile, TensorClassDecl
 from ..model.diagnostics import DeclarationError
 from ..read.module import NO_CONTEXT, read
+from ..reflection import ClassStatement, field_sources
 from ..rules import check_declaration
 from ..rules.context import Project
 from .render import render_class
 
 
-def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
-    """Generate the Python code of one class. `parents` are its declared ancestors by qualified name.
+def render(declaration: Declaration, statement: ClassStatement) -> str:
+    """Generate the Python code of the class that a statement declares.
 
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
-    findings = [item for item in check_declaration(declaration, Project(parents)) if item.is_error]
+    check(declaration, statement)
+    return render_class(declaration)
+
+
+def check(declaration: Declaration, statement: ClassStatement) -> None:
+    """Check the declaration that a class statement makes.
+
+    Raises:
+        DeclarationError: it breaks a rule; the message lists all findings.
+    """
+    project = Project(dict(statement.parents), nested=statement.declared)
+    findings = [item for item in check_declaration(declaration, project, field_sources(statement)) if item.is_error]
     if findings:
         raise DeclarationError.of(declaration.name, findings)
-    return render_class(declaration)
 
 
 def is_tensorclass(name: str) -> bool:

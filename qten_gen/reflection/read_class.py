@@ -6,18 +6,21 @@ import types
 from collections.abc import Iterator
 from inspect import cleandoc
 
+from ..common.specifier_records import recorded_call
 from ..model import (
     INIT,
     STRING_OPTIONS,
     BaseDecl,
+    FieldSource,
     MethodSource,
     ModuleDecl,
     Signature,
     TensorClassDecl,
+    language,
 )
 from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
 from .annotations import AnnotationWalk
-from .specifiers import field_source, virtual_source
+from .specifiers import field_source, specifier_call, virtual_source
 from .statement import ClassStatement
 
 _NO_FIELDS = ("typing.ClassVar",)
@@ -92,6 +95,29 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         doc=_doc(statement),
         methods=tuple(_methods(statement)),
     )
+
+
+def field_sources(statement: ClassStatement) -> tuple[FieldSource, ...]:
+    """What the statement says about each field, as the reader of text would return it, for the rules that look there.
+
+    Names without an annotation are among them if a specifier is assigned to them, and in a TensorClass also virtual tensors.
+
+    Raises:
+        DeclarationError: an argument of a specifier is malformed.
+    """
+    return tuple(_field_sources(statement))
+
+
+def _field_sources(statement: ClassStatement) -> Iterator[FieldSource]:
+    for name, annotation in statement.annotations.items():
+        expr = AnnotationWalk(statement).expr(annotation)
+        if expr.name not in _NO_FIELDS:
+            yield field_source(name, expr, statement)
+    for name, value in statement.namespace.items():
+        call = recorded_call(value)
+        if call is not None and name not in statement.annotations and call.name != language.CONST:
+            options = call._replace(args=()) if call.name == language.VIRTUAL else call
+            yield FieldSource(name, None, specifier=specifier_call(options, f"{statement.name}.{name}"))
 
 
 def _defines(statement: ClassStatement, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..model import Declaration
 
@@ -40,6 +40,8 @@ class ClassStatement:
     """Whether a qualified name that cannot be looked up yet is a TensorClass."""
     classes: dict[str, type]
     """The TensorClasses in the annotations, by qualified name. It is filled while the annotations are read."""
+    declared: set[str] = field(default_factory=set)
+    """The qualified names of all TensorClasses in the annotations, also of those that do not exist yet. Filled likewise."""
 
     @property
     def qualified(self) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Protocol
 
-from ..model import Declaration, FileDecl
+from ..model import Declaration, FieldSource, FileDecl
 from ..model.diagnostics import Diagnostic, Kind
 from . import (
     broken_tie,
@@ -159,9 +159,17 @@ def check(file: FileDecl, project: Project | None = None) -> tuple[Diagnostic, .
     return tuple(replace(item, path=file.source.path) for item in found)
 
 
-def check_declaration(declaration: Declaration, project: Project | None = None) -> tuple[Diagnostic, ...]:
-    """Check a declaration that was read from a class statement. `project` contains its ancestors."""
-    return tuple(_diagnostics(RuleContext(declaration, project=project or Project())))
+def check_declaration(
+    declaration: Declaration, project: Project | None = None, given: tuple[FieldSource, ...] = ()
+) -> tuple[Diagnostic, ...]:
+    """Check a declaration that was read from a class statement.
+
+    Args:
+        declaration: What was read.
+        project: Its ancestors, and the names of the TensorClasses in its annotations.
+        given: What the class statement says about its fields.
+    """
+    return tuple(_diagnostics(RuleContext(declaration, project=project or Project(), given=given)))
 
 
 def _diagnostics(context: RuleContext) -> Iterator[Diagnostic]:

@@ -23,15 +23,23 @@ from ..model import (
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The declarations of a run by qualified name, and in `unimported` the paths of the files that no other file imports."""
+    """What a rule knows beside the declaration that it checks."""
 
     declarations: Mapping[str, Declaration] = field(default_factory=dict)
+    """The declarations of the run by qualified name. For a class statement, those of its ancestors."""
     unimported: Collection[str] = ()
+    """The paths of the files that no other file imports."""
+    nested: Collection[str] = ()
+    """For a class statement: the qualified names of the TensorClasses in its annotations, whose declarations are not needed."""
 
     @classmethod
     def of(cls, files: Sequence[FileDecl], unimported: Collection[str] = ()) -> Project:
         """The project that consists of these files."""
         return cls({d.qualified: d for file in files for d in file.declarations}, unimported)
+
+    def is_tensorclass(self, name: str) -> bool:
+        """Whether a qualified name is a TensorClass."""
+        return name in self.nested or isinstance(self.declarations.get(name), TensorClassDecl)
 
     def parents(self, declaration: Declaration) -> Iterator[Declaration]:
         """The declared bases."""
@@ -59,6 +67,13 @@ class RuleContext:
     source: ClassSource | None = None
     file: SourceFile | None = None
     project: Project = Project()
+    given: tuple[FieldSource, ...] = ()
+    """For a class statement at run time: what it says about its fields, without places."""
+
+    @property
+    def field_sources(self) -> tuple[FieldSource, ...]:
+        """What the class body says about its fields; names without an annotation are among them if they have a specifier."""
+        return self.given if self.source is None else self.source.fields
 
     @property
     def name_place(self) -> NodePath:

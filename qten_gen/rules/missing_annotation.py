@@ -45,10 +45,8 @@ _TYPES = {
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
-    if context.source is None:
-        return
-    for field in context.source.fields:
-        if field.annotation is None and field.specifier is not None:
+    for field in context.field_sources:
+        if field.annotation is None and field.specifier is not None and field.specifier.name != language.VIRTUAL:
             called = field.specifier.name.rpartition(".")[2]
             help = f"write {field.name}: {_TYPES.get(field.specifier.name, 'its type')} = {called}(...)"
             yield Diagnostic(KIND, f"the field {field.name} has no annotation", name_of(field), help)

@@ -49,12 +49,10 @@ _SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cached", "init
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
-    if context.source is None:
-        return
-    for field in context.source.fields:
+    for field in context.field_sources:
         if field.specifier is not None:
             yield from _findings(field.specifier)
-    for method in context.source.methods:
+    for method in context.source.methods if context.source is not None else ():
         if method.specifier is not None:
             yield from _findings(method.specifier)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import FieldDecl, FieldKind, TensorClassDecl, TypeExpr, language
+from ..model import FieldDecl, FieldKind, TypeExpr, language
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import is_tensor, members_of
 from .context import RuleContext
@@ -93,9 +93,7 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
 
 def _is_tensorclass(type: TypeExpr, context: RuleContext) -> bool:
     own = context.declaration
-    return type.name == f"{own.module}.{own.name}" or isinstance(
-        context.project.declarations.get(type.name), TensorClassDecl
-    )
+    return type.name == f"{own.module}.{own.name}" or context.project.is_tensorclass(type.name)
 
 
 def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:

@@ -6,7 +6,6 @@ all generated loads only the part that compares declarations with them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,15 +58,15 @@ def is_written_as(value: object, text: str) -> bool:
     return written_as(value, text)
 
 
-def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
-    """The generated Python of one class; `parents` are its declared ancestors by qualified name.
+def render(declaration: Declaration, statement: ClassStatement) -> str:
+    """The generated Python of the class that a statement declares.
 
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
     from ...generate.in_memory import render
 
-    return render(declaration, parents)
+    return render(declaration, statement)
 
 
 def is_tensorclass(name: str) -> bool:

@@ -13,7 +13,7 @@ from .class_scope import Scope
 from .freshness import GeneratedClass, NoGeneratedClass
 
 if TYPE_CHECKING:
-    from .generator import Declaration
+    from .generator import ClassStatement, Declaration
 
 JIT_VARIABLE = "QTEN_GEN_JIT"
 """Environment variable: `on` (the default) builds missing and stale classes in memory, `off` makes them an error."""
@@ -28,16 +28,16 @@ class NotGeneratedError(ImportError):
 
 
 def build(
-    declaration: Declaration, parents: tuple[tuple[str, Declaration], ...], missing: NoGeneratedClass, scope: Scope
+    declaration: Declaration, statement: ClassStatement, missing: NoGeneratedClass, scope: Scope
 ) -> GeneratedClass:
-    """Render the class, compile it and execute it in a module of its own. `parents` are its declared ancestors by name.
+    """Render the class that a statement declares, compile it and execute it in a module of its own.
 
     Raises:
         NotGeneratedError: building in memory is switched off.
         DeclarationError: the declaration breaks a rule.
     """
     _allow(declaration, missing, scope)
-    text = generator.render(declaration, dict(parents))
+    text = generator.render(declaration, statement)
     module = loading.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     filename = f"<qten-gen {declaration.module}.{declaration.name} {module.__name__.rpartition('#')[2]}>"
     module.__file__ = filename

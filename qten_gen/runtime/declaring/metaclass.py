@@ -52,7 +52,7 @@ class DeclarationMeta(DeclaredClass):
         if not isinstance(found, GeneratedClass):
             statement = dataclasses.replace(statement, is_declared_elsewhere=in_memory.nested_in_source)
             declaration = mcls._read_declaration(statement)
-            found = in_memory.build(declaration, statement.parents, found, scope)
+            found = in_memory.build(declaration, statement, found, scope)
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
         for field in (*own_values.defaults, *own_values.specifiers, *own_values.bare):

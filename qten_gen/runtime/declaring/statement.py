@@ -42,6 +42,7 @@ def describe(
         resolve=scope.resolve,
         is_declaration=_is_nestable,
         classes={},
+        declared=set(),
         import_of=scope.import_of,
         defines=scope.defines,
         is_declared_elsewhere=is_declared_elsewhere,
