@@ -9,7 +9,7 @@ from enum import Enum
 from ..common.suggestions import did_you_mean
 from ..model import ClassSource, SourceFile, TypeExpr, language
 from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
-from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS
+from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS
 from .names import Names
 
 
@@ -89,7 +89,9 @@ class Ancestry:
                 help="list a class before its own bases, and do not derive a class from itself",
             )
         if roots and (other := self._other_kind(qualified)):
-            kind, name = ("", other) if other in OTHER_KINDS else ("the dataclass ", other.rpartition(".")[2])
+            kind, name = (
+                ("", other) if other in OTHER_KINDS | PROTOCOLS else ("the dataclass ", other.rpartition(".")[2])
+            )
             yield Diagnostic(
                 INCONSISTENT_BASES,
                 f"{cls.name} derives from {kind}{name}, which a declaration cannot do",
@@ -108,7 +110,7 @@ class Ancestry:
         """The qualified name of an ancestor that cannot be combined with a declaration, such as an Enum; None without one."""
         for name in self.mro(qualified)[1:]:
             found = self._names.class_of(name)
-            if name in OTHER_KINDS:
+            if name in OTHER_KINDS or (name in PROTOCOLS and name in self.bases(qualified)):
                 return name
             if found is not None and any(decorator in CLASS_MAKERS for decorator, _ in found[1].decorators):
                 return name

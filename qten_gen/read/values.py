@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from ..common.literals import literal_of
+from ..common.specifier_records import DATACLASS_FIELD_DEFAULTS
 from ..model import Argument, NodePath, Partial, SpecifierCall, Value, language, takes_dimension
 from . import dimensions
 from .annotations import one_line, string_value, text_of
@@ -56,10 +57,25 @@ def specifier(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Specif
     if not isinstance(node, cst.Call):
         return None
     name = scope.resolve(dotted(node.func) or "")
+    if name == language.DATACLASS_FIELD:
+        return _dataclass_field(node, place, scope)
     if name not in language.SPECIFIERS and name != language.VIRTUAL:
         return None
     arguments = (_argument(name, i, arg, place / "args" / i / "value", scope) for i, arg in enumerate(node.args))
     return SpecifierCall(name, tuple(arguments), place)
+
+
+def _dataclass_field(node: cst.Call, place: NodePath, scope: Scope) -> SpecifierCall:
+    """A call of `dataclasses.field` as one of ours, without arguments that say what holds anyway, such as `repr=True`."""
+    found = (_argument(language.FIELD, i, arg, place / "args" / i / "value", scope) for i, arg in enumerate(node.args))
+    arguments = tuple(
+        argument
+        for argument in found
+        if argument.keyword not in DATACLASS_FIELD_DEFAULTS
+        or not isinstance(argument.value, Value)
+        or argument.value.literal != repr(DATACLASS_FIELD_DEFAULTS[argument.keyword])
+    )
+    return SpecifierCall(language.FIELD, arguments, place)
 
 
 def _argument(specifier: str, position: int, arg: cst.Arg, place: NodePath, scope: Scope) -> Argument:

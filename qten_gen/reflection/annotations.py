@@ -44,6 +44,8 @@ class AnnotationWalk:
             return self._from_text(annotation)
         if isinstance(annotation, typing.TypeVar):
             return self._from_type_variable(annotation)
+        if isinstance(annotation, typing.NewType):
+            return self._from_object(annotation.__supertype__)
         if isinstance(alias := getattr(annotation, "__value__", _MISSING), type) or (
             alias is not _MISSING and type(annotation).__name__ == "TypeAliasType"
         ):

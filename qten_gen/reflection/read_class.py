@@ -24,6 +24,7 @@ from .specifiers import field_source, specifier_call, virtual_source
 from .statement import ClassStatement
 
 _NO_FIELDS = ("typing.ClassVar",)
+_FUNCTIONS = (types.FunctionType, property, classmethod, staticmethod)
 
 
 def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
@@ -120,6 +121,20 @@ def _field_sources(statement: ClassStatement) -> Iterator[FieldSource]:
             yield FieldSource(name, None, specifier=specifier_call(options, f"{statement.name}.{name}"))
 
 
+def attributes(statement: ClassStatement) -> tuple[str, ...]:
+    """The names that the class body binds beside fields and functions."""
+    fields = {name for name, annotation in statement.annotations.items() if not _is_no_field(annotation, statement)}
+    return tuple(
+        name
+        for name, value in statement.namespace.items()
+        if name not in fields and not isinstance(value, _FUNCTIONS) and recorded_call(value) is None
+    )
+
+
+def _is_no_field(annotation: object, statement: ClassStatement) -> bool:
+    return AnnotationWalk(statement).expr(annotation).name in _NO_FIELDS
+
+
 def _defines(statement: ClassStatement, name: str) -> bool:
     """Whether the class or an ancestor defines `name` by hand."""
     return name in statement.namespace or _inherits(statement, name)
@@ -150,5 +165,8 @@ def _doc(statement: ClassStatement) -> str:
 
 def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
     for name, value in statement.namespace.items():
-        if isinstance(value, types.FunctionType | property | classmethod | staticmethod):
+        if isinstance(value, types.FunctionType) and name in statement.annotations:
+            if value.__qualname__ != f"{statement.qualname}.{name}":
+                continue  # the default of a field: a lambda, or a function from elsewhere
+        if isinstance(value, _FUNCTIONS):
             yield MethodSource(name, Signature("", ""))

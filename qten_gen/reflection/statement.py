@@ -24,6 +24,8 @@ class ClassStatement:
     bases: tuple[type, ...]
     parents: tuple[tuple[str, Declaration], ...]
     """The declared classes among its ancestors in MRO order, each with its qualified name."""
+    mixins: tuple[tuple[type, bool], ...]
+    """The classes among its ancestors that declare nothing, each with whether it stands before the first declared base."""
     flags: frozenset[str]
     """The class flags that are on, and unknown ones, which a rule reports."""
     words: Mapping[str, object]

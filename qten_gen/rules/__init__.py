@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Protocol
 
-from ..model import Declaration, FieldSource, FileDecl
+from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic, Kind
 from . import (
     broken_tie,
@@ -43,6 +43,7 @@ from . import (
     static_in_tensor_only,
     syntax_error,
     undecodable_file,
+    unfit_default,
     unimportable_file,
     unimported_handler,
     unknown_condition,
@@ -55,12 +56,14 @@ from . import (
     unreadable_shape,
     unrelated_result,
     unresolved_base,
+    unslotted_base,
     unsupported_type,
     unused_migration,
     wrong_specifier,
 )
 from .context import Project as Project
 from .context import RuleContext
+from .context import RunningStatement as RunningStatement
 
 
 class Rule(Protocol):
@@ -92,15 +95,18 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     foreign_decorator,
     conditional_field,
     unknown_flag,
+    inconsistent_bases,
     incompatible_flags,
     frozen_mismatch,
     slots_conflict,
+    unslotted_base,
     missing_annotation,
     field_after_default,
     reserved_name,
     colliding_name,
     private_name,
     mutable_default,
+    unfit_default,
     unknown_type,
     unsupported_type,
     static_in_tensor_only,
@@ -136,7 +142,6 @@ RAISED_ELSEWHERE: tuple[Rule, ...] = (
     foreign_output,
     unknown_setting,
     unresolved_base,
-    inconsistent_bases,
 )
 """Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""
 
@@ -160,16 +165,17 @@ def check(file: FileDecl, project: Project | None = None) -> tuple[Diagnostic, .
 
 
 def check_declaration(
-    declaration: Declaration, project: Project | None = None, given: tuple[FieldSource, ...] = ()
+    declaration: Declaration, project: Project | None = None, statement: RunningStatement | None = None
 ) -> tuple[Diagnostic, ...]:
     """Check a declaration that was read from a class statement.
 
     Args:
         declaration: What was read.
         project: Its ancestors, and the names of the TensorClasses in its annotations.
-        given: What the class statement says about its fields.
+        statement: What the statement says beside the declaration.
     """
-    return tuple(_diagnostics(RuleContext(declaration, project=project or Project(), given=given)))
+    context = RuleContext(declaration, project=project or Project(), statement=statement or RunningStatement())
+    return tuple(_diagnostics(context))
 
 
 def _diagnostics(context: RuleContext) -> Iterator[Diagnostic]:

@@ -12,6 +12,7 @@ from ..model import (
     FieldDecl,
     FieldSource,
     FileDecl,
+    Mixin,
     ModuleDecl,
     ModuleField,
     NodePath,
@@ -19,6 +20,7 @@ from ..model import (
     TensorClassDecl,
     declares,
 )
+from .mixins import mixins_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +33,15 @@ class Project:
     """The paths of the files that no other file imports."""
     nested: Collection[str] = ()
     """For a class statement: the qualified names of the TensorClasses in its annotations, whose declarations are not needed."""
+    classes: Mapping[str, ClassSource] = field(default_factory=dict)
+    """The class statements of the run by qualified name, declarations or not."""
 
     @classmethod
     def of(cls, files: Sequence[FileDecl], unimported: Collection[str] = ()) -> Project:
         """The project that consists of these files."""
-        return cls({d.qualified: d for file in files for d in file.declarations}, unimported)
+        declarations = {d.qualified: d for file in files for d in file.declarations}
+        classes = {f"{file.source.module}.{c.name}": c for file in files for c in file.source.classes}
+        return cls(declarations, unimported, classes=classes)
 
     def is_tensorclass(self, name: str) -> bool:
         """Whether a qualified name is a TensorClass."""
@@ -60,6 +66,17 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
+class RunningStatement:
+    """What a class statement at run time says beside its declaration; the text of a file says it in `ClassSource`."""
+
+    fields: tuple[FieldSource, ...] = ()
+    """Its fields, without places, and names without an annotation that a specifier is assigned to."""
+    attributes: tuple[str, ...] = ()
+    """The other names that its body binds, functions left out."""
+    mixins: tuple[Mixin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RuleContext:
     """A declaration to check. `source` and `file` are None if it was read from a class statement at run time."""
 
@@ -67,13 +84,25 @@ class RuleContext:
     source: ClassSource | None = None
     file: SourceFile | None = None
     project: Project = Project()
-    given: tuple[FieldSource, ...] = ()
-    """For a class statement at run time: what it says about its fields, without places."""
+    statement: RunningStatement = RunningStatement()
+    """What is known of a class statement at run time, when there is no `source`."""
 
     @property
     def field_sources(self) -> tuple[FieldSource, ...]:
         """What the class body says about its fields; names without an annotation are among them if they have a specifier."""
-        return self.given if self.source is None else self.source.fields
+        return self.statement.fields if self.source is None else self.source.fields
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names that the class body binds beside fields and methods."""
+        return self.statement.attributes if self.source is None else self.source.attributes
+
+    @property
+    def mixins(self) -> tuple[Mixin, ...]:
+        """The bases that declare nothing, and their ancestors."""
+        if self.source is None:
+            return self.statement.mixins
+        return tuple(mixins_of(self.declaration, self.project.classes))
 
     @property
     def name_place(self) -> NodePath:

@@ -1,11 +1,14 @@
 """The bases of a class cannot be combined.
 
 Python raises TypeError at the class statement if the bases have no consistent method resolution order, or if they have different
-metaclasses. TensorClass and Module have different metaclasses, and so have Enum, NamedTuple and Protocol. With a dataclass as a
+metaclasses. TensorClass and Module have different metaclasses, and so have Enum and NamedTuple. With a dataclass as a
 base, the class statement would succeed, but the generated constructor would not set the fields of the dataclass.
 """
 
-from ..model.diagnostics import INCONSISTENT_BASES
+from collections.abc import Iterator
+
+from ..model.diagnostics import INCONSISTENT_BASES, Diagnostic
+from .context import RuleContext
 
 KIND = INCONSISTENT_BASES
 
@@ -31,3 +34,14 @@ class Cell(TensorClass, Module):
       ^^^^
     hidden: Tensor
 """
+
+
+def check(context: RuleContext) -> Iterator[Diagnostic]:
+    """For class statements at run time. `link` reports the bases in text, and Python itself what has no order."""
+    for mixin in context.statement.mixins:
+        if "__dataclass_fields__" in mixin.names or "__attrs_attrs__" in mixin.names:
+            message = (
+                f"{context.declaration.name} derives from the dataclass {mixin.name}, which a declaration cannot do"
+            )
+            help = f"remove {mixin.name} from its bases, or declare a field of that type"
+            yield Diagnostic(KIND, message, context.name_place, help)

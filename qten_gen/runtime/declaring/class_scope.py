@@ -48,6 +48,11 @@ class Scope:
         return self._frame.f_code.co_filename
 
     @property
+    def text(self) -> str:
+        """The text of the file; empty where it is not known."""
+        return "".join(self._lines())
+
+    @property
     def line(self) -> int:
         """The line that is executed."""
         return self._frame.f_lineno

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from .fields import Default
 
@@ -11,10 +10,17 @@ if TYPE_CHECKING:
     from .generator import Declaration
 
 
-class DeclaredClass(ABCMeta):
+if TYPE_CHECKING:
+    from abc import ABCMeta as _ProtocolMeta
+else:
+    _ProtocolMeta = type(Protocol)
+
+
+class DeclaredClass(_ProtocolMeta):
     """Ground of the metaclasses. Whether a class is a TensorClass or Module is `isinstance(cls, DeclaredClass)`.
 
-    It derives from ABCMeta so that `class Base(Module, ABC)` works; instance checks are those of `type`.
+    It derives from the metaclass of protocols, which is one of ABCs, so that `class Base(Module, ABC)` works and
+    `class Batch(TensorClass, HasTokens)` for a protocol `HasTokens`; instance checks are those of `type`.
     """
 
     _declaration: Declaration

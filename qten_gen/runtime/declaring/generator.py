@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ...model import ModuleDecl as ModuleDecl
     from ...model import TensorClassDecl as TensorClassDecl
     from ...reflection import ClassStatement as ClassStatement
+    from ...rules.context import Project, RunningStatement
 
 
 def statement_class() -> type[ClassStatement]:
@@ -66,11 +67,34 @@ def render(declaration: Declaration, statement: ClassStatement) -> str:
     """
     from ...generate.in_memory import render
 
-    return render(declaration, statement)
+    return render(declaration, *_known(statement))
 
 
-def is_tensorclass(name: str) -> bool:
-    """Whether a qualified name is a TensorClass, from the text of the module that defines it; nothing is imported."""
-    from ...generate.in_memory import is_tensorclass
+def refuse(declaration: Declaration, statement: ClassStatement) -> None:
+    """Check the declaration of a statement, as `render` does.
 
-    return is_tensorclass(name)
+    Raises:
+        DeclarationError: the declaration breaks a rule; the message lists all findings.
+    """
+    from ...generate.in_memory import refuse
+
+    refuse(declaration, *_known(statement))
+
+
+def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
+    """What the rules know of a statement beside its declaration."""
+    from ...reflection import attributes, field_sources, mixins
+    from ...rules.context import Project, RunningStatement
+
+    project = Project(dict(statement.parents), nested=statement.declared)
+    return project, RunningStatement(field_sources(statement), attributes(statement), mixins(statement))
+
+
+def is_tensorclass(name: str, module: str, path: str, text: str) -> bool:
+    """Whether a qualified name is a TensorClass, from the text of the module that defines it; nothing is imported.
+
+    `text` is that of `module`, which runs; it is empty where nobody knows it.
+    """
+    from ...generate.in_memory import OwnText, is_tensorclass
+
+    return is_tensorclass(name, OwnText(module, path, text) if text else None)

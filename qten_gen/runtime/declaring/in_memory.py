@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from linecache import cache as line_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,9 +49,20 @@ def build(
     return GeneratedClass(built, (module, *missing.modules))
 
 
-def nested_in_source(name: str) -> bool:
-    """Whether a name that cannot be looked up yet is a TensorClass: the source that declares it is read as text."""
-    return generator.is_tensorclass(name)
+def nested_in_source(module: str, scope: Scope) -> Callable[[str], bool]:
+    """A test whether a name that cannot be looked up yet is a TensorClass: the source that declares it is read as text.
+
+    Args:
+        module: The `__module__` of the class whose annotations have the names.
+        scope: Where its statement runs.
+    """
+    real = loading.real_name(module)
+
+    def test(name: str) -> bool:
+        home, _, cls = name.rpartition(".")
+        return generator.is_tensorclass(f"{real if home == module else home}.{cls}", real, scope.filename, scope.text)
+
+    return test
 
 
 def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> None:

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from . import freshness, in_memory, loading
+from . import freshness, generator, in_memory, loading
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases
 from .freshness import GeneratedClass
@@ -50,9 +50,12 @@ class DeclarationMeta(DeclaredClass):
         if isinstance(found, GeneratedClass):
             found = freshness.compare(found, declaration, values)
         if not isinstance(found, GeneratedClass):
-            statement = dataclasses.replace(statement, is_declared_elsewhere=in_memory.nested_in_source)
+            statement = dataclasses.replace(statement, is_declared_elsewhere=in_memory.nested_in_source(module, scope))
             declaration = mcls._read_declaration(statement)
             found = in_memory.build(declaration, statement, found, scope)
+
+        elif mcls._is_suspicious(statement, declaration):
+            generator.refuse(declaration, statement)
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
         for field in (*own_values.defaults, *own_values.specifiers, *own_values.bare):
@@ -76,6 +79,11 @@ class DeclarationMeta(DeclaredClass):
     def _read_declaration(statement: ClassStatement) -> Declaration:
         """What the statement declares."""
         raise NotImplementedError
+
+    @staticmethod
+    def _is_suspicious(statement: ClassStatement, declaration: Declaration) -> bool:
+        """Whether a class with fresh generated code has to be checked again, for bases that the command may not have seen."""
+        return False
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], declaration: Declaration) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import update_abstractmethods
+from dataclasses import field as dataclass_field
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
-from ...common.naming import storage
+from ...common.naming import PRIVATE_NAMES, storage
 from ..declaring import generator
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
-from . import protocols
+from . import guarded_attributes, protocols
 from .core.stored import Stored
 from .fields.annotated_shapes import shapes_of
 from .operations import absent_attributes
@@ -26,7 +28,7 @@ _DEFAULTS = ("_index_put", "_join", "_leaves", "_rearrange", "_split")
 """Primitives of `Stored` that serve the usual classes, so that nothing is generated for these."""
 
 
-@dataclass_transform(field_specifiers=(field,), eq_default=False)
+@dataclass_transform(field_specifiers=(field, dataclass_field), eq_default=False)
 class TensorClassMeta(DeclarationMeta):
     """Metaclass of TensorClass."""
 
@@ -63,6 +65,14 @@ class TensorClassMeta(DeclarationMeta):
         return generator.read_tensorclass(statement)
 
     @staticmethod
+    def _is_suspicious(statement: ClassStatement, declaration: Declaration) -> bool:
+        if not statement.mixins:
+            return False
+        names = {f.name for f in declaration.fields}
+        used = PRIVATE_NAMES.union(names, map(storage, names), {"__dataclass_fields__", "__attrs_attrs__"})
+        return any("__dict__" in vars(cls) or not used.isdisjoint(vars(cls)) for cls, _ in statement.mixins)
+
+    @staticmethod
     def _prepare_namespace(namespace: dict[str, object], declaration: Declaration) -> None:
         if "open" in cast("TensorClassDecl", declaration).flags:
             return
@@ -87,11 +97,26 @@ class TensorClassMeta(DeclarationMeta):
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
         init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
+        _implement_abstract(cls, declaration)
+        guarded_attributes.install(cls, {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in declaration.fields)})
         _gather_slots(cls, declaration)
         _gather_defaults(cls)
         made = cast("type[Stored]", cls)
         pytree.register(made)
         pickling.register(made)
+
+
+def _implement_abstract(cls: type, declaration: TensorClassDecl) -> None:
+    """Put the properties of fields before abstract ones that mixins ask for: those of a protocol, or of an ABC.
+
+    A mixin that stands before TensorClass hides what is generated. The rules refuse other attributes there.
+    """
+    generated = [base for base in cls.__mro__ if "_fingerprint" in vars(base)]
+    for name in (f.name for f in declaration.fields):
+        first = next(base for base in cls.__mro__ if name in vars(base))
+        if first not in generated and first is not cls:
+            type.__setattr__(cls, name, next(vars(base)[name] for base in generated if name in vars(base)))
+    update_abstractmethods(cls)
 
 
 def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:
