@@ -21,7 +21,7 @@ class RecordedCall(NamedTuple):
     """The keyword arguments. Those with their default value may be missing."""
 
 
-DATACLASS_FIELD_DEFAULTS: Mapping[str, bool | None] = {
+DATACLASS_FIELD_DEFAULTS: Mapping[str | None, bool | None] = {
     "init": True,
     "repr": True,
     "compare": True,

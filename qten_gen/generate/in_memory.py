@@ -65,8 +65,8 @@ def _tensorclasses(module: str, own: OwnText | None) -> frozenset[str]:
     linked, _ = link(
         [_read(file.module, own, contexts[file.path]) or file if file.path in contexts else file for file in files]
     )
-    own = [d for file in linked if file.source.module == module for d in file.declarations]
-    return frozenset(d.name for d in own if isinstance(d, TensorClassDecl))
+    declared = [d for file in linked if file.source.module == module for d in file.declarations]
+    return frozenset(d.name for d in declared if isinstance(d, TensorClassDecl))
 
 
 def _with_bases(module: str, own: OwnText | None) -> Iterator[SourceFile]:

@@ -208,7 +208,7 @@ def _assigned(node: cst.Assign | cst.AnnAssign) -> str | None:
 def _aliases(
     node: cst.Assign | cst.AnnAssign | cst.TypeAlias, place: NodePath, scope: Scope
 ) -> Iterator[tuple[str, TypeExpr]]:
-    """`X = Int[Tensor, "b"]`, `X: TypeAlias = ...`, `type X = ...`, and `X = NewType("X", Tensor)`, which is stored as a Tensor."""
+    """`X = Int[Tensor, "b"]`, `X: TypeAlias = ...`, `type X = ...`, and `X = NewType("X", Tensor)`, which counts as a Tensor."""
     if isinstance(node, cst.TypeAlias):
         yield node.name.value, type_expr(node.value, place / "value", scope)
         return

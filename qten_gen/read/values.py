@@ -68,14 +68,15 @@ def specifier(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Specif
 def _dataclass_field(node: cst.Call, place: NodePath, scope: Scope) -> SpecifierCall:
     """A call of `dataclasses.field` as one of ours, without arguments that say what holds anyway, such as `repr=True`."""
     found = (_argument(language.FIELD, i, arg, place / "args" / i / "value", scope) for i, arg in enumerate(node.args))
-    arguments = tuple(
-        argument
-        for argument in found
-        if argument.keyword not in DATACLASS_FIELD_DEFAULTS
-        or not isinstance(argument.value, Value)
-        or argument.value.literal != repr(DATACLASS_FIELD_DEFAULTS[argument.keyword])
-    )
+    arguments = tuple(argument for argument in found if not _is_usual(argument))
     return SpecifierCall(language.FIELD, arguments, place)
+
+
+def _is_usual(argument: Argument) -> bool:
+    """Whether an argument of `dataclasses.field` says what holds anyway."""
+    if argument.keyword not in DATACLASS_FIELD_DEFAULTS or not isinstance(argument.value, Value):
+        return False
+    return argument.value.literal == repr(DATACLASS_FIELD_DEFAULTS[argument.keyword])
 
 
 def _argument(specifier: str, position: int, arg: cst.Arg, place: NodePath, scope: Scope) -> Argument:

@@ -165,8 +165,12 @@ def _doc(statement: ClassStatement) -> str:
 
 def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
     for name, value in statement.namespace.items():
-        if isinstance(value, types.FunctionType) and name in statement.annotations:
-            if value.__qualname__ != f"{statement.qualname}.{name}":
-                continue  # the default of a field: a lambda, or a function from elsewhere
-        if isinstance(value, _FUNCTIONS):
+        if isinstance(value, _FUNCTIONS) and not (
+            name in statement.annotations and _is_default(name, value, statement)
+        ):
             yield MethodSource(name, Signature("", ""))
+
+
+def _is_default(name: str, value: object, statement: ClassStatement) -> bool:
+    """Whether a function is the default of a field: a lambda, or a function from elsewhere."""
+    return isinstance(value, types.FunctionType) and value.__qualname__ != f"{statement.qualname}.{name}"

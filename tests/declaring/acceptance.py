@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from typing import NamedTuple
 
 from qten_gen import DeclarationError, rules
@@ -58,10 +59,10 @@ class Answer(NamedTuple):
     fields: tuple[FieldDecl, ...]
 
 
-def text(body: str, *, statement: str = "class Batch(TensorClass):", before: str = "", later: bool = True) -> str:
+def text(body: str, statement: str, before: str) -> str:
     """A file that declares `Batch`, with annotations that are not evaluated."""
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    return f"from __future__ import annotations\n{HEAD}{before}\n\n{statement}\n{lines}{FOOT if later else ''}"
+    return f"from __future__ import annotations\n{HEAD}{before}\n\n{statement}\n{lines}{FOOT}"
 
 
 def of_command(source: str) -> Answer:
@@ -86,8 +87,6 @@ def of_statement(source: str) -> Answer:
 
 def execute(source: str) -> dict[str, object]:
     """The names that a file defines when it runs. Its lines are where `inspect` looks for them."""
-    import linecache
-
     file = f"<acceptance {abs(hash(source))}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     namespace: dict[str, object] = {"__name__": f"accepted_{abs(hash(source))}"}

@@ -49,7 +49,7 @@ WRAPPED = (
     "Callable[..., {}]",
 )
 
-annotations = st.recursive(
+types = st.recursive(
     st.sampled_from(ATOMS),
     lambda inner: st.one_of(
         st.builds(lambda wrap, one: wrap.format(one), st.sampled_from(WRAPPED), inner),
@@ -58,22 +58,35 @@ annotations = st.recursive(
     max_leaves=3,
 )
 defaults = st.sampled_from(
-    ["", "= None", "= 0", "= 0.5", "= True", "= 'a'", "= field(kw_only=True)", "= dataclasses.field(default=1)"]
-    + ["= lambda: 1", "= dataclasses.field(default=None, repr=True)", "= field(default_factory=list)"]
+    (
+        "",
+        "= None",
+        "= 0",
+        "= 0.5",
+        "= True",
+        "= 'a'",
+        "= lambda: 1",
+        "= field(kw_only=True)",
+        "= field(default_factory=list)",
+        "= dataclasses.field(default=1)",
+        "= dataclasses.field(default=None, repr=True)",
+    )
 )
-flags = st.sampled_from(["", ", autocast=True", ", nocast=True", ", tensor_only=True", ", frozen=True", ", open=True"])
+class_flags = st.sampled_from(
+    ["", ", autocast=True", ", nocast=True", ", tensor_only=True", ", frozen=True", ", open=True"]
+)
 
 
-def agreed(body: str, **others: str) -> Answer:
+def agreed(body: str, statement: str = "class Batch(TensorClass):", before: str = "") -> Answer:
     """What both say of a class body."""
-    source = text(body, **others)
-    command, statement = of_command(source), of_statement(source)
-    assert statement == command, body
+    source = text(body, statement, before)
+    command = of_command(source)
+    assert of_statement(source) == command, source
     return command
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(annotations, defaults, flags)
+@given(types, defaults, class_flags)
 def test_any_field_is_read_alike(annotation: str, default: str, flag: str) -> None:
     agreed(f"f: {annotation} {default}\nx: Tensor = field(kw_only=True)", statement=f"class Batch(TensorClass{flag}):")
 
@@ -89,9 +102,16 @@ def test_any_field_is_read_alike(annotation: str, default: str, flag: str) -> No
         "Later | P",
         "list[Later]",
         "PerItem[P]",
-    ]
-    + ["TensorDict", "TensorDict | None", "list[TensorDict]", "list[TensorClass]", "LazyStack[P]", "LabelledTensor"]
-    + ["PackedSequence", "Annotated[list[P], 3]", "list[PackedSequence]"],
+        "TensorDict",
+        "TensorDict | None",
+        "list[TensorDict]",
+        "list[TensorClass]",
+        "LazyStack[P]",
+        "LabelledTensor",
+        "PackedSequence",
+        "Annotated[list[P], 3]",
+        "list[PackedSequence]",
+    ],
 )
 def test_what_would_keep_tensors_in_a_static_field_is_refused(annotation: str) -> None:
     assert agreed(f"x: Tensor\nf: {annotation}").codes == ("QG208",)

@@ -67,9 +67,9 @@ def _own_field(given: DataclassField[object]) -> Field:
     """The record of a `dataclasses.field(...)`."""
     factory = None if given.default_factory is MISSING else given.default_factory
     unknown = [
-        (name, getattr(given, name))
+        (name, value)
         for name, usual in DATACLASS_FIELD_DEFAULTS.items()
-        if (getattr(given, name) or usual) != usual or getattr(given, name) is False
+        if name and (value := getattr(given, name)) != usual and (usual is not None or value is False or value)
     ]
     return Field(given.default, factory, given.kw_only is True, tuple(unknown))
 

@@ -1,7 +1,7 @@
 """Keeps a user's `__setattr__` and `__getattr__` away from the private attributes of an object.
 
-They are written for fields. Generated code stores a field `tokens` in `_tokens`, and would call a `__setattr__` for each of these;
-a `__getattr__` would be asked for a slot that is not set yet.
+They are written for fields. Generated code stores a field `tokens` in `_tokens`, and would call a `__setattr__` for each such
+attribute; a `__getattr__` would be asked for a slot that is not set yet.
 """
 
 from __future__ import annotations

@@ -92,6 +92,7 @@ class TensorClassMeta(DeclarationMeta):
         annotations = {f.name: f.type.text for f in declaration.fields}
         # Not declared on the metaclass: checkers make both for the classes themselves.
         type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))
+        type.__setattr__(cls, "__dataclass_params__", protocols.DataclassParams(declaration.frozen))
         positional = tuple(f.name for f in declaration.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.

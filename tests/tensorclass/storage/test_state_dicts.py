@@ -278,3 +278,36 @@ def test_tensordict_loads_a_state_dict_made_here() -> None:
     target.load_state_dict(outer(4).replace(other=None).state_dict(flatten=True))
     assert torch.equal(target.x, outer(4).x)
     assert torch.equal(target.inner.q, outer(4).inner.q)
+
+
+class Former(TensorClass):
+    x: Tensor
+    old: str = "a"
+
+
+class Latter(TensorClass):
+    x: Tensor
+    new: str = "b"
+
+
+class Holder(TensorClass):
+    inner: Latter
+
+
+@pytest.mark.parametrize("flatten", [False, True])
+def test_names_of_static_values_are_compared_too(flatten: bool) -> None:
+    state = Former(torch.zeros(2), batch_size=2).state_dict(flatten=flatten)
+    target = Latter(torch.ones(2), batch_size=2)
+    with pytest.raises(RuntimeError, match="missing names: 'new'\n    unexpected names: 'old'"):
+        target.load_state_dict(state)
+    assert target.x.equal(torch.ones(2))
+    target.load_state_dict(state, strict=False)
+    assert (target.x.tolist(), target.new) == ([0, 0], "b")
+
+
+def test_names_of_static_values_are_compared_in_nested_objects() -> None:
+    target = Holder(Latter(torch.ones(2), batch_size=2), batch_size=2)
+    state = target.state_dict(flatten=True)
+    state._metadata["inner"]["_non_tensor"] = {"old": "a"}  # type: ignore[attr-defined] # as torch attaches it
+    with pytest.raises(RuntimeError, match=r"missing names: 'inner\.new'\n    unexpected names: 'inner\.old'"):
+        target.load_state_dict(state)

@@ -44,9 +44,9 @@ def static(self: Stored, name: str, value: object) -> Any:  # of the type that t
         return found
     inside = "" if carried is found else f" that contains {describe(carried)}"
     raise TypeError(
-        f"{label(self, name)}: expected a value without tensors, got {describe(found)}{inside}; its annotation makes the field "
-        "static, so its tensors would not be indexed, moved or stacked. Annotate it with what it holds: Tensor, "
-        "dict[str, Tensor], list[Tensor], Unbatched[Tensor] or a TensorClass"
+        f"{label(self, name)}: expected one value for the whole batch, without tensors, got {describe(found)}{inside}; the field "
+        "is static by its annotation, and would not be indexed, moved or stacked. Annotate it with what it holds: Tensor, "
+        "dict[str, Tensor], list[Tensor], Unbatched[Tensor], PerItem or a TensorClass"
     )
 
 

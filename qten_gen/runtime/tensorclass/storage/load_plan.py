@@ -49,6 +49,7 @@ class Plan:
         changes: Objects that get other tensors, static values or another batch size.
         missing: Names that the state dict lacks.
         wrong: What does not fit, in words.
+        unexpected: Static values in the metadata for which the object has no field.
         used: Names in the state dict that belong to the object.
     """
 
@@ -56,6 +57,7 @@ class Plan:
     changes: list[Change] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    unexpected: list[str] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
 
 
@@ -65,7 +67,8 @@ def load_planned(self: Stored, state_dict: Mapping[str, Any], *, strict: bool, a
     _take_apart(state_dict, "", incoming)
     plan = Plan()
     _plan(self, "", incoming, plan, Size())
-    _refuse(self, plan, [name for name in incoming.values if name not in plan.used], strict)
+    unexpected = [*(name for name in incoming.values if name not in plan.used), *plan.unexpected]
+    _refuse(self, plan, unexpected, strict)
     for change in plan.changes:
         refuse_if_locked(change.owner, "change the fields of")
         if change.owner._shapes:
@@ -97,6 +100,7 @@ def _plan(self: Stored, prefix: str, incoming: Incoming, plan: Plan, outer: Size
         name = prefix.removesuffix(".")
         plan.wrong.append(f"{name}: expected a batch size that starts with {list(outer)}, got {list(size)}")
     changed: dict[str, object] = {}
+    _compare_static(self, prefix, level, incoming, plan)
     for name, value in contents(self).items():
         key = prefix + name
         if name in self._static:
@@ -195,6 +199,16 @@ def _static(self: Stored, name: str, value: object, level: Level, own: Level) ->
     else:
         return value
     return value if type(found) is type(value) and equal(found, value) else found
+
+
+def _compare_static(self: Stored, prefix: str, level: Level, incoming: Incoming, plan: Plan) -> None:
+    """Note the static fields that the metadata lacks, and those in excess. A dict without metadata has none to compare."""
+    if "_non_tensor" not in level:
+        return
+    given = {**level["_non_tensor"], **level.get("_encoded", {})}
+    missing = [name for name in self._static if name not in given and prefix + name not in incoming.levels]
+    plan.missing.extend(prefix + name for name in missing)
+    plan.unexpected.extend(prefix + name for name in given if name not in self._fields)
 
 
 def _refuse(self: Stored, plan: Plan, unexpected: list[str], strict: bool) -> None:

@@ -56,7 +56,7 @@ def _fits(self: Stored, state: Mapping[str, Any], copies: list[tuple[Tensor, Ten
     values, static = self._field_values()
     metadata = getattr(state, "_metadata", None) or {}
     level = metadata.get("", {})
-    if static or len(values) != len(state) or len(metadata) > 1 or level.get("_non_tensor"):
+    if static or len(values) != len(state) or len(metadata) > 1 or level.get("_non_tensor") or level.get("_encoded"):
         return False
     if level.get("batch_size") != self._batch_size or level.get("_names") != self._names:
         return False

@@ -52,10 +52,10 @@ class Layout(NamedTuple):
 
 
 def _hash(value: object) -> int:
-    """A number that equal static values share. Arrays and mutable values have no hash of their own."""
+    """A number that equal static values share. Arrays and mutable values have no hash of their own, and each NaN has another."""
     try:
-        return hash(value)
-    except TypeError:
+        return hash(value) if value == value else 0
+    except (TypeError, ValueError):
         return 0
 
 
