@@ -23,6 +23,9 @@ CONST = "qten_gen.const"
 UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"
 
+DATACLASS_FIELD = "dataclasses.field"
+"""Means the same as `FIELD`, as far as their arguments are the same."""
+
 SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE})
 """The functions that are called on the right of a field."""
 

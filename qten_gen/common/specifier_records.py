@@ -21,6 +21,16 @@ class RecordedCall(NamedTuple):
     """The keyword arguments. Those with their default value may be missing."""
 
 
+DATACLASS_FIELD_DEFAULTS: Mapping[str | None, bool | None] = {
+    "init": True,
+    "repr": True,
+    "compare": True,
+    "hash": None,
+    "metadata": None,
+}
+"""The arguments of `dataclasses.field` that `field` does not take, and the values with which they change nothing."""
+
+
 def recorded_call(value: object) -> RecordedCall | None:
     """The call that returned a record; None for an object that is not a record.
 

@@ -186,12 +186,13 @@ def _tensor(code: _FieldCode) -> Lines:
     """A tensor that carries the batch, or a number that becomes one."""
     name, mine = code.field.name, code.mine
     check = "number" if code.field.kind is FieldKind.NUMBER else "tensor" if code.guard is None else "shaped"
-    fitting = code.call(check, "value, self._batch_size, self._device")
+    kind = f', "{code.field.cast}"' if check == "number" else ""
+    fitting = code.call(check, f"value, self._batch_size, self._device{kind}")
     set_ = fitting if code.guard is None else code.call("fitting", f"value, {mine}")
     given, optional = f"value.{code.storage}", code.field.optional
     return Lines(
         fit_if=code.given_and(code.not_a_tensor_or(f"{name}.shape[:{code.n}] != batch_size")),
-        fit=code.call(check, f"{name}, batch_size, device"),
+        fit=code.call(check, f"{name}, batch_size, device{kind}"),
         set=code.none_or(set_, "value"),
         map=code.none_or(f"fn({mine})"),
         map_with=code.none_or(f"fn({mine}, argument)"),
@@ -299,9 +300,9 @@ def _static(code: _FieldCode) -> Lines:
     """A Python value that is the same for the whole batch."""
     name, mine, cast = code.field.name, code.mine, code.field.cast
     return Lines(
-        fit_if=code.given if cast else "",
-        fit=code.call("cast", f'"{cast}", {name}') if cast else "",
-        set=code.none_or(code.call("cast", f'"{cast}", value'), "value") if cast else "value",
+        fit_if=code.given if cast else f"{code.builtins.name('type')}({name}) not in _rt.PLAIN",
+        fit=code.call("cast", f'"{cast}", {name}') if cast else code.call("static", name),
+        set=code.none_or(code.call("cast", f'"{cast}", value'), "value") if cast else code.call("static", "value"),
         map=mine,
         map_with=mine,
         rearrange=mine,

@@ -6,10 +6,11 @@ The runtime imports this module by name, when such a class is declared. It uses 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from ..common.module_names import absolute
 from ..link import link
@@ -18,65 +19,64 @@ from ..model import Declaration, ImportContext, SourceFile, TensorClassDecl
 from ..model.diagnostics import DeclarationError
 from ..read.module import NO_CONTEXT, read
 from ..rules import check_declaration
-from ..rules.context import Project
+from ..rules.context import Project, RunningStatement
 from .render import render_class
 
 
-def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
-    """Generate the Python code of one class. `parents` are its declared ancestors by qualified name.
+def render(declaration: Declaration, project: Project, statement: RunningStatement) -> str:
+    """Generate the Python code of one class. `project` and `statement` are what the rules know beside the declaration.
 
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
-    refuse_mistakes(declaration, parents)
+    refuse(declaration, project, statement)
     return render_class(declaration)
 
 
-def refuse_mistakes(declaration: Declaration, parents: Mapping[str, Declaration]) -> None:
-    """Check a declaration by the rules. `parents` are its declared ancestors by qualified name.
+def refuse(declaration: Declaration, project: Project, statement: RunningStatement) -> None:
+    """Check a declaration.
 
     Raises:
-        DeclarationError: the declaration breaks a rule; the message lists all findings.
+        DeclarationError: it breaks a rule; the message lists all findings.
     """
-    findings = [item for item in check_declaration(declaration, Project(parents)) if item.is_error]
+    findings = [item for item in check_declaration(declaration, project, statement) if item.is_error]
     if findings:
         raise DeclarationError.of(declaration.name, findings)
 
 
-def is_tensorclass(name: str, texts: Mapping[str, str]) -> bool:
-    """Whether a qualified name is a TensorClass. It reads the text of the module that defines it, without importing it.
+class OwnText(NamedTuple):
+    """The text of the module that runs: of a script or a notebook, where nobody could find it by the name of the module."""
 
-    `texts` has the text of modules that are not to be looked for.
-    """
+    module: str
+    path: str
+    text: str
+
+
+def is_tensorclass(name: str, own: OwnText | None = None) -> bool:
+    """Whether a qualified name is a TensorClass. It reads the text of the module that defines it, without importing it."""
     module, _, cls = name.rpartition(".")
-    return cls in _tensorclasses(module, texts.get(module))
+    return cls in _tensorclasses(module, own)
 
 
 @lru_cache(maxsize=64)
-def _tensorclasses(module: str, text: str | None) -> frozenset[str]:
-    """The names of the TensorClasses that a module declares. `text` is what it says, where that is known."""
-    given = {} if text is None else {module: text.encode()}
-    files = tuple(_with_bases(module, given))
-    contexts = import_contexts(files, {file.path: _bytes(file, given) for file in files})
+def _tensorclasses(module: str, own: OwnText | None) -> frozenset[str]:
+    files = tuple(_with_bases(module, own))
+    contexts = import_contexts(files, {file.path: found for file in files if (found := _bytes(file.module, own))})
     linked, _ = link(
-        [_read(file.module, given, contexts[file.path]) or file if file.path in contexts else file for file in files]
+        [_read(file.module, own, contexts[file.path]) or file if file.path in contexts else file for file in files]
     )
-    own = [d for file in linked if file.source.module == module for d in file.declarations]
-    return frozenset(d.name for d in own if isinstance(d, TensorClassDecl))
+    declared = [d for file in linked if file.source.module == module for d in file.declarations]
+    return frozenset(d.name for d in declared if isinstance(d, TensorClassDecl))
 
 
-def _bytes(file: SourceFile, given: Mapping[str, bytes]) -> bytes:
-    return given[file.module] if file.module in given else Path(file.path).read_bytes()
-
-
-def _with_bases(module: str, given: Mapping[str, bytes]) -> Iterator[SourceFile]:
-    """The source of a module, and of the modules of its package that bases of its classes may come from, also indirectly."""
+def _with_bases(module: str, own: OwnText | None) -> Iterator[SourceFile]:
+    """The source of a module, and of the modules that bases of its classes may come from, also indirectly."""
     waiting, seen = [module], {module}
     while waiting:
-        source = _read(waiting.pop(), given)
+        source = _read(waiting.pop(), own)
         if source is not None:
             yield source
-            found = {name for name in _modules_of_bases(source) if name.partition(".")[0] == module.partition(".")[0]}
+            found = {name for name in _modules_of_bases(source) if name.partition(".")[0] not in _WITHOUT_DECLARATIONS}
             waiting.extend(found - seen)
             seen |= found
 
@@ -89,15 +89,30 @@ def _modules_of_bases(source: SourceFile) -> Iterator[str]:
         yield absolute(module, source.module, source.is_package)
 
 
-def _read(module: str, given: Mapping[str, bytes], around: ImportContext = NO_CONTEXT) -> SourceFile | None:
-    if module in given:
-        is_package = hasattr(sys.modules.get(module), "__path__")
-        return read(given[module], f"<{module}>", module, is_package, around)[0]
+_WITHOUT_DECLARATIONS = frozenset({*sys.stdlib_module_names, "jaxtyping", "numpy", "qten_gen", "tensordict", "torch"})
+"""Packages in which no base of a TensorClass is declared."""
+
+
+def _read(module: str, own: OwnText | None, around: ImportContext = NO_CONTEXT) -> SourceFile | None:
+    path, found = _path(module, own), _bytes(module, own)
+    if path is None or found is None:
+        return None
+    return read(found, path, module, Path(path).name == "__init__.py", around)[0]
+
+
+def _bytes(module: str, own: OwnText | None) -> bytes | None:
+    if own is not None and module == own.module:
+        return own.text.encode()
+    path = _path(module, own)
+    return None if path is None else Path(path).read_bytes()
+
+
+def _path(module: str, own: OwnText | None) -> str | None:
+    """The file of a module; None if there is none with Python source."""
+    if own is not None and module == own.module:
+        return own.path
     try:
         spec = find_spec(module)
     except (ImportError, ValueError):
         return None
-    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
-        return None
-    is_package = spec.submodule_search_locations is not None
-    return read(Path(spec.origin).read_bytes(), spec.origin, module, is_package, around)[0]
+    return spec.origin if spec is not None and spec.origin is not None and spec.origin.endswith(".py") else None

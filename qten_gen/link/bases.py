@@ -113,7 +113,7 @@ class Ancestry:
             return protocol
         for name in self.mro(qualified)[1:]:
             found = self._names.class_of(name)
-            if name in OTHER_KINDS:
+            if name in OTHER_KINDS or (name in PROTOCOLS and name in self.bases(qualified)):
                 return name
             if found is not None and any(decorator in CLASS_MAKERS for decorator, _ in found[1].decorators):
                 return name

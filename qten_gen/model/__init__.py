@@ -20,6 +20,7 @@ from .class_body import Argument as Argument
 from .class_body import DataWrite as DataWrite
 from .class_body import FieldSource as FieldSource
 from .class_body import MethodSource as MethodSource
+from .class_body import Mixin as Mixin
 from .class_body import Signature as Signature
 from .class_body import SpecifierCall as SpecifierCall
 from .class_body import takes_dimension as takes_dimension

@@ -133,3 +133,18 @@ class MethodSource:
     place: NodePath = NO_PATH
     data_writes: tuple[DataWrite, ...] = ()
     """Writes through `.data`. They are collected only in classes with cached virtual tensors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mixin:
+    """A base without a declaration, or an ancestor of one: a class written by hand, with methods, properties and attributes."""
+
+    name: str
+    names: frozenset[str]
+    """What its body binds."""
+    abstract: frozenset[str] = frozenset()
+    """Those of the names that a class has to define: abstract ones, and all of a protocol."""
+    is_first: bool = False
+    """Whether its attributes hide those of the generated class, because it stands before the first declared base."""
+    adds_dict: bool = False
+    """Whether it lacks `__slots__`, so that objects take any attribute."""

@@ -56,8 +56,6 @@ class TensorClassDecl:
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     """The functions of its body, for the stub and for rules about names."""
-    unannotated: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    """Names without an annotation that are given a specifier, with its qualified name. Only `reflection` fills it in."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property
@@ -125,8 +123,6 @@ class ModuleDecl:
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     """The functions of its body, virtual tensors left out."""
-    unannotated: tuple[tuple[str, str], ...] = field(default=(), compare=False)
-    """Names without an annotation that are given a specifier, with its qualified name. Only `reflection` fills it in."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property

@@ -18,7 +18,8 @@ from ..common import language
 from .expressions import TypeExpr
 from .fields import FieldDecl, FieldKind
 
-_NUMBERS = frozenset({"builtins.int", "builtins.float", "builtins.bool", "builtins.complex"})
+_NUMBERS_BY_WIDTH = ("bool", "int", "float", "complex")
+_NUMBERS = frozenset(f"builtins.{name}" for name in _NUMBERS_BY_WIDTH)
 _CASTS = _NUMBERS | {"builtins.str"}
 _JAXTYPING = "jaxtyping."
 _LISTS = ("builtins.list", "typing.List")
@@ -119,7 +120,8 @@ def _number(given: _Annotation) -> FieldDecl | None:
     keeps_numbers = given.flags & {"autocast", "nocast"}
     if keeps_numbers or not given.present or not all(member.name in _NUMBERS for member in given.present):
         return None
-    return FieldDecl(given.name, FieldKind.NUMBER, given.optional, type=given.type)
+    widest = max((member.name.rpartition(".")[2] for member in given.present), key=_NUMBERS_BY_WIDTH.index)
+    return FieldDecl(given.name, FieldKind.NUMBER, given.optional, cast=widest, type=given.type)
 
 
 _DECIDERS = (_unbatched, _tensor, _per_item, _several_tensors, _nested, _converted, _number)
@@ -149,12 +151,14 @@ def child_class(type: TypeExpr) -> TypeExpr:
 
 
 def is_tensor(type: TypeExpr) -> bool:
-    """Whether the type is a tensor: `torch.Tensor`, a subclass that torch names, or a jaxtyping array of one."""
+    """Whether the type is a tensor: `torch.Tensor`, a subclass that torch or tensordict names, or a jaxtyping array of one."""
     if type.name.startswith(_JAXTYPING):
         array = type.args[0] if type.args else None
         return isinstance(array, TypeExpr) and is_tensor(array)
     head, _, last = type.name.partition(".")
     last = last.rpartition(".")[2]
+    if head == "tensordict":
+        return last.endswith("Tensor")
     return head == "torch" and (last.endswith("Tensor") or last in ("Parameter", "Buffer"))
 
 

@@ -47,7 +47,7 @@ class FieldDecl:
     nested: str | None = None
     """The class name of a nested field, without its module: `Point`."""
     cast: str | None = None
-    """The builtin that converts values in an `autocast` class: `"float"` for `rate: float`."""
+    """The builtin that values are converted with, for a number and in an `autocast` class: `"float"` for `rate: float`."""
     dims: str | None = None
     """The shape that a jaxtyping annotation states: `"*batch seq"`."""
     dtype: str | None = None

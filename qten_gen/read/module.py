@@ -32,6 +32,7 @@ from .signatures import signature
 from .syntax import decode, parse
 
 _TYPE_VARIABLE = ("typing.TypeVar", "typing_extensions.TypeVar")
+_NEW_TYPE = ("typing.NewType", "typing_extensions.NewType")
 _TYPE_ALIAS = ("typing.TypeAlias", "typing_extensions.TypeAlias")
 
 NO_CONTEXT = ImportContext()
@@ -207,12 +208,16 @@ def _assigned(node: cst.Assign | cst.AnnAssign) -> str | None:
 def _aliases(
     node: cst.Assign | cst.AnnAssign | cst.TypeAlias, place: NodePath, scope: Scope
 ) -> Iterator[tuple[str, TypeExpr]]:
-    """`X = Int[Tensor, "b"]`, `X: TypeAlias = ...` and `type X = ...`."""
+    """`X = Int[Tensor, "b"]`, `X: TypeAlias = ...`, `type X = ...`, and `X = NewType("X", Tensor)`, which counts as a Tensor."""
     if isinstance(node, cst.TypeAlias):
         yield node.name.value, type_expr(node.value, place / "value", scope)
         return
     name, value = _assigned(node), node.value
     if name is None or value is None:
+        return
+    if isinstance(value, cst.Call):
+        if scope.resolve(dotted(value.func) or "") in _NEW_TYPE and len(value.args) == 2:
+            yield name, type_expr(value.args[1].value, place / "value" / "args" / 1 / "value", scope)
         return
     explicit = (
         isinstance(node, cst.AnnAssign) and scope.resolve(dotted(node.annotation.annotation) or "") in _TYPE_ALIAS

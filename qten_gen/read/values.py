@@ -7,6 +7,7 @@ import ast
 import libcst as cst
 
 from ..common.literals import literal_of
+from ..common.specifier_records import DATACLASS_FIELD_DEFAULTS
 from ..model import Argument, NodePath, Partial, SpecifierCall, Value, language, takes_dimension
 from . import dimensions
 from .annotations import one_line, string_value, text_of
@@ -65,6 +66,8 @@ def specifier(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Specif
     if not isinstance(node, cst.Call):
         return None
     name = scope.resolve(dotted(node.func) or "")
+    if name == language.DATACLASS_FIELD:
+        return _dataclass_field(node, place, scope)
     if name not in language.SPECIFIERS and name != language.VIRTUAL:
         return None
     arguments = (_argument(name, i, arg, place / "args" / i / "value", scope) for i, arg in enumerate(node.args))
@@ -75,6 +78,20 @@ def _nested_call(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Spe
     """A submodule among the arguments of another, or None."""
     found = specifier(node, place, scope)
     return found if found is not None and found.name == language.SUBMODULE else None
+
+
+def _dataclass_field(node: cst.Call, place: NodePath, scope: Scope) -> SpecifierCall:
+    """A call of `dataclasses.field` as one of ours, without arguments that say what holds anyway, such as `repr=True`."""
+    found = (_argument(language.FIELD, i, arg, place / "args" / i / "value", scope) for i, arg in enumerate(node.args))
+    arguments = tuple(argument for argument in found if not _is_usual(argument))
+    return SpecifierCall(language.FIELD, arguments, place)
+
+
+def _is_usual(argument: Argument) -> bool:
+    """Whether an argument of `dataclasses.field` says what holds anyway."""
+    if argument.keyword not in DATACLASS_FIELD_DEFAULTS or not isinstance(argument.value, Value):
+        return False
+    return argument.value.literal == repr(DATACLASS_FIELD_DEFAULTS[argument.keyword])
 
 
 def _argument(specifier_name: str, position: int, arg: cst.Arg, place: NodePath, scope: Scope) -> Argument:

@@ -4,6 +4,9 @@ The metaclass passes the annotations, defaults and specifiers of the class body 
 fields with the functions in `model.build_field`, so their declarations are equal.
 """
 
+from .mixins import mixins as mixins
+from .read_class import attributes as attributes
+from .read_class import field_sources as field_sources
 from .read_class import read_module as read_module
 from .read_class import read_tensorclass as read_tensorclass
 from .refusals import is_doubtful as is_doubtful

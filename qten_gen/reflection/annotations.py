@@ -46,6 +46,8 @@ class AnnotationWalk:
             return self._from_text(annotation)
         if isinstance(annotation, typing.TypeVar):
             return self._from_type_variable(annotation)
+        if isinstance(annotation, typing.NewType):
+            return self._from_object(annotation.__supertype__)
         if isinstance(alias := getattr(annotation, "__value__", _MISSING), type) or (
             alias is not _MISSING and type(annotation).__name__ == "TypeAliasType"
         ):
@@ -97,7 +99,7 @@ class AnnotationWalk:
         if qualified == "torch._tensor.Tensor":
             qualified = "torch.Tensor"
         if isinstance(value, type) and self._statement.is_declaration(value):
-            self._declared.add(qualified)
+            self._declare(qualified)
             self._statement.classes[qualified] = value
         return qualified
 
@@ -159,8 +161,13 @@ class AnnotationWalk:
     def _from_unresolved(self, qualified: str) -> TypeExpr:
         own = qualified == f"{self._statement.module}.{self._statement.name}"
         if own or self._statement.is_declared_elsewhere(qualified):
-            self._declared.add(qualified)
+            self._declare(qualified)
         return TypeExpr(qualified, text=qualified)
+
+    def _declare(self, qualified: str) -> None:
+        """Note a TensorClass, for this annotation and for the rules."""
+        self._declared.add(qualified)
+        self._statement.declared.add(qualified)
 
     def _from_subscript(self, head: ast.expr, slice_: ast.expr) -> TypeExpr:
         """`head[slice_]` in a string. The result equals that of `_from_object` for the evaluated object."""

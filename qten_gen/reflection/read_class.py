@@ -6,21 +6,25 @@ import types
 from collections.abc import Iterator
 from inspect import cleandoc
 
+from ..common.specifier_records import recorded_call
 from ..model import (
     INIT,
     STRING_OPTIONS,
     BaseDecl,
+    FieldSource,
     MethodSource,
     ModuleDecl,
     Signature,
     TensorClassDecl,
+    language,
 )
 from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
 from .annotations import AnnotationWalk
-from .specifiers import field_source, unannotated, virtual_source
+from .specifiers import field_source, specifier_call, virtual_source
 from .statement import ClassStatement
 
 _NO_FIELDS = ("typing.ClassVar",)
+_FUNCTIONS = (types.FunctionType, property, classmethod, staticmethod)
 
 
 def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
@@ -53,7 +57,6 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
         bases=_bases(statement),
         doc=_doc(statement),
         methods=tuple(_methods(statement)),
-        unannotated=tuple(unannotated(statement)),
     )
 
 
@@ -93,8 +96,44 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         bases=_bases(statement),
         doc=_doc(statement),
         methods=tuple(_methods(statement)),
-        unannotated=tuple(unannotated(statement)),
     )
+
+
+def field_sources(statement: ClassStatement) -> tuple[FieldSource, ...]:
+    """What the statement says about each field, as the reader of text would return it, for the rules that look there.
+
+    Names without an annotation are among them if a specifier is assigned to them, and in a TensorClass also virtual tensors.
+
+    Raises:
+        DeclarationError: an argument of a specifier is malformed.
+    """
+    return tuple(_field_sources(statement))
+
+
+def _field_sources(statement: ClassStatement) -> Iterator[FieldSource]:
+    for name, annotation in statement.annotations.items():
+        expr = AnnotationWalk(statement).expr(annotation)
+        if expr.name not in _NO_FIELDS:
+            yield field_source(name, expr, statement)
+    for name, value in statement.namespace.items():
+        call = recorded_call(value)
+        if call is not None and name not in statement.annotations and call.name != language.CONST:
+            options = call._replace(args=()) if call.name == language.VIRTUAL else call
+            yield FieldSource(name, None, specifier=specifier_call(options, f"{statement.name}.{name}"))
+
+
+def attributes(statement: ClassStatement) -> tuple[str, ...]:
+    """The names that the class body binds beside fields and functions."""
+    fields = {name for name, annotation in statement.annotations.items() if not _is_no_field(annotation, statement)}
+    return tuple(
+        name
+        for name, value in statement.namespace.items()
+        if name not in fields and not isinstance(value, _FUNCTIONS) and recorded_call(value) is None
+    )
+
+
+def _is_no_field(annotation: object, statement: ClassStatement) -> bool:
+    return AnnotationWalk(statement).expr(annotation).name in _NO_FIELDS
 
 
 def _defines(statement: ClassStatement, name: str) -> bool:
@@ -127,5 +166,12 @@ def _doc(statement: ClassStatement) -> str:
 
 def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
     for name, value in statement.namespace.items():
-        if isinstance(value, types.FunctionType | property | classmethod | staticmethod):
+        if isinstance(value, _FUNCTIONS) and not (
+            name in statement.annotations and _is_default(name, value, statement)
+        ):
             yield MethodSource(name, Signature("", ""))
+
+
+def _is_default(name: str, value: object, statement: ClassStatement) -> bool:
+    """Whether a function is the default of a field: a lambda, or a function from elsewhere."""
+    return isinstance(value, types.FunctionType) and value.__qualname__ != f"{statement.qualname}.{name}"

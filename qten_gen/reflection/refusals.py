@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import ConfigDecl, Declaration, ModuleDecl, SpecifierCall, SubmoduleDecl, Value, declares
+from ..common.specifier_records import recorded_call
+from ..model import ConfigDecl, Declaration, ModuleDecl, SpecifierCall, SubmoduleDecl, Value, declares, language
 from ..model.class_body import Argument
+from .statement import ClassStatement
 
 
-def is_doubtful(declaration: Declaration) -> bool:
+def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
     """Whether a rule may refuse what it says: a value that instances cannot share, a specifier that declares nothing."""
-    if declaration.unannotated:
+    if any(_declares_nothing(name, value, statement) for name, value in statement.namespace.items()):
         return True
     if not isinstance(declaration, ModuleDecl):
         return False
     return any(value.contains or value.mutable for value in _values(declaration))
+
+
+def _declares_nothing(name: str, value: object, statement: ClassStatement) -> bool:
+    """Whether a specifier is assigned to a name without an annotation."""
+    call = None if name in statement.annotations else recorded_call(value)
+    return call is not None and call.name in language.SPECIFIERS
 
 
 def _values(declaration: ModuleDecl) -> Iterator[Value]:

@@ -28,7 +28,6 @@ from ..model import (
 from ..model.class_body import SUBMODULE_KEYWORDS
 from ..model.diagnostics import DeclarationError
 from ..read.dimensions import parse
-from .annotations import AnnotationWalk
 from .statement import ClassStatement
 from .values import value_of
 
@@ -69,20 +68,6 @@ def _by_method(call: SpecifierCall, method: str) -> SpecifierCall:
         for argument in call.arguments
     )
     return replace(call, arguments=arguments)
-
-
-def unannotated(statement: ClassStatement) -> Iterator[tuple[str, str]]:
-    """The names of the class body that are given a specifier without being fields, each with what is called."""
-    for name, given in statement.namespace.items():
-        call = recorded_call(given)
-        if call is not None and call.name in language.SPECIFIERS and _is_no_field(name, statement):
-            yield name, call.name
-
-
-def _is_no_field(name: str, statement: ClassStatement) -> bool:
-    if name not in statement.annotations:
-        return True
-    return AnnotationWalk(statement).expr(statement.annotations[name]).name == "typing.ClassVar"
 
 
 def virtual_source(name: str, given: object, statement: ClassStatement) -> MethodSource | None:

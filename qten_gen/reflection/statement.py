@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..model import Declaration
 
@@ -24,6 +24,8 @@ class ClassStatement:
     bases: tuple[type, ...]
     parents: tuple[tuple[str, Declaration], ...]
     """The declared classes among its ancestors in MRO order, each with its qualified name."""
+    mixins: tuple[tuple[type, bool], ...]
+    """The classes among its ancestors that declare nothing, each with whether it stands before the first declared base."""
     flags: frozenset[str]
     """The class flags that are on, and unknown ones, which a rule reports."""
     words: Mapping[str, object]
@@ -40,6 +42,8 @@ class ClassStatement:
     """Whether a qualified name that cannot be looked up yet is a TensorClass."""
     classes: dict[str, type]
     """The TensorClasses in the annotations, by qualified name. It is filled while the annotations are read."""
+    declared: set[str] = field(default_factory=set)
+    """The qualified names of all TensorClasses in the annotations, also of those that do not exist yet. Filled likewise."""
 
     @property
     def is_visible_to_itself(self) -> bool:

@@ -44,6 +44,7 @@ from . import (
     static_in_tensor_only,
     syntax_error,
     undecodable_file,
+    unfit_default,
     unimportable_file,
     unimported_handler,
     unknown_condition,
@@ -56,6 +57,7 @@ from . import (
     unreadable_shape,
     unrelated_result,
     unresolved_base,
+    unslotted_base,
     unsupported_type,
     unused_migration,
     wrong_initializer,
@@ -63,6 +65,7 @@ from . import (
 )
 from .context import Project as Project
 from .context import RuleContext
+from .context import RunningStatement as RunningStatement
 
 
 class Rule(Protocol):
@@ -94,15 +97,18 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     foreign_decorator,
     conditional_field,
     unknown_flag,
+    inconsistent_bases,
     incompatible_flags,
     frozen_mismatch,
     slots_conflict,
+    unslotted_base,
     missing_annotation,
     field_after_default,
     reserved_name,
     colliding_name,
     private_name,
     mutable_default,
+    unfit_default,
     unknown_type,
     unsupported_type,
     static_in_tensor_only,
@@ -140,7 +146,6 @@ RAISED_ELSEWHERE: tuple[Rule, ...] = (
     foreign_output,
     unknown_setting,
     unresolved_base,
-    inconsistent_bases,
 )
 """Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""
 
@@ -163,9 +168,18 @@ def check(file: FileDecl, project: Project | None = None) -> tuple[Diagnostic, .
     return tuple(replace(item, path=file.source.path) for item in found)
 
 
-def check_declaration(declaration: Declaration, project: Project | None = None) -> tuple[Diagnostic, ...]:
-    """Check a declaration that was read from a class statement. `project` contains its ancestors."""
-    return tuple(_diagnostics(RuleContext(declaration, project=project or Project())))
+def check_declaration(
+    declaration: Declaration, project: Project | None = None, statement: RunningStatement | None = None
+) -> tuple[Diagnostic, ...]:
+    """Check a declaration that was read from a class statement.
+
+    Args:
+        declaration: What was read.
+        project: Its ancestors, and the names of the TensorClasses in its annotations.
+        statement: What the statement says beside the declaration.
+    """
+    context = RuleContext(declaration, project=project or Project(), statement=statement or RunningStatement())
+    return tuple(_diagnostics(context))
 
 
 def _diagnostics(context: RuleContext) -> Iterator[Diagnostic]:

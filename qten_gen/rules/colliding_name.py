@@ -44,6 +44,10 @@ class Batch(TensorClass):
 """
 
 
+_ABC_IMPL = "_abc_impl"
+"""What every class with abstract methods has, also a mixin."""
+
+
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     fields = {field.name: field for field in declaration.fields if not isinstance(field, VirtualDecl)}
@@ -51,11 +55,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if method.name in fields:
             message = f"{method.name} is both a field and a method of {declaration.name}"
             yield Diagnostic(KIND, message, method.place / "name", "rename one of them")
-    private = PRIVATE_NAMES | {storage(name) for name in fields} | {"batch_size"}
-    for method in declaration.methods:
-        if isinstance(declaration, TensorClassDecl) and method.name in private:
-            message = f"generated code uses the name {method.name}"
-            yield Diagnostic(KIND, message, method.place / "name", "rename the method")
+    if isinstance(declaration, TensorClassDecl):
+        yield from _private(declaration, context)
     own = {field.name: field for field in context.fields}
     for parent in context.project.ancestors(declaration):
         for method in parent.methods:
@@ -64,3 +65,25 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 yield Diagnostic(
                     KIND, f"{method.name} is a method of the base {parent.name}", place, "rename the field"
                 )
+
+
+def _private(declaration: TensorClassDecl, context: RuleContext) -> Iterator[Diagnostic]:
+    """Names of a TensorClass and of its mixins that generated code uses, and fields that a mixin would hide."""
+    names = {field.name for field in declaration.fields}
+    private = (PRIVATE_NAMES | {storage(name) for name in names}) - {_ABC_IMPL}
+    for method in declaration.methods:
+        if method.name in private or method.name == "batch_size":
+            message = f"generated code uses the name {method.name}"
+            yield Diagnostic(KIND, message, method.place / "name", "rename the method")
+    for name in context.attributes:
+        if name in private:
+            message = f"generated code uses the name {name}"
+            yield Diagnostic(KIND, message, context.name_place, "rename the attribute")
+    for mixin in context.mixins:
+        for name in sorted(mixin.names & private):
+            message = f"{mixin.name} defines {name}, a name that generated code uses for {declaration.name}"
+            yield Diagnostic(KIND, message, context.name_place, f"rename it in {mixin.name}")
+        for name in sorted(mixin.names & names - mixin.abstract) if mixin.is_first else ():
+            message = f"{name} is both a field of {declaration.name} and an attribute of {mixin.name}, which would hide the field"
+            help = f"rename one of them, or write {mixin.name} behind TensorClass, so that the field replaces the attribute"
+            yield Diagnostic(KIND, message, context.name_place, help)

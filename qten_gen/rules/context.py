@@ -12,6 +12,7 @@ from ..model import (
     FieldDecl,
     FieldSource,
     FileDecl,
+    Mixin,
     ModuleDecl,
     ModuleField,
     NodePath,
@@ -19,19 +20,32 @@ from ..model import (
     TensorClassDecl,
     declares,
 )
+from .mixins import mixins_of
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """The declarations of a run by qualified name, and in `unimported` the paths of the files that no other file imports."""
+    """What a rule knows beside the declaration that it checks."""
 
     declarations: Mapping[str, Declaration] = field(default_factory=dict)
+    """The declarations of the run by qualified name. For a class statement, those of its ancestors."""
     unimported: Collection[str] = ()
+    """The paths of the files that no other file imports."""
+    nested: Collection[str] = ()
+    """For a class statement: the qualified names of the TensorClasses in its annotations, whose declarations are not needed."""
+    classes: Mapping[str, ClassSource] = field(default_factory=dict)
+    """The class statements of the run by qualified name, declarations or not."""
 
     @classmethod
     def of(cls, files: Sequence[FileDecl], unimported: Collection[str] = ()) -> Project:
         """The project that consists of these files."""
-        return cls({d.qualified: d for file in files for d in file.declarations}, unimported)
+        declarations = {d.qualified: d for file in files for d in file.declarations}
+        classes = {f"{file.source.module}.{c.name}": c for file in files for c in file.source.classes}
+        return cls(declarations, unimported, classes=classes)
+
+    def is_tensorclass(self, name: str) -> bool:
+        """Whether a qualified name is a TensorClass."""
+        return name in self.nested or isinstance(self.declarations.get(name), TensorClassDecl)
 
     def parents(self, declaration: Declaration) -> Iterator[Declaration]:
         """The declared bases."""
@@ -52,6 +66,17 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
+class RunningStatement:
+    """What a class statement at run time says beside its declaration; the text of a file says it in `ClassSource`."""
+
+    fields: tuple[FieldSource, ...] = ()
+    """Its fields, without places, and names without an annotation that a specifier is assigned to."""
+    attributes: tuple[str, ...] = ()
+    """The other names that its body binds, functions left out."""
+    mixins: tuple[Mixin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RuleContext:
     """A declaration to check. `source` and `file` are None if it was read from a class statement at run time."""
 
@@ -59,6 +84,25 @@ class RuleContext:
     source: ClassSource | None = None
     file: SourceFile | None = None
     project: Project = Project()
+    statement: RunningStatement = RunningStatement()
+    """What is known of a class statement at run time, when there is no `source`."""
+
+    @property
+    def field_sources(self) -> tuple[FieldSource, ...]:
+        """What the class body says about its fields; names without an annotation are among them if they have a specifier."""
+        return self.statement.fields if self.source is None else self.source.fields
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names that the class body binds beside fields and methods."""
+        return self.statement.attributes if self.source is None else self.source.attributes
+
+    @property
+    def mixins(self) -> tuple[Mixin, ...]:
+        """The bases that declare nothing, and their ancestors."""
+        if self.source is None:
+            return self.statement.mixins
+        return tuple(mixins_of(self.declaration, self.project.classes))
 
     @property
     def name_place(self) -> NodePath:

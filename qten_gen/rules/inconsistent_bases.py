@@ -6,7 +6,10 @@ protocol, but cannot be one itself. With a dataclass as a base, the class statem
 would not set the fields of the dataclass.
 """
 
-from ..model.diagnostics import INCONSISTENT_BASES
+from collections.abc import Iterator
+
+from ..model.diagnostics import INCONSISTENT_BASES, Diagnostic
+from .context import RuleContext
 
 KIND = INCONSISTENT_BASES
 
@@ -32,3 +35,14 @@ class Cell(TensorClass, Module):
       ^^^^
     hidden: Tensor
 """
+
+
+def check(context: RuleContext) -> Iterator[Diagnostic]:
+    """For class statements at run time. `link` reports the bases in text, and Python itself what has no order."""
+    for mixin in context.statement.mixins:
+        if "__dataclass_fields__" in mixin.names or "__attrs_attrs__" in mixin.names:
+            message = (
+                f"{context.declaration.name} derives from the dataclass {mixin.name}, which a declaration cannot do"
+            )
+            help = f"remove {mixin.name} from its bases, or declare a field of that type"
+            yield Diagnostic(KIND, message, context.name_place, help)

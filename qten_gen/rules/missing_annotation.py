@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import NO_PATH, NodePath, language
+from ..model import language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext, name_of
 
@@ -45,17 +45,8 @@ _TYPES = {
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
-    if context.source is None:
-        for name, specifier in context.declaration.unannotated:
-            yield Diagnostic(KIND, *_words(name, specifier))
-        return
-    for field in context.source.fields:
-        if field.annotation is None and field.specifier is not None:
-            message, place, help = _words(field.name, field.specifier.name, name_of(field))
-            yield Diagnostic(KIND, message, place, help)
-
-
-def _words(name: str, specifier: str, place: NodePath = NO_PATH) -> tuple[str, NodePath, str]:
-    called = specifier.rpartition(".")[2]
-    help = f"write {name}: {_TYPES.get(specifier, 'its type')} = {called}(...)"
-    return f"the field {name} has no annotation", place, help
+    for field in context.field_sources:
+        if field.annotation is None and field.specifier is not None and field.specifier.name != language.VIRTUAL:
+            called = field.specifier.name.rpartition(".")[2]
+            help = f"write {field.name}: {_TYPES.get(field.specifier.name, 'its type')} = {called}(...)"
+            yield Diagnostic(KIND, f"the field {field.name} has no annotation", name_of(field), help)

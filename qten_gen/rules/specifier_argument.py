@@ -50,16 +50,14 @@ _SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cast", "init"}
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
-    if context.source is None:
-        return
-    for field in context.source.fields:
+    for field in context.field_sources:
         if field.specifier is not None:
             yield from _findings(field.specifier)
             for argument in field.specifier.nested:
                 if isinstance(argument.value, SpecifierCall):
                     yield from _findings(argument.value)
                     yield from _of_nested(argument.value)
-    for method in context.source.methods:
+    for method in context.source.methods if context.source is not None else ():
         if method.specifier is not None:
             yield from _findings(method.specifier)
 

@@ -9,9 +9,10 @@ The containers `dict[str, Tensor]` and `list[Tensor]` are supported.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from ..model import FieldDecl, FieldKind, TensorClassDecl, TypeExpr, language
+from ..model import FieldDecl, FieldKind, TypeExpr, language
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import is_tensor, members_of
 from .context import RuleContext
@@ -75,6 +76,11 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
         return "allows several classes", "declare a field for each class, with None as its default"
     if any(member.name == language.TENSORCLASS for member in present):
         return "is TensorClass itself", "write the class of the stored objects"
+    if any(_is_of_tensordict(member) for member in present):
+        help = "declare a TensorClass with its entries as fields, whose from_tensordict converts, or write dict[str, Tensor]"
+        return "is a class of tensordict", help
+    if any(member.name in _OTHER_BATCHES for member in present):
+        return "holds tensors that a static field does not move or index", "write Tensor, or declare a TensorClass"
     if any(member.name == "dataclasses.InitVar" for member in present):
         return "is InitVar, which only dataclasses support", "write a class method that computes the fields"
     if any(member.name == "typing.Self" for member in present):
@@ -91,11 +97,22 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
     return None
 
 
+_OTHER_BATCHES = frozenset(
+    {"qten_gen.LazyStack", "qten_gen.LabelledTensor", "torch.nn.utils.rnn.PackedSequence", language.TENSORCLASS}
+)
+"""Classes whose objects hold tensors, and that no kind of field is for."""
+
+_OF_TENSORDICT = re.compile(r"tensordict\.(?:.*\.)?(?:\w*TensorDict|TensorDictBase|TensorCollection|NonTensor\w+)")
+
+
+def _is_of_tensordict(type: TypeExpr) -> bool:
+    """Whether the type is a container of tensordict, by its public name or that of the module that defines it."""
+    return _OF_TENSORDICT.fullmatch(type.name) is not None
+
+
 def _is_tensorclass(type: TypeExpr, context: RuleContext) -> bool:
     own = context.declaration
-    return type.name == f"{own.module}.{own.name}" or isinstance(
-        context.project.declarations.get(type.name), TensorClassDecl
-    )
+    return type.name == f"{own.module}.{own.name}" or context.project.is_tensorclass(type.name)
 
 
 def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:
@@ -103,4 +120,11 @@ def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:
     if type.name in ("typing.Callable", "collections.abc.Callable", "builtins.type", "typing.Type"):
         return False
     arguments = [argument for argument in type.args if isinstance(argument, TypeExpr)]
-    return any(is_tensor(a) or _is_tensorclass(a, context) or _holds_tensors(a, context) for a in arguments)
+    return any(_is_batched(a, context) or _holds_tensors(a, context) for a in arguments)
+
+
+def _is_batched(type: TypeExpr, context: RuleContext) -> bool:
+    """Whether objects of the type are tensors, or hold tensors."""
+    if is_tensor(type) or type.name in _OTHER_BATCHES or _is_of_tensordict(type):
+        return True
+    return _is_tensorclass(type, context)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import TensorClassDecl, language
+from ..model import NodePath, TensorClassDecl, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -39,17 +39,23 @@ class Batch(TensorClass):
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
-    if context.source is None or not isinstance(context.declaration, TensorClassDecl):
+    if not isinstance(context.declaration, TensorClassDecl):
         return
     name = context.declaration.name
-    for field in context.source.fields:
-        if field.specifier is not None and field.specifier.name != language.FIELD:
+    for field in context.field_sources:
+        if field.specifier is not None and field.specifier.name == language.VIRTUAL:
+            yield _virtual(name, field.place)
+        elif field.specifier is not None and field.specifier.name != language.FIELD:
             called = field.specifier.name.rpartition(".")[2]
             help = f"use field(default=...) or field(default_factory=...), or derive {name} from Module"
             yield Diagnostic(
                 KIND, f"{called}(...) belongs to a Module, but {name} is a TensorClass", field.specifier.place, help
             )
-    for method in context.source.methods:
+    for method in context.source.methods if context.source is not None else ():
         if language.VIRTUAL in method.decorators:
             place = method.place / "decorators" / method.decorators.index(language.VIRTUAL) / "decorator"
-            yield Diagnostic(KIND, f"@virtual belongs to a Module, but {name} is a TensorClass", place, "use @property")
+            yield _virtual(name, place)
+
+
+def _virtual(name: str, place: NodePath) -> Diagnostic:
+    return Diagnostic(KIND, f"@virtual belongs to a Module, but {name} is a TensorClass", place, "use @property")

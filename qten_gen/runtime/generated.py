@@ -74,8 +74,10 @@ from .tensorclass.fields.per_item import part_items as part_items
 from .tensorclass.fields.per_item import per_item as per_item
 from .tensorclass.fields.per_item import put_items as put_items
 from .tensorclass.fields.per_item import rearrange_items as rearrange_items
+from .tensorclass.fields.static import PLAIN as PLAIN
 from .tensorclass.fields.static import cast_static as cast
 from .tensorclass.fields.static import same as same
+from .tensorclass.fields.static import static as static
 from .tensorclass.fields.tensor import checked_tensor as checked_tensor
 from .tensorclass.fields.tensor import number as number
 from .tensorclass.fields.tensor import tensor as tensor
@@ -91,6 +93,7 @@ __all__ = [
     "INT",
     "INTEGER",
     "NUM",
+    "PLAIN",
     "REAL",
     "UINT",
     "BatchSize",
@@ -153,6 +156,7 @@ __all__ = [
     "same_tensors",
     "set_attributes",
     "shaped",
+    "static",
     "tensor",
     "tensor_dict",
     "tensor_list",

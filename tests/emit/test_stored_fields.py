@@ -69,10 +69,10 @@ def test_a_tensor_that_may_be_none() -> None:
 
 
 def test_a_number_is_stored_like_a_tensor() -> None:
-    number = lines(FieldDecl("x", FieldKind.NUMBER))
+    number = lines(FieldDecl("x", FieldKind.NUMBER, cast="float"))
     assert asdict(number) == asdict(lines(TENSOR)) | {
-        "fit": '_rt.number(self, "x", x, batch_size, device)',
-        "set": '_rt.number(self, "x", value, self._batch_size, self._device)',
+        "fit": '_rt.number(self, "x", x, batch_size, device, "float")',
+        "set": '_rt.number(self, "x", value, self._batch_size, self._device, "float")',
         "set_checked": "",
     }
 
@@ -171,9 +171,9 @@ def test_a_nested_tensorclass() -> None:
 
 def test_a_static_value() -> None:
     assert lines(FieldDecl("x", FieldKind.STATIC)) == Lines(
-        fit_if="",
-        fit="",
-        set="value",
+        fit_if="type(x) not in _rt.PLAIN",
+        fit='_rt.static(self, "x", x)',
+        set='_rt.static(self, "x", value)',
         map="self._x",
         map_with="self._x",
         rearrange="self._x",

@@ -73,7 +73,7 @@ def test_flags_decide_what_becomes_of_a_number() -> None:
     kept = classify("x", FLOAT, frozenset({"nocast"}), is_declared)
     converted = classify("x", FLOAT, frozenset({"autocast"}), is_declared)
 
-    assert (stored.kind, stored.cast) == (FieldKind.NUMBER, None)
+    assert (stored.kind, stored.cast) == (FieldKind.NUMBER, "float")
     assert (kept.kind, kept.cast) == (FieldKind.STATIC, None)
     assert (converted.kind, converted.cast) == (FieldKind.STATIC, "float")
 

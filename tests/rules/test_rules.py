@@ -71,6 +71,7 @@ def test_every_rule_file_is_registered() -> None:
         "context",
         "cases",
         "documentation",
+        "mixins",
         "reserved",
         "ties",
     }

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass
+from dataclasses import Field as DataclassField
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Never, TypeVar, cast, overload
 
 import torch
 from torch import Tensor, nn
 
 from ...common import language
-from ...common.specifier_records import RecordedCall
+from ...common.specifier_records import DATACLASS_FIELD_DEFAULTS, RecordedCall
 from .containers import ModuleDict, ModuleList
 
 T = TypeVar("T")
@@ -47,14 +48,33 @@ class Field(NamedTuple):
     default: object = MISSING
     default_factory: Callable[[], object] | None = None
     kw_only: bool = False
+    unknown: tuple[tuple[str, object], ...] = ()
+    """Arguments of `dataclasses.field` that `field` does not take, which a rule reports."""
 
     def __specifier_call__(self) -> RecordedCall:
-        kwargs: dict[str, object] = {"kw_only": self.kw_only}
+        kwargs: dict[str, object] = {"kw_only": self.kw_only, **dict(self.unknown)}
         if self.default_factory is not None:
             kwargs["default_factory"] = self.default_factory
         elif self.default is not MISSING:
             kwargs["default"] = self.default
         return RecordedCall(language.FIELD, kwargs=kwargs)
+
+
+def with_own_fields(namespace: dict[str, object]) -> dict[str, object]:
+    """A class namespace in which `dataclasses.field(...)` is `field(...)`."""
+    given = {name: value for name, value in namespace.items() if type(value) is DataclassField}
+    return {**namespace, **{name: _own_field(value) for name, value in given.items()}} if given else namespace
+
+
+def _own_field(given: DataclassField[object]) -> Field:
+    """The record of a `dataclasses.field(...)`."""
+    factory = None if given.default_factory is MISSING else given.default_factory
+    unknown = [
+        (name, value)
+        for name, usual in DATACLASS_FIELD_DEFAULTS.items()
+        if name and (value := getattr(given, name)) != usual and (usual is not None or value is False or value)
+    ]
+    return Field(given.default, factory, given.kw_only is True, tuple(unknown))
 
 
 class Parameter(NamedTuple):

@@ -6,7 +6,6 @@ all generated loads only the part that compares declarations with them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from ...model import ModuleDecl as ModuleDecl
     from ...model import TensorClassDecl as TensorClassDecl
     from ...reflection import ClassStatement as ClassStatement
+    from ...rules.context import Project, RunningStatement
 
 
 def statement_class() -> type[ClassStatement]:
@@ -45,18 +45,11 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
     return read_module(statement)
 
 
-def refuse_doubtful(declaration: Declaration, parents: Mapping[str, Declaration]) -> None:
-    """Check by the rules what a class statement holds that the command cannot see; `parents` are its declared ancestors by name.
-
-    Raises:
-        DeclarationError: the declaration breaks a rule; the message lists all findings.
-    """
+def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
+    """Whether a class statement holds what the command cannot see, so that it is checked although generated code is fresh."""
     from ...reflection import is_doubtful
 
-    if is_doubtful(declaration):
-        from ...generate.in_memory import refuse_mistakes
-
-        refuse_mistakes(declaration, parents)
+    return is_doubtful(declaration, statement)
 
 
 def fingerprint(declaration: Declaration) -> str:
@@ -73,22 +66,42 @@ def is_written_as(value: object, text: str) -> bool:
     return written_as(value, text)
 
 
-def render(declaration: Declaration, parents: Mapping[str, Declaration]) -> str:
-    """The generated Python of one class; `parents` are its declared ancestors by qualified name.
+def render(declaration: Declaration, statement: ClassStatement) -> str:
+    """The generated Python of the class that a statement declares.
 
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
     from ...generate.in_memory import render
 
-    return render(declaration, parents)
+    return render(declaration, *_known(statement))
 
 
-def is_tensorclass(name: str, texts: Mapping[str, str]) -> bool:
+def refuse(declaration: Declaration, statement: ClassStatement) -> None:
+    """Check the declaration of a statement, as `render` does.
+
+    Raises:
+        DeclarationError: the declaration breaks a rule; the message lists all findings.
+    """
+    from ...generate.in_memory import refuse
+
+    refuse(declaration, *_known(statement))
+
+
+def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
+    """What the rules know of a statement beside its declaration."""
+    from ...reflection import attributes, field_sources, mixins
+    from ...rules.context import Project, RunningStatement
+
+    project = Project(dict(statement.parents), nested=statement.declared)
+    return project, RunningStatement(field_sources(statement), attributes(statement), mixins(statement))
+
+
+def is_tensorclass(name: str, module: str, path: str, text: str) -> bool:
     """Whether a qualified name is a TensorClass, from the text of the module that defines it; nothing is imported.
 
-    `texts` has the text of modules that are not to be looked for.
+    `text` is that of `module`, which runs; it is empty where nobody knows it.
     """
-    from ...generate.in_memory import is_tensorclass
+    from ...generate.in_memory import OwnText, is_tensorclass
 
-    return is_tensorclass(name, texts)
+    return is_tensorclass(name, OwnText(module, path, text) if text else None)

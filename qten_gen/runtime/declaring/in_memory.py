@@ -18,7 +18,7 @@ from .class_scope import Scope
 from .freshness import GeneratedClass, NoGeneratedClass
 
 if TYPE_CHECKING:
-    from .generator import Declaration
+    from .generator import ClassStatement, Declaration
 
 JIT_VARIABLE = "QTEN_GEN_JIT"
 """Environment variable: `on` (the default) builds missing and stale classes in memory, `off` makes them an error."""
@@ -33,16 +33,16 @@ class NotGeneratedError(ImportError):
 
 
 def build(
-    declaration: Declaration, parents: tuple[tuple[str, Declaration], ...], missing: NoGeneratedClass, scope: Scope
+    declaration: Declaration, statement: ClassStatement, missing: NoGeneratedClass, scope: Scope
 ) -> GeneratedClass:
-    """Render the class, compile it and execute it in a module of its own. `parents` are its declared ancestors by name.
+    """Render the class that a statement declares, compile it and execute it in a module of its own.
 
     Raises:
         NotGeneratedError: building in memory is switched off.
         DeclarationError: the declaration breaks a rule.
     """
     _allow(declaration, missing, scope)
-    text = generator.render(declaration, dict(parents))
+    text = generator.render(declaration, statement)
     compiled = _compiled(f"{declaration.module}.{declaration.name}", text)
     module = loading.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     module.__file__ = compiled.code.co_filename
@@ -85,7 +85,7 @@ def nested_in_source(module: str, scope: Scope) -> Callable[[str], bool]:
     That of the statement's own module is the text around it: a script, a notebook's cell or a plugin cannot be found by name.
     """
     real = loading.real_name(module)
-    return lambda name: generator.is_tensorclass(loading.real_qualified(name), {real: scope.text})
+    return lambda name: generator.is_tensorclass(loading.real_qualified(name), real, scope.filename, scope.text)
 
 
 def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> None:

@@ -54,13 +54,14 @@ class DeclarationMeta(DeclaredClass):
 
         # Which generated class belongs to it? A stale or missing one is built in memory.
         if isinstance(found, GeneratedClass):
-            generator.refuse_doubtful(declaration, dict(statement.parents))
+            if mcls._is_doubtful(statement, declaration):
+                generator.refuse(declaration, statement)
             found = freshness.compare(found, declaration, values)
         if not isinstance(found, GeneratedClass):
             in_source = in_memory.nested_in_source(module, scope)
             statement = dataclasses.replace(statement, is_declared_elsewhere=in_source)
             declaration = mcls._read_declaration(statement)
-            found = in_memory.build(declaration, statement.parents, found, scope)
+            found = in_memory.build(declaration, statement, found, scope)
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
         for field in (*own_values.defaults, *own_values.specifiers, *own_values.bare):
@@ -106,6 +107,11 @@ class DeclarationMeta(DeclaredClass):
     def _read_declaration(statement: ClassStatement) -> Declaration:
         """What the statement declares."""
         raise NotImplementedError
+
+    @staticmethod
+    def _is_doubtful(statement: ClassStatement, declaration: Declaration) -> bool:
+        """Whether a class with fresh generated code has to be checked again, for what the command may not have seen."""
+        return generator.is_doubtful(declaration, statement)
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], declaration: Declaration) -> None:

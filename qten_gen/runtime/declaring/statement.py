@@ -9,6 +9,7 @@ from ...common import language
 from . import generator
 from .class_scope import Scope, annotations_of
 from .declared_class import DeclaredClass, declared_bases
+from .fields import with_own_fields
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration
@@ -32,15 +33,17 @@ def describe(
         name=name,
         module=str(namespace["__module__"]),
         qualname=str(namespace["__qualname__"]),
-        namespace=namespace,
+        namespace=with_own_fields(namespace),
         annotations=annotations_of(namespace),
         bases=bases,
         parents=_parents(bases),
+        mixins=_mixins(bases),
         flags=_flags(namespace, {name: on for name, on in keywords.items() if name not in options}),
         words={name: keywords[name] for name in options if name in keywords},
         resolve=scope.resolve,
         is_declaration=_is_nestable,
         classes={},
+        declared=set(),
         import_of=scope.import_of,
         defines=scope.defines,
         is_declared_elsewhere=is_declared_elsewhere,
@@ -66,6 +69,22 @@ def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> f
         given.update(dict.fromkeys(getattr(base, "flags", ()), True))
     known = language.FLAGS
     return frozenset(flag for flag, on in given.items() if on or flag not in known)
+
+
+def _mixins(bases: tuple[type, ...]) -> tuple[tuple[type, bool], ...]:
+    """The ancestors that are neither declared nor of a library that declarations build on, nearest first."""
+    found: dict[type, bool] = {}
+    is_first = True
+    for base in bases:
+        is_first = is_first and not isinstance(base, DeclaredClass)
+        for ancestor in base.__mro__:
+            if not isinstance(ancestor, DeclaredClass) and ancestor.__module__.partition(".")[0] not in _LIBRARIES:
+                found.setdefault(ancestor, is_first and base is not object)
+    return tuple((cls, first) for cls, first in found.items() if "_fingerprint" not in vars(cls))
+
+
+_LIBRARIES = ("abc", "builtins", "qten_gen", "torch", "typing", "typing_extensions")
+"""Packages whose classes are no mixins."""
 
 
 def _parents(bases: tuple[type, ...]) -> tuple[tuple[str, Declaration], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING, cast, dataclass_transform
 
 from torch import nn
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from ..declaring.generator import ClassStatement, Declaration, ModuleDecl
 
 
-@dataclass_transform(field_specifiers=(field, param, buffer, submodule, virtual), eq_default=False)
+@dataclass_transform(field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual), eq_default=False)
 class ModuleMeta(DeclarationMeta):
     """Metaclass of Module."""
 

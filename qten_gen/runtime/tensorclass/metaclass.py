@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from abc import update_abstractmethods
+from dataclasses import field as dataclass_field
 from functools import partial
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
-from ...common.naming import storage
+from ...common.naming import PRIVATE_NAMES, storage
 from ..declaring import generator
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
-from . import protocols
+from . import guarded_attributes, protocols
 from .core.stored import Stored
 from .fields.annotated_shapes import shapes_of
 from .methods import keys
@@ -28,7 +30,7 @@ _DEFAULTS = ("_index_put", "_join", "_leaves", "_rearrange", "_split")
 """Primitives of `Stored` that serve the usual classes, so that nothing is generated for these."""
 
 
-@dataclass_transform(field_specifiers=(field,), eq_default=False)
+@dataclass_transform(field_specifiers=(field, dataclass_field), eq_default=False)
 class TensorClassMeta(DeclarationMeta):
     """Metaclass of TensorClass."""
 
@@ -65,6 +67,14 @@ class TensorClassMeta(DeclarationMeta):
         return generator.read_tensorclass(statement)
 
     @staticmethod
+    def _is_doubtful(statement: ClassStatement, declaration: Declaration) -> bool:
+        if DeclarationMeta._is_doubtful(statement, declaration):
+            return True
+        names = {f.name for f in declaration.fields}
+        used = PRIVATE_NAMES.union(names, map(storage, names), {"__dataclass_fields__", "__attrs_attrs__"})
+        return any("__dict__" in vars(cls) or not used.isdisjoint(vars(cls)) for cls, _ in statement.mixins)
+
+    @staticmethod
     def _prepare_namespace(namespace: dict[str, object], declaration: Declaration) -> None:
         if "open" in cast("TensorClassDecl", declaration).flags:
             return
@@ -84,12 +94,15 @@ class TensorClassMeta(DeclarationMeta):
         annotations = {f.name: f.type.text for f in declaration.fields}
         # Not declared on the metaclass: checkers make both for the classes themselves.
         type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))
+        type.__setattr__(cls, "__dataclass_params__", protocols.DataclassParams(declaration.frozen))
         positional = tuple(f.name for f in declaration.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
         init = next(vars(base)["__init__"] for base in cls.__mro__ if "_fingerprint" in vars(base))
         type.__setattr__(cls, "__generated_init__", staticmethod(init))
         _let_fields_be_deleted(cls)
+        _implement_abstract(cls, declaration)
+        guarded_attributes.install(cls, {*_SLOTS, *Stored.__slots__, *(storage(f.name) for f in declaration.fields)})
         _gather_slots(cls, declaration)
         _gather_defaults(cls)
         cls._register()
@@ -109,6 +122,19 @@ def _let_fields_be_deleted(cls: type) -> None:
     for name, found in [*vars(generated).items()]:
         if isinstance(found, property) and found.fdel is None:
             setattr(generated, name, found.deleter(partial(keys.delete, name=name)))
+
+
+def _implement_abstract(cls: type, declaration: TensorClassDecl) -> None:
+    """Put the properties of fields before abstract ones that mixins ask for: those of a protocol, or of an ABC.
+
+    A mixin that stands before TensorClass hides what is generated. The rules refuse other attributes there.
+    """
+    generated = [base for base in cls.__mro__ if "_fingerprint" in vars(base)]
+    for name in (f.name for f in declaration.fields):
+        first = next(base for base in cls.__mro__ if name in vars(base))
+        if first not in generated and first is not cls:
+            type.__setattr__(cls, name, next(vars(base)[name] for base in generated if name in vars(base)))
+    update_abstractmethods(cls)
 
 
 def _gather_slots(cls: type, declaration: TensorClassDecl) -> None:

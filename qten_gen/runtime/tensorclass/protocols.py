@@ -26,6 +26,22 @@ def dataclass_fields(
     return made
 
 
+@dataclasses.dataclass(frozen=True)
+class DataclassParams:
+    """A `__dataclass_params__`, which `pprint` and others read: no method of a TensorClass was written by `dataclass`."""
+
+    frozen: bool
+    init: bool = False
+    repr: bool = False
+    eq: bool = False
+    order: bool = False
+    unsafe_hash: bool = False
+    match_args: bool = False
+    kw_only: bool = False
+    slots: bool = False
+    weakref_slot: bool = False
+
+
 def _field(name: str, type_: object, default: Default | None) -> dataclasses.Field[object]:
     """The `dataclasses.Field` for one field; `dataclasses.field` itself leaves out name, type and kind."""
     made: dataclasses.Field[object]

@@ -48,6 +48,23 @@ def tensors_of(value: object) -> list[Tensor]:
     return [] if value is None else value if isinstance(value, list) else [cast(Tensor, value)]
 
 
+def leaf_pairs(self: Stored, other: Stored) -> list[tuple[Tensor, Tensor]]:
+    """The tensors of two objects of a class side by side, in the order of `_leaves`; those of a dict by their keys.
+
+    Raises:
+        TypeError: a field is None in one of them.
+        ValueError: the keys or the number of tensors in a field differ.
+    """
+    found: list[tuple[Tensor, Tensor]] = []
+
+    def note(left: Tensor, right: Tensor) -> Tensor:
+        found.append((left, right))
+        return left
+
+    self._zip(note, other)
+    return found
+
+
 def unbatched_leaves(self: Stored) -> list[tuple[str, Tensor]]:
     """The tensors that the batch does not carry, each with its field as `Batch.table`; those of nested objects included."""
     found: list[tuple[str, Tensor]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Size
@@ -14,7 +14,7 @@ from .containers import tensor_dict, tensor_list
 from .nested import nested
 from .per_item import per_item
 from .static import cast_static
-from .tensor import number, tensor
+from .tensor import NumberKind, number, tensor
 from .unbatched import unbatched
 
 if TYPE_CHECKING:
@@ -49,5 +49,6 @@ def as_declared(
         return shaped(self, name, value, batch_size, device)
     if declared.unbatched:
         return unbatched(self, name, value, device)
-    convert = number if declared.kind.value == "number" else tensor
-    return convert(self, name, value, batch_size, device)
+    if declared.kind.value == "number":
+        return number(self, name, value, batch_size, device, cast("NumberKind", declared.cast))
+    return tensor(self, name, value, batch_size, device)

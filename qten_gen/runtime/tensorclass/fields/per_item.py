@@ -6,6 +6,7 @@ tensors of an object rearranges these positions with the same call, and nothing 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
@@ -239,6 +240,11 @@ def per_item(self: Stored, name: str, value: object, batch_size: Size) -> PerIte
                 f"{label(self, name)}: expected values for batch size {list(batch_size)}, got {list(value.batch_size)}"
             )
         return value
+    library = sys.modules.get("tensordict")
+    if library is not None and isinstance(value, getattr(library, "NonTensorStack", ())):
+        value = cast(Any, value).tolist()
+    elif library is not None and isinstance(value, getattr(library, "NonTensorData", ())):
+        return PerItem([cast(Any, value).data] * batch_size.numel(), batch_size)
     return PerItem(_flat(self, name, value, batch_size), batch_size)
 
 

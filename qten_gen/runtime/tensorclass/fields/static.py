@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, Protocol, TypeVar, runtime_checkable
+import dataclasses
+import sys
+from collections.abc import Collection, Sequence
+from typing import Any, Final, Protocol, TypeVar, cast, runtime_checkable
+
+import torch
+from torch import Tensor
 
 from ..core.errors import describe, label
 from ..core.stored import Stored
 
 S = TypeVar("S")
+
+PLAIN: Final = frozenset({type(None), bool, int, float, complex, str, bytes, torch.device, torch.dtype, torch.Size})
+"""Types whose values hold no tensors, and which `==` compares. Generated code stores these without a call."""
+
+_DEPTH: Final = 4
+"""How many containers in one another are looked into for tensors."""
 
 
 @runtime_checkable
@@ -16,6 +27,82 @@ class SupportsAll(Protocol):
     """The result of comparing two arrays."""
 
     def all(self) -> object: ...
+
+
+def static(self: Stored, name: str, value: object) -> Any:  # of the type that the annotation says
+    """The value to store in a static field: any, but for tensors. A `NonTensorData` of tensordict gives what it holds.
+
+    Raises:
+        TypeError: the value is, or contains, a tensor or a batched object, which no operation would reach.
+        ValueError: it is a stack of tensordict whose values differ.
+    """
+    if type(value) in PLAIN:
+        return value
+    found = unwrapped(label(self, name), value)
+    carried = _carried(found, _DEPTH)
+    if carried is None:
+        return found
+    inside = "" if carried is found else f" that contains {describe(carried)}"
+    raise TypeError(
+        f"{label(self, name)}: expected one value for the whole batch, without tensors, got {describe(found)}{inside}; the field "
+        "is static by its annotation, and would not be indexed, moved or stacked. Annotate it with what it holds: Tensor, "
+        "dict[str, Tensor], list[Tensor], Unbatched[Tensor], PerItem or a TensorClass"
+    )
+
+
+def _carried(value: object, depth: int) -> object | None:
+    """The first tensor or batched object in a value: the value itself, or what a container holds; None without any."""
+    if isinstance(value, Tensor) or _has_batch_size(value):
+        return value
+    parts: Collection[object]
+    if isinstance(value, dict):
+        parts = value.values()
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        parts = value
+    else:
+        return None
+    if depth == 0 or PLAIN.issuperset(map(type, parts)):
+        return None
+    return next((found for part in parts if (found := _carried(part, depth - 1)) is not None), None)
+
+
+def _has_batch_size(value: object) -> bool:
+    """Whether a value is batched by itself: a TensorClass, a LazyStack, a PerItem, a TensorDict."""
+    return hasattr(type(value), "batch_size") and isinstance(getattr(value, "batch_size", None), torch.Size)
+
+
+def unwrapped(where: str, value: object) -> object:
+    """What a `NonTensorData` or `NonTensorStack` of tensordict holds; any other value as it is.
+
+    Raises:
+        ValueError: the values of a stack differ.
+    """
+    library = sys.modules.get("tensordict")
+    if library is None:
+        return value
+    if isinstance(value, getattr(library, "NonTensorStack", ())):
+        return shared_value(where, cast(Any, value).tolist())
+    return cast(Any, value).data if isinstance(value, getattr(library, "NonTensorData", ())) else value
+
+
+def shared_value(where: str, values: object) -> object:
+    """The one value that all items have, from nested lists of their values.
+
+    Raises:
+        ValueError: two of them differ, or there are none.
+    """
+    found: list[object] = [values]
+    while found and isinstance(found[0], list):
+        found = [value for part in found for value in cast("list[object]", part)]
+    if not found:
+        raise ValueError(f"{where}: expected a value, got a stack of none")
+    for value in found:
+        if not equal(found[0], value):
+            raise ValueError(
+                f"{where} is the same for a whole batch, but differs between the items of the TensorDict: "
+                f"{found[0]!r} and {value!r}"
+            )
+    return found[0]
 
 
 _CASTS: Final[dict[str, type]] = {"int": int, "float": float, "bool": bool, "complex": complex, "str": str}
@@ -26,6 +113,7 @@ def cast_static(self: Stored, name: str, to: str, value: object) -> Any:  # of t
     kind = _CASTS[to]
     if type(value) is kind:
         return value
+    value = unwrapped(label(self, name), value)
     try:
         found: object = kind(value)
         return found
@@ -34,14 +122,43 @@ def cast_static(self: Stored, name: str, to: str, value: object) -> Any:  # of t
 
 
 def equal(left: object, right: object) -> bool:
-    """Whether two static values are the same, arrays included."""
+    """Whether two static values are the same, also with arrays in them: arrays of one shape and dtype, NaN included."""
     if left is right:
         return True
+    if type(left) in PLAIN and type(right) in PLAIN:
+        return left == right or (left != left and right != right)
     try:
-        same: object = left == right
-        return bool(same.all() if isinstance(same, SupportsAll) else same)
+        return _equal(left, right)
     except (RuntimeError, ValueError, TypeError):
         return False
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """`equal` of values that are not plain. What `==` raises for some of them is for `equal` to catch."""
+    kind = type(left)
+    if _is_array(left) or _is_array(right):
+        alike = kind is type(right) and left.shape == right.shape and left.dtype == right.dtype
+        return alike and (_all(left == right) or _all((left == right) | ((left != left) & (right != right))))
+    if kind in (list, tuple) and kind is type(right):
+        return len(left) == len(right) and all(map(equal, left, right))
+    if kind is dict and type(right) is dict:
+        return left.keys() == right.keys() and all(equal(value, right[key]) for key, value in left.items())
+    try:
+        return _all(left == right)
+    except ValueError:
+        # The `==` that `dataclass` writes compares tuples, which refuses arrays.
+        if kind is not type(right) or not dataclasses.is_dataclass(kind):
+            raise
+        return all(equal(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(kind))
+
+
+def _is_array(value: object) -> bool:
+    """Whether a value has a shape with dimensions, as arrays have and the numbers of NumPy do not."""
+    return hasattr(value, "dtype") and bool(getattr(value, "shape", ()))
+
+
+def _all(same: object) -> bool:
+    return bool(same.all() if isinstance(same, SupportsAll) else same)
 
 
 def same(self: Stored, name: str, values: Sequence[S]) -> S:

@@ -5,7 +5,7 @@ Generated constructors and setters test the common case themselves. Operations o
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, Literal, cast
 
 import torch
 from torch import Size, Tensor
@@ -13,6 +13,9 @@ from torch import Size, Tensor
 from ..core.errors import describe, label
 from ..core.locks import locked
 from ..core.stored import Stored
+
+NumberKind = Literal["bool", "int", "float", "complex"]
+"""The types that say how a number is stored."""
 
 _CONVERTING: Final = ("autocast", "tensor_only")
 """The flags with which numbers, arrays and lists become tensors."""
@@ -55,11 +58,41 @@ def checked_tensor(self: Stored, name: str, value: Tensor) -> Tensor:
     return value
 
 
-def number(self: Stored, name: str, value: object, batch_size: Size, device: torch.device | None) -> Tensor:
-    """The tensor to store in a field annotated with a number: a number is repeated over the batch."""
-    if isinstance(value, (int, float, complex)):
-        return torch.full(batch_size, value, device=device)
-    return tensor(self, name, value, batch_size, device)
+def number(
+    self: Stored, name: str, value: object, batch_size: Size, device: torch.device | None, kind: NumberKind
+) -> Tensor:
+    """The tensor to store in a field annotated with a number: a number is repeated over the batch.
+
+    Args:
+        value: A tensor as for `tensor`, a number, or a number of NumPy.
+        kind: The type that the annotation says, which decides the dtype of a number: a 0 in a `float` field is a float.
+
+    Raises:
+        TypeError: a number is of a wider type than the annotation: 0.5 in an `int` field, 2 in a `bool` field.
+    """
+    if isinstance(value, Tensor):
+        return tensor(self, name, value, batch_size, device)
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = cast(Any, value).item()
+    if not isinstance(value, (int, float, complex)):
+        return tensor(self, name, value, batch_size, device)
+    return torch.full(batch_size, _as_kind(self, name, value, kind), device=device)
+
+
+def _as_kind(self: Stored, name: str, value: complex, kind: NumberKind) -> complex:
+    """A number as the type that an annotation says."""
+    if kind == "complex":
+        return complex(value)
+    if kind == "float" and isinstance(value, (int, float)):
+        return float(value)
+    if kind == "int" and isinstance(value, int):
+        return int(value)
+    if kind == "bool" and isinstance(value, int) and value in (0, 1):
+        return bool(value)
+    raise TypeError(
+        f"{label(self, name)}: expected {'an' if kind == 'int' else 'a'} {kind}, got {describe(value)}; "
+        "pass a Tensor, or change the annotation"
+    )
 
 
 def as_tensor(self: Stored, name: str, value: object, device: torch.device | None) -> Tensor:

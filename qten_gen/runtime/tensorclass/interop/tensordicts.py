@@ -16,7 +16,7 @@ from ..core.errors import describe, suggestion
 from ..core.stored import Stored
 from ..fields.nested import register_conversion
 from ..fields.per_item import PerItem
-from ..fields.static import equal
+from ..fields.static import shared_value
 
 if TYPE_CHECKING:
     from tensordict import TensorDict, TensorDictBase
@@ -128,7 +128,7 @@ def _value(cls: type[Stored], name: str, entry: Any, safe: bool, batch_size: Siz
     """The value of a field that a TensorDict's entry stands for."""
     library: Any = sys.modules["tensordict"]
     if isinstance(entry, library.NonTensorStack):
-        return entry.tolist() if name in cls._per_item else _common(cls, name, entry.tolist())
+        return entry.tolist() if name in cls._per_item else shared_value(f"{cls.__name__}.{name}", entry.tolist())
     if isinstance(entry, library.NonTensorData):
         shared = name in cls._per_item and entry.data is not None
         return PerItem([entry.data] * prod(batch_size), batch_size) if shared else entry.data
@@ -145,22 +145,6 @@ def _value(cls: type[Stored], name: str, entry: Any, safe: bool, batch_size: Siz
 def _declared(cls: type[Stored]) -> dict[str, FieldDecl]:
     """What the class declares about each field."""
     return {field.name: field for field in cls._declaration.fields}
-
-
-def _common(cls: type[Stored], name: str, values: object) -> object:
-    """The one value of a static field, from the values of all items, nested lists where there are several batch dimensions."""
-    found: list[object] = [values]
-    while found and isinstance(found[0], list):
-        found = [value for part in found for value in cast("list[object]", part)]
-    if not found:
-        raise ValueError(f"{cls.__name__}.{name}: expected a value, got a stack of none")
-    for value in found:
-        if not equal(found[0], value):
-            raise ValueError(
-                f"{cls.__name__}.{name} is the same for a whole batch, but differs between the items of the TensorDict: "
-                f"{found[0]!r} and {value!r}"
-            )
-    return found[0]
 
 
 def is_tensordict(value: object) -> TypeGuard[TensorDictBase]:

@@ -8,6 +8,7 @@ from typing import Self, cast
 import torch
 from torch import Tensor
 
+from ..core.contents import leaf_pairs
 from ..core.stored import Stored
 
 
@@ -68,10 +69,11 @@ class Gradients(Stored):
             TypeError: a field is None in `gradient` only, or in this object only.
         """
         leaves = self._leaves()
-        gradients: list[Tensor] | list[None] = [None] * len(leaves) if gradient is None else gradient._leaves()
-        if len(gradients) != len(leaves):
-            raise TypeError(f"backward: expected a gradient for each of {len(leaves)} tensors, got {len(gradients)}")
-        wanted = [(leaf, grad) for leaf, grad in zip(leaves, gradients, strict=True) if leaf.requires_grad]
+        if gradient is not None and len(gradient._leaves()) != len(leaves):
+            count = len(gradient._leaves())
+            raise TypeError(f"backward: expected a gradient for each of {len(leaves)} tensors, got {count}")
+        pairs = [(leaf, None) for leaf in leaves] if gradient is None else leaf_pairs(self, gradient)
+        wanted = [(leaf, grad) for leaf, grad in pairs if leaf.requires_grad]
         if not wanted:
             raise RuntimeError(f"backward: no tensor of the {type(self).__name__} requires a gradient")
         torch.autograd.backward(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import torch
 from torch import Tensor
 
+from ..core.contents import leaf_pairs
 from ..core.stored import Stored
 
 if TYPE_CHECKING:
@@ -92,13 +93,12 @@ def _weights(action: str, output: _Given, weight: _Given | None) -> list[Tensor 
     if not isinstance(output, Stored) or weight is None:
         return [cast("Tensor | None", weight)] * len(_differentiable(output))
     leaves = output._leaves()
-    others = weight._leaves() if isinstance(weight, Stored) and type(weight) is type(output) else []
-    if len(others) != len(leaves):
+    if not isinstance(weight, Stored) or type(weight) is not type(output) or len(weight._leaves()) != len(leaves):
         kind = type(output).__name__
         raise ValueError(
             f"{action}: expected the gradient of a {kind} to be one like it, got a {type(weight).__name__}"
         )
-    return [other for leaf, other in zip(leaves, others, strict=True) if leaf.requires_grad]
+    return [other for leaf, other in leaf_pairs(output, weight) if leaf.requires_grad]
 
 
 def _gradient(value: _Given, found: Iterator[Tensor | None]) -> _Given | None:

@@ -12,6 +12,7 @@ from torch import Size
 
 from ..core.names import Names
 from ..core.stored import Stored
+from ..fields.static import equal
 
 
 class Layout(NamedTuple):
@@ -37,16 +38,25 @@ class Layout(NamedTuple):
 
     def __eq__(self, other: object) -> bool:
         # What the children themselves say is not compared: a tree of numbers has to fit one of tensors, for `in_dims`.
-        return self is other or (isinstance(other, Layout) and self._structure() == other._structure())
+        if self is other:
+            return True
+        if not isinstance(other, Layout) or self.names != other.names or len(self.static) != len(other.static):
+            return False
+        return self.static is other.static or all(map(equal, self.static, other.static))
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash(self._structure())
+        return hash((self.names, *map(_hash, self.static)))
 
-    def _structure(self) -> tuple[object, ...]:
-        return self.names, self.static
+
+def _hash(value: object) -> int:
+    """A number that equal static values share. Arrays and mutable values have no hash of their own, and each NaN has another."""
+    try:
+        return hash(value) if value == value else 0
+    except (TypeError, ValueError):
+        return 0
 
 
 def dumped(cls: type[Stored], layout: Layout) -> dict[str, object]:

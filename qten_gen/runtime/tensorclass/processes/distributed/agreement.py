@@ -48,9 +48,11 @@ def _paths(self: Stored, before: str, unbatched: bool) -> Iterator[tuple[str, Te
         if isinstance(value, Stored) and name in self._nested:
             yield from _paths(value, f"{before}{name}.", unbatched)
         elif name not in self._static and (unbatched or name not in self._unbatched):
-            keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else None
+            # The dict of another process can have its keys in another order.
+            keys = sorted(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else None
             paths = [before + name] if keys is None else [f"{before}{name}.{key}" for key in keys]
-            yield from zip(paths, tensors_of(value), strict=False)
+            tensors = [value[key] for key in sorted(value)] if isinstance(value, dict) else tensors_of(value)
+            yield from zip(paths, tensors, strict=False)
 
 
 def refuse_items(action: str, self: Stored) -> None:

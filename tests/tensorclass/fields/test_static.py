@@ -1,0 +1,168 @@
+"""What a static field takes, and when two of its values are the same."""
+
+from __future__ import annotations
+
+import pprint
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from tensordict import NonTensorData, NonTensorStack, TensorDict, tensorclass
+from torch import Tensor
+from torch.nn.utils.rnn import pack_sequence
+from torch.utils import _pytree
+
+from qten_gen import PerItem, TensorClass
+
+from ..declared import Flat, flat
+
+
+class Noted(TensorClass):
+    x: Tensor
+    note: Any = None
+
+
+class Items(TensorClass):
+    x: Tensor
+    titles: PerItem[Any]
+
+
+@tensorclass
+class Foreign:
+    x: Tensor
+
+
+@dataclass
+class Settings:
+    weights: Any
+
+
+def noted(note: object) -> Noted:
+    return Noted(torch.zeros(2), note, batch_size=2)
+
+
+BATCHED = {
+    "a tensor": torch.zeros(2),
+    "a parameter": torch.nn.Parameter(torch.zeros(2)),
+    "an object": flat(2),
+    "a lazy stack": Flat.lazy_stack([flat(2), flat(2)]),
+    "a PerItem": PerItem([1, 2], 2),
+    "a TensorDict": TensorDict({"x": torch.zeros(2)}, batch_size=2),
+    "a tensorclass": Foreign(torch.zeros(2), batch_size=2),
+    "a list": ["a", torch.zeros(2)],
+    "a tuple": (1, flat(2)),
+    "a dict": {"a": {"b": [torch.zeros(2)]}},
+    "a packed sequence": pack_sequence([torch.zeros(2)]),
+    "a named tuple of torch": torch.zeros(2, 2).max(0),
+}
+
+
+@pytest.mark.parametrize("value", BATCHED.values(), ids=BATCHED)
+def test_a_static_field_refuses_tensors_wherever_they_come_in(value: object) -> None:
+    message = r"^Noted\.note: expected one value for the whole batch, without tensors, got .* Annotate it with"
+    object_ = noted(None)
+    with pytest.raises(TypeError, match=message):
+        noted(value)
+    with pytest.raises(TypeError, match=message):
+        object_.note = value
+    with pytest.raises(TypeError, match=message):
+        object_.set("note", value)
+    with pytest.raises(TypeError, match=message):
+        object_.replace(note=value)
+    with pytest.raises(TypeError, match=message):
+        object_.update({"note": value})
+    assert object_.note is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, "a", 1.5, [1, ["a"]], {"a": (1, 2)}, {1, 2}, numpy.ones(3), torch.float32, torch.nn.Linear(1, 1), max],
+)
+def test_any_other_value_is_kept_as_it_is(value: object) -> None:
+    object_ = noted(value)
+    assert object_.note is value
+    object_.note = None
+    object_.note = value
+    assert object_[0].note is object_.clone().note is value
+
+
+def test_a_list_that_holds_itself_is_kept() -> None:
+    loop: list[object] = []
+    loop.append(loop)
+    assert noted(loop).note is loop
+
+
+def test_what_tensordict_wraps_is_unwrapped() -> None:
+    object_ = noted(NonTensorData("a"))
+    assert object_.note == "a"
+    object_.note = NonTensorStack(NonTensorData("b"), NonTensorData("b"))
+    assert object_.note == "b"
+    with pytest.raises(ValueError, match=r"^Noted\.note is the same for a whole batch, .*: 'a' and 'b'$"):
+        object_.note = NonTensorStack(NonTensorData("a"), NonTensorData("b"))
+    with pytest.raises(TypeError, match=r"got a Tensor"):
+        object_.note = NonTensorData(torch.zeros(2))
+
+
+def test_what_tensordict_wraps_is_unwrapped_for_items() -> None:
+    stack: Any = NonTensorStack(NonTensorData("a"), NonTensorData("b"))
+    assert Items(torch.zeros(2), stack, batch_size=2).titles.tolist() == ["a", "b"]
+    shared: Any = NonTensorData("a", batch_size=[2])
+    assert Items(torch.zeros(2), shared, batch_size=2).titles.tolist() == ["a", "a"]
+
+
+SAME = [
+    (numpy.ones(3), numpy.ones(3)),
+    (numpy.array([1.0, numpy.nan]), numpy.array([1.0, numpy.nan])),
+    (float("nan"), float("nan")),
+    ([numpy.ones(3), "a"], [numpy.ones(3), "a"]),
+    ({"a": (numpy.ones(3),)}, {"a": (numpy.ones(3),)}),
+    (Settings(numpy.ones(3)), Settings(numpy.ones(3))),
+    (numpy.array(["a", "b"]), numpy.array(["a", "b"])),
+    (numpy.float32(1), 1.0),
+    ([], []),
+]
+OTHER = [
+    (numpy.ones(3), numpy.ones((1, 3))),
+    (numpy.ones(3), numpy.ones(1)),
+    (numpy.ones(3), 1.0),
+    (1.0, numpy.ones(3)),
+    (numpy.ones(3), [1.0, 1.0, 1.0]),
+    (numpy.ones(3), numpy.ones(3, dtype=numpy.int64)),
+    (numpy.ones(0), numpy.zeros((0, 3))),
+    (numpy.array([1.0, numpy.nan]), numpy.array([numpy.nan, 1.0])),
+    ([numpy.ones(3)], [numpy.ones(1)]),
+    ({"a": numpy.ones(3)}, {"a": numpy.ones(3), "b": 1}),
+    (Settings(numpy.ones(3)), Settings(numpy.ones(1))),
+    ("a", "b"),
+]
+
+
+@pytest.mark.parametrize(("left", "right"), SAME)
+def test_values_that_are_the_same_combine_and_map(left: object, right: object) -> None:
+    first, second = noted(left), noted(right)
+    assert torch.stack([first, second]).note is left
+    assert (first + second).note is left
+    assert _pytree.tree_map(torch.add, first, second).x.equal(first.x + second.x)
+    assert _pytree.tree_structure(first) == _pytree.tree_structure(second)
+
+
+@pytest.mark.parametrize(("left", "right"), OTHER)
+def test_values_that_differ_are_refused(left: object, right: object) -> None:
+    first, second = noted(left), noted(right)
+    with pytest.raises(ValueError, match=r"^Noted\.note is the same for a whole batch, but differs"):
+        torch.stack([first, second])
+    with pytest.raises(ValueError, match=r"^Noted\.note is the same for a whole batch, but differs"):
+        first.copy_(second)
+    assert _pytree.tree_structure(first) != _pytree.tree_structure(second)
+
+
+def test_equal_structures_have_one_hash() -> None:
+    for left, right in SAME:
+        assert hash(_pytree.tree_structure(noted(left)).context) == hash(_pytree.tree_structure(noted(right)).context)
+
+
+@pytest.mark.parametrize("width", [10, 200])
+def test_pprint_shows_what_repr_does(width: int) -> None:
+    assert pprint.pformat(noted("a"), width=width) == repr(noted("a"))
