@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from typing import TYPE_CHECKING, Never, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from .fields import Default
 
@@ -44,7 +44,10 @@ class DeclaredClass(ProtocolMeta):
         ABCMeta.__init__(cls, name, bases, namespace)
 
     @property
-    def __dataclass_params__(cls) -> Never:
+    def __dataclass_params__(cls) -> object:
+        for base in cls.__mro__:
+            if "__dataclass_params__" in vars(base):
+                return vars(base)["__dataclass_params__"]
         raise AttributeError(f"type object {cls.__name__!r} has no attribute '__dataclass_params__'")
 
     @__dataclass_params__.setter

@@ -76,11 +76,13 @@ class TensorClassMeta(DeclarationMeta):
 
     @staticmethod
     def _prepare_namespace(namespace: dict[str, object], declaration: Declaration) -> None:
-        if "open" in cast("TensorClassDecl", declaration).flags:
+        declared = cast("TensorClassDecl", declaration)
+        namespace["__dataclass_params__"] = protocols.DataclassParams(declared.frozen)
+        if "open" in declared.flags:
             return
         given = namespace.get("__slots__", ())
         slots = (given,) if isinstance(given, str) else tuple(cast("tuple[str, ...]", given))
-        namespace["__slots__"] = (*slots, *(storage(name) for name in declaration.own))
+        namespace["__slots__"] = (*slots, *(storage(name) for name in declared.own))
 
     def _complete_class(cls) -> None:
         """Fill in the tables of `Stored`, the dataclass protocol and the slots, and register the class with pytree and pickle."""
@@ -94,7 +96,6 @@ class TensorClassMeta(DeclarationMeta):
         annotations = {f.name: f.type.text for f in declaration.fields}
         # Not declared on the metaclass: checkers make both for the classes themselves.
         type.__setattr__(cls, "__dataclass_fields__", protocols.dataclass_fields(annotations, cls._defaults))
-        type.__setattr__(cls, "__dataclass_params__", protocols.DataclassParams(declaration.frozen))
         positional = tuple(f.name for f in declaration.fields if not f.kw_only)
         type.__setattr__(cls, "__match_args__", positional)
         # Looked up once, and where dynamo can follow: `construct` calls it past an `__init__` of the class's own.
