@@ -32,11 +32,11 @@ class Declared(Module):
     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return torch.ones(self.size, self.size, dtype=dtype, device=device).tril_()
 
-    @virtual(cached=True, sources=("score",))
+    @virtual(cached="may_be_stale", sources=("score",))
     def positive(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return (self.score > 0).to(dtype)
 
-    @virtual(cached=True)
+    @virtual(cached="may_be_stale")
     def guarded(self, dtype: torch.dtype, device: torch.device) -> Tensor:
         return (self.score > 0).to(dtype)
 

@@ -35,15 +35,17 @@ class _Kept(NamedTuple):
     owner: type[ModuleBase]
     value: Tensor
     version: int
+    sources: tuple[Source, ...]
+    like: tuple[str, str | None]
+    """The registry, and the name in it, of the tensor that gives `dtype` and `device`. Without a name it is looked for."""
     dtype: torch.dtype
     device: torch.device
+    on_cpu: bool
     stream: int | None
     """The stream of a GPU that the value was computed on."""
-    default_dtype: torch.dtype
-    training: bool
-    grad_mode: bool
-    """A value that was computed with gradients enabled and has none is right without them too, but not the other way round."""
-    sources: tuple[Source, ...]
+    modes: tuple[torch.dtype, bool, bool]
+    """Torch's default dtype, whether the module was training, and whether gradients were recorded: a value that was computed
+    with gradients enabled and has none is right without them too, but not the other way round."""
 
 
 def cached_virtual(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
@@ -77,9 +79,10 @@ def getter(owner: type[ModuleBase], name: str) -> Callable[[ModuleBase], Tensor]
         if VIRTUAL_CACHE in state:
             kept = state[VIRTUAL_CACHE].get(name)
             if kept is not None:
-                declared_by, value, version, dtype, device, stream, default_dtype, training, grad_mode, sources = kept
+                owned_by, value, version, sources, like, dtype, device, on_cpu, stream, modes = kept
+                default_dtype, training, grad_mode = modes
                 if (
-                    declared_by is owner
+                    owned_by is owner
                     and value._version == version
                     and not value.requires_grad
                     and state["training"] is training
@@ -90,14 +93,12 @@ def getter(owner: type[ModuleBase], name: str) -> Callable[[ModuleBase], Tensor]
                     and not _is_tracing()
                     and (stream is None or (_stream(device) == stream and not _is_capturing()))
                 ):
-                    like = type(module)._dtype_device_source
-                    found: Any = state["_parameters"].get(like)
-                    if found is None:
-                        found = state["_buffers"].get(like)
+                    registry, called = like
+                    found: Any = state[registry].get(called)
                     if (
                         dtype_device_source(module) == (dtype, device)
                         if found is None
-                        else found.dtype is dtype and found.device == device
+                        else found.dtype is dtype and (found.is_cpu if on_cpu else found.device == device)
                     ):
                         for home, key, source, look, seen in sources:
                             found = (state if home is None else state[home]).get(key)
@@ -117,8 +118,8 @@ def _computed(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
         return compute(module, owner, name, dtype, device)
     specifier = owner._specifiers[name]
     assert isinstance(specifier, Virtual)
-    grad_mode = is_grad_enabled()
-    now = (dtype, device, _stream(device), get_default_dtype(), module.training, grad_mode)
+    modes = get_default_dtype(), module.training, is_grad_enabled()
+    now = (_like(module), dtype, device, device.type == "cpu", _stream(device), modes)
     attributes = attribute_sources(module, specifier.function, specifier.sources)
     if attributes is None:
         _refuse(module, owner, name, with_gradients=False)
@@ -133,8 +134,15 @@ def _computed(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
     elif value.requires_grad:
         _refuse(module, owner, name, with_gradients=True)
     else:
-        vars(module).setdefault(VIRTUAL_CACHE, {})[name] = _Kept(owner, value, value._version, *now, sources)
+        vars(module).setdefault(VIRTUAL_CACHE, {})[name] = _Kept(owner, value, value._version, sources, *now)
     return value
+
+
+def _like(module: ModuleBase) -> tuple[str, str | None]:
+    """Where the tensor is that `dtype_device_source` takes dtype and device from."""
+    name = type(module)._dtype_device_source
+    home = "_parameters" if vars(module)["_parameters"].get(name) is not None else "_buffers"
+    return home, name
 
 
 def _all_sources(

@@ -10,7 +10,7 @@ from ..declaring.fields import Virtual
 from .core.module_base import ModuleBase
 
 _ANYTHING = frozenset(
-    "__dict__ __getattr__ __getattribute__ attrgetter children config eval exec get_submodule getattr getattr_static"
+    "__dict__ __getattr__ __getattribute__ attrgetter children config eval exec get_submodule getattr getattr_static hasattr"
     " methodcaller modules named_children named_modules vars".split()
 )
 """Names of what reads attributes that the code does not name."""
