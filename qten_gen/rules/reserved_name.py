@@ -55,10 +55,14 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             message = "'self' is the object itself in the constructor, so a field cannot have this name"
             yield Diagnostic(KIND, message, place, "rename the field")
         if field.name in reserved:
-            help = (
-                "rename the field"
-                if field.name in ALWAYS or kind == "Module"
-                else "rename the field, or set shadow=True on the class"
-            )
+            help = _help(field.name, kind)
             message = f"every {kind} has an attribute {field.name!r}, so a field cannot have this name"
             yield Diagnostic(KIND, message, place, help)
+
+
+def _help(name: str, kind: str) -> str:
+    if kind == "Module" and name == "config":
+        return "rename the field to settings or cfg; config() returns the constructor arguments as a dict"
+    if name in ALWAYS or kind == "Module":
+        return "rename the field"
+    return "rename the field, or set shadow=True on the class"

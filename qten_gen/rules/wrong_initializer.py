@@ -84,7 +84,10 @@ def _missing_method(method: str, context: RuleContext) -> tuple[str, str] | None
     known = {found.name for one in lineage for found in one.methods}
     if context.source is not None:
         known |= set(context.source.attributes)
-    outside = any(not base.declared and base.name != language.MODULE for one in lineage for base in one.bases)
+    bases = (base.name for one in lineage for base in one.bases)
+    outside = any(
+        base.partition(".")[0] != language.PACKAGE and base not in context.project.declarations for base in bases
+    )
     if method in known or outside:
         return None
     help = did_you_mean(method, sorted(known), f"define {method}(self, tensor), or pass a function")

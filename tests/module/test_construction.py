@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, buffer, const, field, param, submodule
+from qten_gen import DeclarationError, Module, buffer, const, field, param, rules, submodule
+from qten_gen.link import link
+from qten_gen.read.module import read
 
 from .declared import Block, PlainBlock, batch, ramp_
 
@@ -243,3 +248,82 @@ def test_initialisers_run_without_recording_gradients() -> None:
         weight: nn.Parameter = param(2, initializer=lambda t: ramp_(t))
 
     assert Doubled().weight.is_leaf
+
+
+class Counted(Module):
+    dim: int
+    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+    lin: nn.Linear = submodule(nn.Linear, "dim", "dim")
+
+    def __post_init__(self) -> None:
+        if self.dim > 8:
+            raise ValueError("dim is too large")
+        self.calls = vars(self).get("calls", 0) + 1
+        self.total = self.weight.sum().item() + self.lin.in_features
+
+
+class CountedMore(Counted):
+    bias: nn.Parameter = param("dim", initializer=nn.init.zeros_)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.total += self.bias.sum().item()
+
+
+@pytest.mark.parametrize("cls", [Counted, CountedMore])
+def test_post_init_runs_once_after_everything_is_initialised(cls: type[Counted]) -> None:
+    counted = cls(2)
+
+    assert counted.calls == 1 and counted.total == 4
+    for twin in (copy.deepcopy(counted), pickle.loads(pickle.dumps(counted)), counted.to(torch.float64)):
+        assert twin.calls == 1
+    with pytest.raises(ValueError, match="dim is too large"):
+        cls(9)
+
+
+def test_post_init_of_a_mixin_runs_too() -> None:
+    class Mixin:
+        def __post_init__(self) -> None:
+            self.ready = True
+
+    class Mixed(Mixin, Module):
+        dim: int
+
+    assert Mixed(1).ready
+
+
+@pytest.mark.parametrize(
+    ("line", "help"),
+    [
+        ("x = param(2, initializer=nn.init.ones_)", "write x: nn.Parameter = param(...)"),
+        ("x = buffer(2, initializer=nn.init.ones_)", "write x: Tensor = buffer(...)"),
+        ("x = submodule(nn.Linear, 2, 2)", "write x: the class of the module = submodule(...)"),
+        ("x = field(default=2)", "write x: its type = field(...)"),
+        ("x: ClassVar[Tensor] = buffer(2, initializer=nn.init.ones_)", "write x: Tensor = buffer(...)"),
+    ],
+)
+@pytest.mark.parametrize("base", ["Module", "Counted"])
+def test_a_specifier_without_annotation_is_refused_by_command_and_class_statement(
+    line: str, help: str, base: str
+) -> None:
+    head = "from typing import ClassVar\nfrom torch import Tensor, nn\n" + (
+        "from qten_gen import Module, buffer, field, param, submodule\nclass Counted(Module):\n    dim: int = 1\n"
+    )
+    text = f"{head}class Net({base}):\n    {line}\n"
+    source, _ = read(text.encode(), "model.py", "model")
+    (file,), _ = link([source])
+
+    said = [(item.code, item.help) for item in rules.check(file)]
+    with pytest.raises(DeclarationError) as caught:
+        exec(compile(text, "<model>", "exec"), {"__name__": "unannotated_model"})
+    assert said == [(item.code, item.help) for item in caught.value.findings] == [("QG201", help)]
+
+
+def test_a_fresh_generated_class_does_not_hide_it(project: Any) -> None:
+    text = "from torch import nn\nfrom qten_gen import Module, param\nclass Net(Module):\n    dim: int\n"
+    project.write(model=text)
+    project.generate()
+    project.write(model=f"{text}    weight = param('dim', initializer=nn.init.ones_)\n")
+
+    with pytest.raises(DeclarationError, match="the field weight has no annotation"):
+        project.load("model")

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
+from torch._subclasses import FakeTensorMode
+from torch.overrides import TorchFunctionMode
 
-from qten_gen import Module, buffer, param, submodule
+from qten_gen import DeclarationError, Module, buffer, param, rules, submodule
+from qten_gen.link import link
+from qten_gen.read.module import read
 
 
 class Filler:
@@ -85,3 +92,209 @@ def test_a_child_class_gives_a_field_another_initialiser() -> None:
     assert Refilled().given.tolist() == [7, 7]
     assert Filled().given.tolist() == [2, 2]
     assert list(Refilled().state_dict()) == list(Filled().state_dict())
+
+
+class Sized(Module):
+    """Methods initialise with the constructor arguments."""
+
+    dim: int
+    std: float = 0.5
+    named: nn.Parameter = param("dim", initializer="fill_named")
+    optional: nn.Parameter | None = param("dim", when="wide", initializer="fill_named")
+    wide: bool = False
+
+    def fill_named(self, tensor: Tensor) -> Tensor:
+        return tensor.fill_(self.std)
+
+
+def test_a_method_initialises_with_the_constructor_arguments() -> None:
+    sized = Sized(3, wide=True)
+
+    assert sized.named.tolist() == [0.5] * 3
+    assert sized.optional is not None and sized.optional.tolist() == [0.5] * 3
+
+
+IN_THE_BODY = """
+import torch
+from torch import Tensor, nn
+from qten_gen import Module, buffer
+
+class Net(Module):
+    dim: int
+
+    def fill(self, tensor: Tensor) -> None:
+        tensor.fill_(self.dim)
+
+    @torch.no_grad()
+    def decorated(self, tensor: Tensor) -> None:
+        tensor.fill_(self.dim)
+
+    @classmethod
+    def of_class(cls, tensor: Tensor) -> None:
+        tensor.fill_(len(cls.__name__))
+
+    @staticmethod
+    def static(tensor: Tensor) -> None:
+        tensor.fill_(4)
+
+    def plain(tensor: Tensor) -> None:
+        tensor.fill_(5)
+
+    a: Tensor = buffer(1, initializer=fill)
+    b: Tensor = buffer(1, initializer=decorated)
+    c: Tensor = buffer(1, initializer=of_class)
+    d: Tensor = buffer(1, initializer=static)
+    e: Tensor = buffer(1, initializer=plain)
+    f: Tensor = buffer(1, initializer="static")
+"""
+
+
+def test_a_function_of_the_class_body_can_be_given_itself() -> None:
+    namespace: dict[str, Any] = {"__name__": "in_the_body"}
+    exec(IN_THE_BODY, namespace)
+    (file,), _ = link([read(IN_THE_BODY.encode(), "in_the_body.py", "in_the_body")[0]])
+
+    net = namespace["Net"](2)
+    assert [buffer.item() for buffer in net.buffers()] == [2, 2, 3, 4, 5, 4]
+    assert file.declarations == (namespace["Net"]._declaration,) and not rules.check(file)
+
+
+def test_a_subclass_overrides_the_method() -> None:
+    class Zeroed(Sized):
+        def fill_named(self, tensor: Tensor) -> Tensor:
+            return tensor.zero_()
+
+    assert Zeroed(2).named.tolist() == [0, 0]
+
+
+def test_a_name_that_is_not_a_method_is_refused() -> None:
+    with pytest.raises(DeclarationError, match="has no method 'fil'") as caught:
+
+        class Net(Module):
+            weight: nn.Parameter = param(2, initializer="fil")
+
+            def fill(self, tensor: Tensor) -> None:
+                tensor.zero_()
+
+    assert caught.value.findings[0].help == "did you mean fill?"
+
+
+@pytest.mark.parametrize(
+    ("initializer", "message"),
+    [
+        (torch.zeros_like, "torch.zeros_like does not fill the tensor"),
+        (partial(torch.full_like, fill_value=2), "torch.full_like does not fill the tensor"),
+        (torch.ones(2), "is not a function, but a tensor"),
+        (0.5, "is 0.5, which is not a function"),
+    ],
+)
+def test_what_cannot_fill_a_tensor_is_refused_by_the_class_statement(initializer: Any, message: str) -> None:
+    with pytest.raises(DeclarationError, match=message):
+
+        class Net(Module):
+            weight: nn.Parameter = param(2, initializer=initializer)
+
+
+def nothing(tensor: Tensor) -> None:
+    tensor = tensor + 1  # a mistake that is easily made
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.bfloat16, torch.complex64, torch.int64, torch.uint8, torch.bool]
+)
+@pytest.mark.parametrize("sizes", [(), (2,), (2, 3)])
+def test_an_initialiser_that_does_not_write_is_an_error_of_the_constructor(
+    dtype: torch.dtype, sizes: tuple[int, ...]
+) -> None:
+    class Net(Module):
+        table: Tensor = buffer(*sizes, dtype=dtype, initializer=nothing)
+
+    with pytest.raises(RuntimeError, match=r"Net.table is not initialised: neither its initializer nor"):
+        Net()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.complex64, torch.int64, torch.uint8, torch.bool])
+@pytest.mark.parametrize("value", [0, 1])
+def test_a_write_through_data_counts(dtype: torch.dtype, value: int) -> None:
+    class Net(Module):
+        table: Tensor = buffer(2, 3, dtype=dtype, initializer=lambda tensor: tensor.data.fill_(value))
+
+    assert Net().table.eq(value).all()
+
+
+@pytest.mark.parametrize(
+    "initializer",
+    [lambda tensor: torch.ones(2), lambda tensor: tensor.normal_() * 0.02, lambda tensor: tensor.clone().zero_()],
+)
+def test_an_initialiser_that_returns_a_new_tensor_is_an_error(initializer: Callable[[Tensor], Tensor]) -> None:
+    class Net(Module):
+        weight: nn.Parameter = param(2, initializer=initializer)
+
+    with pytest.raises(TypeError, match=r"Net.weight: the initializer <lambda> returned a new tensor"):
+        Net()
+
+
+@pytest.mark.parametrize(
+    "initializer", [lambda t: t[0].zero_(), lambda t: t.view(-1).zero_(), lambda t: t.data.zero_()]
+)
+def test_an_initialiser_may_return_a_view_of_its_tensor(initializer: Callable[[Tensor], Tensor]) -> None:
+    class Net(Module):
+        weight: nn.Parameter = param(1, 2, initializer=initializer)
+
+    assert Net().weight.tolist() == [[0, 0]]
+
+
+def test_a_reset_parameters_that_forgets_a_field_is_an_error() -> None:
+    class Net(Module):
+        weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+        bias: nn.Parameter = param(2, initializer=nn.init.zeros_)
+
+        def reset_parameters(self) -> None:
+            nn.init.ones_(self.weight)
+
+    with pytest.raises(
+        RuntimeError, match=r"Net.bias is not initialised: .* has to call super\(\).reset_parameters\(\)"
+    ):
+        Net()
+
+    class Calling(Net):
+        def reset_parameters(self) -> None:
+            super().reset_parameters()
+            nn.init.ones_(self.bias)
+
+    assert Calling().bias.tolist() == [1, 1]
+
+
+def test_what_replaces_a_tensor_or_fills_it_later_is_fine() -> None:
+    class Net(Module):
+        weight: nn.Parameter = param(2)
+        table: Tensor = buffer(2)
+
+        def reset_parameters(self) -> None:
+            self.weight = nn.Parameter(torch.ones(2))
+
+        def __post_init__(self) -> None:
+            self.table.copy_(2 * self.weight.detach())
+
+    assert Net().table.tolist() == [2, 2]
+
+
+def test_tools_that_skip_initialisation_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Net(Module):
+        weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+
+        def reset_parameters(self) -> None:
+            nn.init.ones_(self.weight)
+
+    class Skipping(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return args[0] if getattr(func, "__name__", "") == "fill_" else func(*args, **kwargs or {})
+
+    with Skipping():
+        Net()
+    with FakeTensorMode():
+        Net()
+    assert Net(device="meta").weight.is_meta
+    assert nn.utils.skip_init(Net).weight.shape == (2,)  # type: ignore[no-untyped-call] # torch gives it no types
+    monkeypatch.setattr(nn.init, "ones_", lambda tensor: tensor)
+    Net()

@@ -310,17 +310,19 @@ def submodule(
 ) -> M | ModuleList[M] | ModuleDict[M] | None:
     """A child module: `cls` is called with the arguments when the owner is constructed.
 
-    A string is a dimension expression over config fields; `const("...")` is a plain string. `device` and `dtype` come
-    from the owner's constructor.
+    A string is the name of a config field, whose value is passed, or an expression over such fields; `const("...")` is a plain
+    string. A submodule can be an argument of another. `device` and `dtype` come from the owner's constructor.
 
         norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", eps=1e-6)
         conv: nn.Conv1d = submodule(nn.Conv1d, "dim", "dim", 3, padding_mode=const("circular"))
         blocks: ModuleList[Block] = submodule(Block, "dim", repeat="depth")
         heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
+        drop: nn.Dropout = submodule(nn.Dropout, "rate")
+        body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
 
     Args:
         cls: The class, or a function that makes a module.
-        args: What it is called with.
+        args: What it is called with. Containers are new for each child; modules and tensors in them are refused.
         when: The config field that says whether there is a child; if not, the attribute is None.
         repeat: How many children alike: a number, or an expression over config fields.
         keys: One child for each of these names; a string is the config field that holds them.

@@ -2,7 +2,8 @@
 
 Most of what nn.Module does to register a tensor is to check for unusual cases. Here the same checks take fewer steps. Any unusual
 case (a registration hook, a patched nn.Module, a class with its own `register_parameter`, a name that means something else in
-the class) is left to nn.Module.
+the class) is left to nn.Module. A `__getattr__` of the class's own is not asked whether it answers to the name of a field: it may
+read a child that is not registered yet.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 _Module = nn.Module
 _init = nn.Module.__init__
 _setattr = nn.Module.__setattr__
-_getattr = nn.Module.__getattr__
 _register_parameter = nn.Module.register_parameter
 _register_buffer = nn.Module.register_buffer
 _register_module = nn.Module.register_module
@@ -107,7 +107,6 @@ def register_parameter(
         and name not in state["_buffers"]
         and name not in state["_modules"]
         and not _parameter_hooks
-        and cls.__getattr__ is _getattr
         and cls.register_parameter is _register_parameter
         and Parameter.__new__ is _new_parameter
     ):
@@ -142,7 +141,6 @@ def register_buffer(
         and name not in state["_parameters"]
         and name not in state["_modules"]
         and not _buffer_hooks
-        and cls.__getattr__ is _getattr
         and cls.register_buffer is _register_buffer
     ):
         state["_buffers"][name] = data
@@ -177,7 +175,6 @@ def register_module(module: nn.Module, name: str, value: nn.Module | None) -> No
         and name not in state["_parameters"]
         and name not in state["_buffers"]
         and not _module_hooks
-        and cls.__getattr__ is _getattr
         and cls.register_module is _register_module
         and cls.add_module is _add_module
     ):

@@ -1,0 +1,245 @@
+"""What a class body makes once is refused or made anew: modules, tensors and containers in arguments and defaults."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import DeclarationError, Module, ModuleList, field, param, rules, submodule
+from qten_gen.link import link
+from qten_gen.read.module import read
+
+HEAD = """\
+import torch
+from collections import OrderedDict
+from functools import partial
+from typing import Any
+from torch import Tensor, nn
+from qten_gen import Module, ModuleList, buffer, field, param, submodule
+
+
+class Child(nn.Module):
+    def __init__(self, *values, **named):
+        super().__init__()
+
+
+class Inner(Module):
+    size: int = 2
+    weight: nn.Parameter = param("size", initializer=nn.init.ones_)
+
+
+"""
+OBJECTS = (
+    "nn.Linear(2, 2)",
+    "Inner(3)",
+    "Child()",
+    "nn.Linear(2, 2).eval()",
+    "nn.Parameter(torch.ones(2))",
+    "torch.ones(2).add(1)",
+)
+AROUND = (
+    "[{}]",
+    "(1, {})",
+    "{{'a': {}}}",
+    "[({},)]",
+    "[{} for _ in range(2)]",
+    "partial(Child, {})",
+    "partial(Child, key=[{}])",
+    "dict(a={})",
+)
+FIELDS = (
+    "x: Child = submodule(Child, {})",
+    "x: Child = submodule(Child, 1, key={})",
+    "x: ModuleList[Child] = submodule(Child, {}, repeat=3)",
+    "x: Child = submodule(Child, submodule(Child, {}))",
+)
+
+
+def by_the_command(text: str) -> list[str]:
+    """The codes that a run reports for a file with this text."""
+    source, said = read(text.encode(), "model.py", "model")
+    files, more = link([source])
+    return [item.code for item in (*said, *more, *rules.check(files[0], rules.Project.of(files)))]
+
+
+def by_the_statement(text: str) -> list[str]:
+    """The codes that the class statement reports."""
+    try:
+        exec(compile(text, "<model>", "exec"), {"__name__": "shared_model"})
+    except DeclarationError as error:
+        return [item.code for item in error.findings]
+    return []
+
+
+def refused(line: str) -> None:
+    text = f"{HEAD}class Net(Module):\n    {line}\n"
+
+    said = by_the_command(text)
+    assert said[-1] == "QG314" and set(said) <= {"QG206", "QG314"}, line
+    assert by_the_statement(text) == said, line
+
+
+@pytest.mark.parametrize("made", OBJECTS)
+def test_an_argument_that_contains_a_module_or_tensor_is_refused_by_command_and_class_statement(made: str) -> None:
+    for index, around in enumerate(("{}", *AROUND)):
+        refused(FIELDS[index % len(FIELDS)].format(around.format(made)))
+
+
+@pytest.mark.parametrize("made", OBJECTS)
+def test_a_default_that_contains_one_is_refused(made: str) -> None:
+    for around in AROUND:
+        refused(f"x: Any = {around.format(made)}")
+        refused(f"x: Any = field(default={around.format(made)})")
+    refused(f"x: Any = field(default_factory=partial(Child, {made}))")
+
+
+@pytest.mark.parametrize("line", ["w: nn.Parameter = nn.Parameter(torch.ones(2))", "lin: nn.Linear = nn.Linear(2, 2)"])
+def test_a_parameter_or_module_as_default_is_refused(line: str) -> None:
+    refused(line)
+
+
+@pytest.mark.parametrize("made", ["nn.Linear(2, 2)", "partial(Child, nn.Linear(2, 2))"])
+def test_a_module_in_place_of_the_class_is_refused(made: str) -> None:
+    refused(f"x: nn.Module = submodule({made})")
+
+
+def test_what_only_the_program_knows_is_refused_by_the_class_statement() -> None:
+    shared = nn.Linear(2, 2)
+
+    with pytest.raises(DeclarationError, match="an argument of body contains a module"):
+
+        class Net(Module):
+            body: nn.Sequential = submodule(nn.Sequential, OrderedDict(a=shared))
+
+    @dataclass(frozen=True)
+    class Settings:
+        layer: nn.Module
+
+    with pytest.raises(DeclarationError, match="the default of settings contains a module"):
+
+        class Other(Module):
+            settings: Any = Settings(shared)
+
+
+def test_a_fresh_generated_class_does_not_hide_it(project: Any) -> None:
+    text = """
+        from torch import nn
+        from qten_gen import Module, submodule
+        from .layers import SHARED
+
+        class Net(Module):
+            body: nn.Sequential = submodule(nn.Sequential, SHARED)
+    """
+    project.write(pkg__="", pkg__layers="from torch import nn\nSHARED = nn.Linear(2, 2)\n", pkg__model=text)
+    project.generate()
+
+    with pytest.raises(DeclarationError, match="an argument of body contains a module"):
+        project.load("pkg.model")
+
+
+def test_the_message_says_what_to_write() -> None:
+    with pytest.raises(DeclarationError) as caught:
+
+        class Net(Module):
+            w: nn.Parameter = nn.Parameter(torch.ones(2))
+            body: nn.Sequential = submodule(nn.Sequential, nn.Linear(2, 2))
+
+    assert [(item.message, item.help) for item in caught.value.findings] == [
+        (
+            "the default of w contains a parameter, which exists once for all instances",
+            "write w: nn.Parameter = param(...), with sizes and an initializer,"
+            " or field(default_factory=...) with a function that makes it",
+        ),
+        (
+            "an argument of body contains a module, which exists once for all instances",
+            "write submodule(...) in its place, or give submodule a function that makes the whole child",
+        ),
+    ]
+
+
+class Keeper(nn.Module):
+    """Keeps what it is given."""
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        super().__init__()
+        self.kept: Any = (*values, *named.values())
+
+
+def test_containers_among_the_arguments_are_new_for_each_child() -> None:
+    class Net(Module):
+        one: ModuleList[Keeper] = submodule(Keeper, [1, [2]], key={"a": [3]}, repeat=2)
+        two: ModuleList[Keeper] = submodule(partial(Keeper, {4}), ([5], 6), deque([7]), repeat=2)
+
+    for first, second in zip(*([*net.one, *net.two] for net in (Net(), Net())), strict=True):
+        assert first.kept == second.kept
+        assert not containers(first.kept) & containers(second.kept)
+    assert not containers(Net().one[0].kept) & containers(Net().one[1].kept)
+
+
+def containers(kept: Any) -> set[int]:
+    inside = kept.values() if isinstance(kept, dict) else kept if isinstance(kept, tuple | list) else ()
+    own = {id(kept)} if isinstance(kept, list | dict | set | deque) else set()
+    return own.union(*(containers(item) for item in inside))
+
+
+def test_what_is_not_a_container_is_the_object_that_was_given() -> None:
+    token, function = object(), partial(nn.LayerNorm, eps=0.1)
+
+    class Net(Module):
+        keeper: Keeper = submodule(Keeper, token, [token], function)
+
+    given, held, norm = Net().keeper.kept
+    assert given is token and held[0] is token and norm is function
+
+
+def test_a_tensor_or_a_factory_as_default_makes_an_object_for_each_instance() -> None:
+    class Net(Module):
+        start: Tensor = torch.zeros(2)
+        lin: nn.Linear = field(default_factory=lambda: nn.Linear(2, 2))
+
+    one, two = Net(), Net()
+    assert one.start is not two.start and not torch.equal(one.lin.weight, two.lin.weight)
+    assert list(one.state_dict()) == ["lin.weight", "lin.bias"]
+
+
+def test_a_default_that_cannot_be_hashed_is_refused_as_dataclasses_do() -> None:
+    @dataclass
+    class Settings:
+        rate: float = 0.5
+
+    with pytest.raises(DeclarationError, match="the default of settings is mutable"):
+
+        class Net(Module):
+            settings: Any = Settings()
+
+
+def test_a_submodule_among_arguments_takes_dimensions_and_the_device() -> None:
+    class Net(Module):
+        dim: int
+        body: nn.Sequential = submodule(
+            nn.Sequential, submodule(nn.Linear, "dim", "2*dim", bias=False), submodule(nn.ReLU)
+        )
+
+    net = Net(3, device="meta", dtype=torch.float64)
+    assert [(p.shape, p.device.type, p.dtype) for p in net.parameters()] == [((6, 3), "meta", torch.float64)]
+
+
+def test_only_a_field_is_repeated_or_conditional() -> None:
+    text = f"{HEAD}class Net(Module):\n    x: Child = submodule(Child, submodule(Child, repeat=2))\n"
+    assert by_the_command(text) == ["QG305"]
+
+    with pytest.raises(DeclarationError, match="repeat is for a submodule that is a field"):
+        exec(compile(text, "<model>", "exec"), {"__name__": "shared_model"})
+
+
+def test_a_specifier_of_a_field_is_not_an_argument() -> None:
+    with pytest.raises(DeclarationError, match=r"param\(...\) is the value of a field, not an argument of submodule"):
+
+        class Net(Module):
+            x: Keeper = submodule(Keeper, param(2, initializer=nn.init.ones_))
