@@ -72,6 +72,7 @@ def test_every_rule_file_is_registered() -> None:
         "cases",
         "documentation",
         "reserved",
+        "known_types",
         "ties",
     }
 
