@@ -40,7 +40,7 @@ class PartialMethod(Module):
     def _signed(self, sign: int, x: Any, scale: int = 1) -> Any:
         return sign * x * scale
 
-    forward = functools.partialmethod(_signed, 1)
+    forward = functools.partialmethod(_signed, 1)  # pyright: ignore[reportAssignmentType] # it is callable once it is bound
 
 
 class Property(Module):
