@@ -218,25 +218,34 @@ def _handlers(qualified: str, registrations: Registrations, ancestry: Ancestry) 
     """The handlers of a Module, including inherited ones: one for each type, the most specific type first."""
     found: dict[str, RegistrationDecl] = {}
     for owner in ancestry.mro(qualified):
+        own: dict[str, RegistrationDecl] = {}
         for registration in registrations.get(owner, ()):
-            found.setdefault(registration.type.name, registration)
+            if registration.replaces or registration.type.name not in own:
+                own[registration.type.name] = registration
+        for name, registration in own.items():
+            found.setdefault(name, registration)
     return tuple(sorted(found.values(), key=lambda registration: -len(ancestry.mro(registration.type.name))))
 
 
 def _registrations(names: Names) -> Registrations:
-    """The handlers registered for each Module, sorted by file and line."""
+    """The handlers registered for each Module, sorted by file and line; one for each member of a union."""
     found: dict[str, tuple[RegistrationDecl, ...]] = {}
     for file in sorted(names.files, key=lambda file: file.module):
         for source in file.registrations:
             owner = names.resolve(source.owner.name)
-            decl = RegistrationDecl(
-                owner,
-                names.expand(source.type),
-                source.handler,
-                source.signature,
-                file.module,
-                source.place,
-                names.meaning(source.signature.result, file) if _NAME.fullmatch(source.signature.result) else "",
+            result = source.signature.result
+            decls = (
+                RegistrationDecl(
+                    owner,
+                    member,
+                    source.handler,
+                    source.signature,
+                    file.module,
+                    source.place,
+                    source.replaces,
+                    names.meaning(result, file) if _NAME.fullmatch(result) else "",
+                )
+                for member in members_of(names.expand(source.type))
             )
-            found[owner] = (*found.get(owner, ()), decl)
+            found[owner] = (*found.get(owner, ()), *decls)
     return found

@@ -84,6 +84,8 @@ class RegistrationDecl:
     module: str
     """The dotted name of the module that defines the function."""
     place: NodePath = NO_PATH
+    replaces: bool = False
+    """Whether it may take the place of another handler for the type: `replace=True`."""
     result: str = ""
     """Qualified name of the result type if the annotation is a plain or dotted name: `torch.Tensor`."""
 

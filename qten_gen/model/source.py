@@ -62,6 +62,8 @@ class RegistrationSource:
     """Name of the function."""
     signature: Signature
     """All parameters: the module itself is the first."""
+    replaces: bool = False
+    """Whether it is given `replace=True`."""
     place: NodePath = NO_PATH
 
 

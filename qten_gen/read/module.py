@@ -255,7 +255,9 @@ def _registrations(node: cst.FunctionDef, place: NodePath, scope: Scope) -> Iter
     """The `@Owner.register(Type)` decorators of a function."""
     for index, decorator in enumerate(node.decorators):
         call = decorator.decorator
-        if not (isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and len(call.args) == 1):
+        if not (isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.args):
+            continue
+        if call.args[0].keyword is not None or any(arg.keyword is None for arg in call.args[1:]):
             continue
         if call.func.attr.value != "register" or dotted(call.func) is None:
             continue
@@ -265,5 +267,12 @@ def _registrations(node: cst.FunctionDef, place: NodePath, scope: Scope) -> Iter
             type=type_expr(call.args[0].value, where / "args" / 0 / "value", scope),
             handler=node.name.value,
             signature=signature(node, place, scope, skip_first=False),
+            replaces=any(_is_replace(arg) for arg in call.args),
             place=where,
         )
+
+
+def _is_replace(argument: cst.Arg) -> bool:
+    """Whether an argument is `replace=True`."""
+    named = argument.keyword is not None and argument.keyword.value == "replace"
+    return named and isinstance(argument.value, cst.Name) and argument.value.value == "True"

@@ -35,6 +35,7 @@ from . import (
     missing_initializer,
     mutable_default,
     number_becomes_tensor,
+    overtaken_handler,
     private_name,
     repeated_submodule,
     reserved_name,
@@ -137,6 +138,7 @@ FILE_RULES: tuple[FileRule, ...] = (
     handler_signature,
     unimported_handler,
     unrelated_result,
+    overtaken_handler,
 )
 RAISED_ELSEWHERE: tuple[Rule, ...] = (
     syntax_error,

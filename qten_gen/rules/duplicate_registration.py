@@ -1,7 +1,8 @@
 """A module has two handlers for the same type.
 
 The second call of `register` raises ValueError when its file is imported. If the handlers are in different files, this happens
-only in programs that import both, and which handler is the second depends on the order of the imports.
+only in programs that import both, and which handler is the second depends on the order of the imports. `replace=True` says that
+the second handler is meant to take the place of the first.
 """
 
 from __future__ import annotations
@@ -63,7 +64,10 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
         first: dict[TypeExpr, RegistrationDecl] = {}
         for registration in declaration.registrations:
             earlier = first.setdefault(registration.type, registration)
-            if earlier is not registration and registration.module == file.source.module:
+            if registration.replaces or earlier is registration:
+                continue
+            if registration.module == file.source.module:
                 message = f"{declaration.name} already has a handler for {registration.type.text}"
-                help = f"remove one of them; the other is {earlier.module}.{earlier.handler}"
+                other = f"{earlier.module}.{earlier.handler}"
+                help = f"remove one of them; the other is {other}; if this one is to replace it, pass replace=True"
                 yield Diagnostic(KIND, message, registration.type.place, help)

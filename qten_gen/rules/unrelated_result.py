@@ -8,12 +8,12 @@ The rule compares plain names only: builtins, `Tensor` and declared classes.
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Iterator
 
 from ..model import FileDecl, ModuleDecl, RegistrationDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import Project
+from .known_types import known_ancestors
 
 KIND = Kind("QG404", "unrelated-result", "warning")
 
@@ -66,7 +66,6 @@ def count(encoder: Counting, text: str) -> str:
     return text
 """
 
-_TENSOR = "torch.Tensor"
 _PROMOTED = {"builtins.int": ("builtins.float", "builtins.complex"), "builtins.float": ("builtins.complex",)}
 """The classes that a type checker accepts a number for, besides its own."""
 
@@ -100,28 +99,7 @@ def _replaced(registration: RegistrationDecl, owner: ModuleDecl, project: Projec
 
 
 def _unrelated(given: str, promised: str, project: Project) -> bool:
-    ancestors = _ancestors(given, project)
-    return ancestors is not None and _ancestors(promised, project) is not None and promised not in ancestors
-
-
-def _ancestors(name: str, project: Project) -> frozenset[str] | None:
-    """A class and all its ancestors; None if the text does not say."""
-    module, _, plain = name.rpartition(".")
-    if module == "builtins" and isinstance(cls := getattr(builtins, plain, None), type):
-        return frozenset({*(f"builtins.{base.__name__}" for base in cls.__mro__), *_PROMOTED.get(name, ())})
-    if name in (_TENSOR, "builtins.None"):
-        return frozenset({name, "builtins.object"})
-    declaration = project.declarations.get(name)
-    if declaration is None:
-        return None
-    found = frozenset({name, "builtins.object"})
-    for base in declaration.bases:
-        above = _ancestors(base.name, project) if base.declared else _root(base.name)
-        if above is None:
-            return None
-        found |= above
-    return found
-
-
-def _root(name: str) -> frozenset[str] | None:
-    return frozenset({name}) if name.startswith("qten_gen.") else None
+    ancestors = known_ancestors(given, project)
+    if ancestors is None or known_ancestors(promised, project) is None:
+        return False
+    return promised not in (*ancestors, *_PROMOTED.get(given, ()))

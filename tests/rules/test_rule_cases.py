@@ -347,7 +347,43 @@ def test_a_handler_in_another_file_is_a_duplicate_too() -> None:
         a="from .net import Net\n@Net.register(int)\ndef first(net, x): ...\n",
     )
 
-    assert (item.code, item.help) == ("QG401", "remove one of them; the other is shop.a.first")
+    help = "remove one of them; the other is shop.a.first; if this one is to replace it, pass replace=True"
+    assert (item.code, item.help) == ("QG401", help)
+
+
+def test_a_handler_that_replaces_another_says_so() -> None:
+    first = "class Net(Module): ...\n@Net.register(int)\ndef first(net, x): ...\n"
+    assert codes(f"{first}@Net.register(int, replace=True)\ndef second(net, x): ...\n") == []
+    assert codes(f"{first}@Net.register(int, replace=False)\ndef second(net, x): ...\n") == ["QG401"]
+
+
+def test_each_member_of_a_union_is_registered() -> None:
+    first = "class Net(Module): ...\n@Net.register(int | str)\ndef first(net, x): ...\n"
+    assert codes(f"{first}@Net.register(bytes | float)\ndef second(net, x): ...\n") == []
+    assert codes(f"{first}@Net.register(bytes | str)\ndef second(net, x): ...\n") == ["QG401"]
+
+
+@pytest.mark.parametrize(
+    ("general", "special", "expected"),
+    [
+        ("int", "bool", ["QG405"]),
+        ("object", "str", ["QG405"]),
+        ("float", "int", []),
+        ("bool", "int", []),
+        ("int", "str", []),
+    ],
+)
+def test_a_handler_that_gives_way_is_reported(general: str, special: str, expected: list[str]) -> None:
+    text = f"""
+class Net(Module): ...
+class Child(Net): ...
+@Net.register({special})
+def handle(net, x): ...
+@Child.register({general})
+def handle_more(net, x): ...
+"""
+    assert codes(text) == expected
+    assert codes(f"{text}@Child.register({special})\ndef decide(net, x): ...\n") == []
 
 
 def test_registering_with_something_that_is_not_a_declared_module_is_not_reported() -> None:

@@ -73,6 +73,7 @@ def test_every_rule_file_is_registered() -> None:
         "documentation",
         "mixins",
         "reserved",
+        "known_types",
         "ties",
     }
 

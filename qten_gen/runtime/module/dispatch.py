@@ -70,7 +70,7 @@ class Functional(HandlerTables):
 
     @overload
     @classmethod
-    def register(  # type: ignore[overload-overlap] # the second is for abstract classes, which are no `type[T]` to mypy
+    def register(  # type: ignore[overload-overlap] # the second is for abstract classes, which are not a `type[T]` to mypy
         cls: type[F], obj_type: type[T], /, *, replace: bool = False
     ) -> Callable[[Callable[Concatenate[F, T, P], R]], Callable[Concatenate[F, T, P], R]]: ...
 
@@ -201,10 +201,10 @@ def _home(cls: type[Functional]) -> type:
 def _fallback(cls: type[Functional]) -> Callable[..., Any] | None:
     """What a `forward` that dispatches has to run without a handler; None where there is such a `forward` already.
 
-    There is also one where something was assigned over it: that calls the one that it replaced, or does without handlers.
+    None as well where something was assigned to a class that dispatches: that calls what it replaced, or does without handlers.
     """
     home = _home(cls)
-    if vars(home).get("_dispatch", Dispatch()).forward is not None:
+    if "_dispatch" in vars(home):
         return None
     found = vars(home)["forward"]
     # nn.Module's says only that there is none.

@@ -29,8 +29,14 @@ _BACKENDS: dict[str, Callable[[], bool]] = {
 class Device:
     """A logical device: `Device("cpu")`, `Device("gpu")`, `Device("gpu", 1)`, `Device("meta")`.
 
-        Device.new("gpu:1").torch_device()    # cuda:1, or xpu:1
-        str(Device("gpu", 1))                 # "gpu:1"
+    >>> Device.new("gpu:1")
+    Device(name='gpu', index=1)
+    >>> str(Device("gpu", 1)), Device("cpu").torch_device()
+    ('gpu:1', device(type='cpu'))
+
+    Args:
+        name: "cpu", "gpu" or "meta".
+        index: Which gpu; None for the current one.
 
     Raises:
         ValueError: the name is not one of `NAMES`, or an index is given that is negative or not for a gpu.
@@ -89,18 +95,18 @@ class Device:
 
 
 class DeviceBounded:
-    """Base of what lives on a device and can be moved to another one.
+    """Base of what lives on a device and can be moved to another one. It defines `device` and `to_device`.
 
-        class Points(DeviceBounded):
-            def __init__(self, data: Tensor) -> None:
-                self.data = data
-
-            @property
-            def device(self) -> Device:
-                return Device.of(self.data.device)
-
-            def to_device(self, device: Device) -> Points:
-                return Points(self.data.to(device.torch_device()))
+    >>> class Points(DeviceBounded):
+    ...     def __init__(self, data):
+    ...         self.data = data
+    ...     @property
+    ...     def device(self):
+    ...         return Device.of(self.data.device)
+    ...     def to_device(self, device):
+    ...         return Points(self.data.to(device.torch_device()))
+    >>> Points(torch.ones(2)).to_device(Device("meta")).device
+    Device(name='meta', index=None)
 
     A value that is assigned to an attribute of a Module is moved to the module's device first. Values return a copy of
     themselves; a Module, as any nn.Module, moves and returns itself.
@@ -110,11 +116,20 @@ class DeviceBounded:
 
     @property
     def device(self) -> Device:
-        """Where this object is."""
+        """Where this object is.
+
+        Raises:
+            NotImplementedError: the class does not define it.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not say where it is: it has to define `device`")
 
     def to_device(self, device: Device) -> Self:
-        """This object on `device`."""
+        """This object on `device`.
+
+        Raises:
+            NotImplementedError: the class does not define it.
+            RuntimeError: a gpu, and the machine has none.
+        """
         raise NotImplementedError(f"{type(self).__name__} cannot be moved: it has to define `to_device`")
 
     def cpu(self) -> Self:
@@ -128,6 +143,19 @@ class DeviceBounded:
             RuntimeError: the machine has none.
         """
         return self.to_device(Device("gpu", index))
+
+
+def resolved(device: Device) -> torch.device:
+    """The torch device of what a `to_device` was given.
+
+    Raises:
+        TypeError: it is not a Device.
+        RuntimeError: a gpu, and the machine has none.
+    """
+    if not isinstance(device, Device):
+        advice = f"Device.new({device!r})" if isinstance(device, str) else "Device.of() of a torch device"
+        raise TypeError(f"to_device() takes a Device, got {device!r}; write {advice}")
+    return device.torch_device()
 
 
 def _forms() -> str:

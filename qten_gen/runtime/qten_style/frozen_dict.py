@@ -3,28 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import torch
 from torch.utils import _pytree
 
+if TYPE_CHECKING:
+    from _typeshed import SupportsKeysAndGetItem
+
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+W = TypeVar("W")
+
+
+_INSTEAD = {
+    **dict.fromkeys(("update", "setdefault"), "write frozen | {key: value}, which gives a new one"),
+    **dict.fromkeys(("pop", "popitem", "clear"), "make a new one of the items that stay"),
+}
 
 
 class FrozenDict(Mapping[K, V]):
     """A mapping that cannot change; hashable where its values are. Equal to any mapping with the same items.
 
-        FrozenDict({"weight": tensor}) | {"bias": other}    # a new one
+    It takes what `dict` takes. A pytree whose leaves are the values.
 
-    A pytree whose leaves are the values.
+    >>> frozen = FrozenDict({"weight": 1}, bias=2)
+    >>> frozen | {"scale": 3}
+    FrozenDict({'weight': 1, 'bias': 2, 'scale': 3})
+    >>> frozen["bias"] = 3
+    Traceback (most recent call last):
+    TypeError: 'FrozenDict' object does not support item assignment
+
+    Args:
+        items: A mapping, or pairs of key and value.
+        keywords: Further items, whose keys are strings. They win over those of `items`.
+
+    Raises:
+        TypeError: `items` is neither, or a key is not hashable.
+        ValueError: an element of `items` is not a pair.
     """
 
     __slots__ = ("_items",)
     _items: dict[K, V]
 
-    def __init__(self, items: Mapping[K, V] | Iterable[tuple[K, V]] = ()) -> None:
-        object.__setattr__(self, "_items", dict(items))
+    @overload
+    def __init__(self, items: SupportsKeysAndGetItem[K, V] | Iterable[tuple[K, V]] = (), /) -> None: ...
+    @overload
+    def __init__(
+        self: FrozenDict[str, W], items: SupportsKeysAndGetItem[str, W] | Iterable[tuple[str, W]] = (), /, **keywords: W
+    ) -> None: ...
+
+    def __init__(self, items: Any = (), /, **keywords: Any) -> None:
+        object.__setattr__(self, "_items", dict(items, **keywords))
+
+    @classmethod
+    def fromkeys(cls, keys: Iterable[K], value: V) -> FrozenDict[K, V]:
+        """The same value under each key."""
+        return FrozenDict(dict.fromkeys(keys, value))
+
+    def copy(self) -> FrozenDict[K, V]:
+        """The FrozenDict itself, which cannot change."""
+        return self
 
     def __getitem__(self, key: K) -> V:
         return self._items[key]
@@ -38,8 +77,25 @@ class FrozenDict(Mapping[K, V]):
     def __or__(self, other: Mapping[K, V]) -> FrozenDict[K, V]:
         return FrozenDict({**self._items, **other}) if isinstance(other, Mapping) else NotImplemented
 
+    def __ror__(self, other: Mapping[K, V]) -> FrozenDict[K, V]:
+        return FrozenDict({**other, **self._items}) if isinstance(other, Mapping) else NotImplemented
+
+    def __reversed__(self) -> Iterator[K]:
+        return reversed(self._items)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._items
+
     def __hash__(self) -> int:
         return hash(frozenset(self._items.items()))
+
+    # Hidden from checkers, for which every attribute would exist.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            if name in _INSTEAD:
+                raise AttributeError(f"a FrozenDict cannot change: {_INSTEAD[name]}", name=name, obj=self)
+            raise AttributeError(f"'FrozenDict' object has no attribute {name!r}", name=name, obj=self)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a FrozenDict cannot change")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree
 
-from .devices import Device, DeviceBounded
-from .labelled_functions import KEEPS
+from .devices import Device, DeviceBounded, resolved
+from .labelled_functions import EQUAL, KEEPS, instead, is_number
 
 if TYPE_CHECKING:
     from typing import Self
@@ -22,8 +22,8 @@ def _binary(
     function: Callable[[Any, Any], Any],
 ) -> Callable[[LabelledTensor, LabelledTensor | Tensor | complex], LabelledTensor]:
     def method(self: LabelledTensor, other: LabelledTensor | Tensor | complex) -> LabelledTensor:
-        if not isinstance(other, LabelledTensor | Tensor | int | float | complex):
-            return NotImplemented
+        if not (isinstance(other, LabelledTensor | Tensor) or is_number(other)):
+            return NotImplemented  # type: ignore[no-any-return] # Python asks the other operand
         return cast(LabelledTensor, _keep(function, (self, other), {}))
 
     return method
@@ -45,17 +45,21 @@ def _unary(function: Callable[[Any], Any]) -> Callable[[LabelledTensor], Labelle
 class LabelledTensor(DeviceBounded):
     """A tensor with a label for each dimension. It cannot be changed; its data can.
 
-        weight = LabelledTensor(torch.rand(3, 4), ("row", "column"))
-        weight * 2                  # labelled as weight is
-        torch.sum(weight)           # a plain tensor
-        weight + weight_of_others   # ValueError where the labels differ
-
     A label is anything hashable. Operators, and the functions of torch that leave each dimension where it is
     (`labelled_functions.py`), give a LabelledTensor: labelled arguments must have the same labels, plain ones
     broadcast to them. Every other function of torch works on the data and gives plain tensors. A pytree of one leaf, the data.
 
     Assigned to an attribute of a Module, its data is copied into a parameter or buffer, and the attribute is a LabelledTensor
     whose data is always the module's.
+
+    >>> wave = LabelledTensor(torch.ones(2, 3), ("site", "band"))
+    >>> (wave * 2).dims
+    ('site', 'band')
+    >>> torch.sum(wave)
+    tensor(6.)
+    >>> wave + LabelledTensor(torch.ones(2, 3), ("site", "spin"))
+    Traceback (most recent call last):
+    ValueError: add: the labels ('site', 'band') and ('site', 'spin') differ
 
     Args:
         data: The tensor, of any shape, dtype and device; not copied.
@@ -118,13 +122,107 @@ class LabelledTensor(DeviceBounded):
         return self.data.requires_grad
 
     @property
+    def is_leaf(self) -> bool:
+        """Whether its gradient is kept: it was not computed from tensors that require gradients."""
+        return self.data.is_leaf
+
+    @property
     def grad(self) -> LabelledTensor | None:
-        """The gradient of the data, labelled as the data is."""
+        """The gradient of the data, with its shape, dtype and device, labelled as the data is; None before `backward`."""
         grad = self.data.grad
         return None if grad is None else labelled(grad, self._dims)
 
+    def size(self, dim: int | None = None) -> torch.Size | int:
+        """The sizes of all dimensions, or of the one at the position `dim`.
+
+        Raises:
+            IndexError: there is no such dimension.
+        """
+        return self.data.shape if dim is None else self.data.size(dim)
+
+    def numel(self) -> int:
+        """How many elements there are."""
+        return self.data.numel()
+
+    def item(self) -> bool | int | float | complex:
+        """The one element, as a Python number.
+
+        >>> LabelledTensor(torch.tensor([2.5]), ("site",)).item()
+        2.5
+
+        Raises:
+            RuntimeError: there are several elements, or none.
+        """
+        return self.data.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers, or as one number where there are no dimensions."""
+        return self.data.tolist()
+
+    def equal(self, other: LabelledTensor | Tensor) -> bool:
+        """Whether labels, shape and elements are the same; a plain `other` is compared without labels. So does `torch.equal`.
+
+        >>> wave = LabelledTensor(torch.ones(2), ("site",))
+        >>> wave.equal(wave.clone()), wave.equal(LabelledTensor(torch.ones(2), ("band",)))
+        (True, False)
+
+        Raises:
+            RuntimeError: `other` has another dtype or device.
+        """
+        return torch.equal(self.data, _plain(other)) and (
+            not isinstance(other, LabelledTensor) or self._dims == other._dims
+        )
+
+    def allclose(
+        self, other: LabelledTensor | Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    ) -> bool:
+        """Whether all elements are close: they differ by `atol` at most, or by the part `rtol` of what `other` has.
+
+        Args:
+            other: What to compare with, of the same dtype, broadcast where it is plain.
+            rtol: The relative difference that counts as close.
+            atol: The absolute difference that counts as close.
+            equal_nan: Whether NaN is close to NaN.
+
+        Raises:
+            ValueError: the labels differ.
+            RuntimeError: `other` has another dtype or device.
+        """
+        options = {"rtol": rtol, "atol": atol, "equal_nan": equal_nan}
+        return bool(_keep(torch.allclose, (self, other), options))
+
+    def backward(
+        self,
+        gradient: LabelledTensor | Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+    ) -> None:
+        """Compute the gradients of what this tensor was computed from, and add them to their `grad`.
+
+        >>> wave = LabelledTensor(torch.ones(2), ("site",)).attach()
+        >>> (wave * 3).backward(torch.ones(2))
+        >>> wave.grad
+        LabelledTensor(tensor([3., 3.]), dims=('site',))
+
+        Args:
+            gradient: The gradient of this tensor, of its shape, dtype and device. A tensor of one element needs none.
+            retain_graph: Whether the graph stays, for another call; it does where `create_graph` is True.
+            create_graph: Whether the gradients have gradients of their own.
+
+        Raises:
+            ValueError: `gradient` has other labels.
+            RuntimeError: nothing requires gradients, or there are several elements and no `gradient`.
+        """
+        if isinstance(gradient, LabelledTensor) and gradient._dims != self._dims:
+            raise ValueError(f"backward: the labels {self._dims} and {gradient._dims} differ")
+        torch.autograd.backward(self.data, _plain(gradient), retain_graph, create_graph)
+
     def attach(self) -> LabelledTensor:
-        """This tensor if it requires gradients; otherwise a copy that does, and is a leaf of its own."""
+        """This tensor if it requires gradients; otherwise a copy that does, and is a leaf of its own.
+
+        Raises:
+            RuntimeError: the elements are neither floating point nor complex.
+        """
         if self.data.requires_grad:
             return self
         return labelled(self.data.detach().clone().requires_grad_(), self._dims)
@@ -137,13 +235,26 @@ class LabelledTensor(DeviceBounded):
         """A copy that stays part of the graph."""
         return labelled(self.data.clone(), self._dims)
 
+    def to(self, *args: Any, **keywords: Any) -> LabelledTensor:
+        """This tensor with another dtype or torch device, as `Tensor.to` takes them; itself where nothing changes.
+
+        >>> LabelledTensor(torch.ones(2), ("site",)).to(torch.float64).dtype
+        torch.float64
+
+        Raises:
+            TypeError: the arguments are not those of `Tensor.to`.
+        """
+        moved = self.data.to(*args, **keywords)
+        return self if moved is self.data else labelled(moved, self._dims)
+
     def to_device(self, device: Device) -> Self:
         """A copy on `device`, or this tensor if it is there already.
 
         Raises:
+            TypeError: `device` is not a Device.
             RuntimeError: a gpu, and the machine has none.
         """
-        moved = self.data.to(device.torch_device())
+        moved = self.data.to(resolved(device))
         return self if moved is self.data else labelled(moved, self._dims)  # type: ignore[return-value] # has no subclasses
 
     @classmethod
@@ -157,6 +268,8 @@ class LabelledTensor(DeviceBounded):
         keywords = {} if kwargs is None else kwargs
         if func in KEEPS:
             return _keep(func, args, keywords)
+        if func in EQUAL:
+            return _equal(*args, **keywords)
         return func(*map(_plain, args), **{name: _plain(value) for name, value in keywords.items()})
 
     __add__ = _binary(operator.add)
@@ -173,6 +286,10 @@ class LabelledTensor(DeviceBounded):
     __rmod__ = _reflected(operator.mod)
     __pow__ = _binary(operator.pow)
     __rpow__ = _reflected(operator.pow)
+    __lshift__ = _binary(operator.lshift)
+    __rlshift__ = _reflected(operator.lshift)
+    __rshift__ = _binary(operator.rshift)
+    __rrshift__ = _reflected(operator.rshift)
     __and__ = _binary(operator.and_)
     __rand__ = _reflected(operator.and_)
     __or__ = _binary(operator.or_)
@@ -193,14 +310,57 @@ class LabelledTensor(DeviceBounded):
     def __hash__(self) -> int:
         return id(self)
 
+    def __matmul__(self, other: LabelledTensor | Tensor) -> Tensor:
+        return _product(self, other)
+
+    def __rmatmul__(self, other: LabelledTensor | Tensor) -> Tensor:
+        return _product(other, self)
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return self.data[_plain(index)]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.data)
+
+    def __contains__(self, element: Any) -> bool:
+        return _plain(element) in self.data
+
     def __bool__(self) -> bool:
         return bool(self.data)
+
+    def __int__(self) -> int:
+        return int(self.data)
+
+    def __float__(self) -> float:
+        return float(self.data)
+
+    def __complex__(self) -> complex:
+        return complex(self.data)
+
+    def __index__(self) -> int:
+        return operator.index(self.data)
+
+    __array_ufunc__ = None  # NumPy leaves operators to this class
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.data.numpy()
+        return array.astype(dtype or array.dtype, copy=bool(copy))
+
+    def __format__(self, spec: str) -> str:
+        return format(self.data, spec) if spec else str(self)
 
     def __len__(self) -> int:
         return len(self.data)
 
-    # Hidden from checkers, for which it would make every attribute assignable.
+    # Hidden from checkers, for which every attribute would exist and be assignable.
     if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # raises again what made Python ask here
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            advice = instead(name)
+            raise AttributeError(f"{message}: {advice}" if advice else message, name=name, obj=self)
 
         def __setattr__(self, name: str, value: object) -> None:
             raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -233,6 +393,18 @@ def _keep(function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping
     if result.ndim != rank:
         raise ValueError(f"{_name(function)}: a plain tensor adds dimensions without label to {dims}")
     return labelled(result, dims)
+
+
+def _equal(input: Any, other: Any) -> bool:
+    """`torch.equal` of two tensors of which one is labelled at least."""
+    first, second = (input, other) if isinstance(input, LabelledTensor) else (other, input)
+    return bool(first.equal(second))
+
+
+def _product(left: LabelledTensor | Tensor, right: LabelledTensor | Tensor) -> Tensor:
+    if not (isinstance(left, LabelledTensor | Tensor) and isinstance(right, LabelledTensor | Tensor)):
+        return NotImplemented
+    return torch.matmul(_plain(left), _plain(right))
 
 
 def _plain(value: Any) -> Any:

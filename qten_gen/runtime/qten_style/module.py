@@ -12,7 +12,7 @@ from ..declaring.fields import field
 from ..module.declared_module import DeclaredModule
 from ..module.metaclass import ModuleMeta
 from . import labelled_attributes
-from .devices import Device
+from .devices import Device, resolved
 from .frozen_dict import FrozenDict
 from .labelled import LabelledTensor
 from .labelled_attributes import LabelledAssignment, LabelledOwner
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
 class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
     """Base of declared modules. Annotations are its constructor arguments; specifiers declare its tensors and children.
 
-        class Linear(Module):
-            rows: int
-            cols: int
-            weight: nn.Parameter = param("rows", "cols", initializer=nn.init.xavier_uniform_)
-
-            def forward(self, x: Tensor) -> Tensor:
-                return x @ self.weight.T
-
-        linear = Linear(4, 3, dtype=torch.float64)
+    >>> from qten_gen import Module, param
+    >>> class Linear(Module):
+    ...     rows: int
+    ...     cols: int
+    ...     weight: nn.Parameter = param("rows", "cols", initializer=nn.init.ones_)
+    ...     def forward(self, x: torch.Tensor) -> torch.Tensor:
+    ...         return x @ self.weight.T
+    >>> Linear(2, 3, dtype=torch.float64)(torch.ones(3, dtype=torch.float64)).tolist()
+    [3.0, 3.0]
 
     The generated constructor also takes `device` and `dtype`, by keyword. A class that writes its own `__init__` registers by
     assignment, as in any nn.Module.
@@ -83,9 +83,10 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
         """Move the module and everything in it to `device`, and return the module itself.
 
         Raises:
+            TypeError: `device` is not a Device.
             RuntimeError: a gpu, and the machine has none.
         """
-        self.to(device.torch_device())
+        self.to(resolved(device))
         for module in self.modules():
             if isinstance(module, Module):
                 vars(module)[labelled_attributes.MOVED_TO] = device
@@ -104,7 +105,10 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
         return self.to_device(Device("gpu", index))
 
     def export(self, name: str) -> LabelledTensor:
-        """A detached copy of the labelled tensor that the attribute `name` is: nothing that the module does changes it.
+        """A copy of the labelled tensor that the attribute `name` is: nothing that the module does changes it.
+
+        Returns:
+            The same labels, shape, dtype and device, without gradients.
 
         Raises:
             AttributeError: there is no attribute of that name.
@@ -116,7 +120,15 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
         return value.detach().clone()
 
     def export_all(self) -> FrozenDict[str, LabelledTensor]:
-        """`export` for every public labelled tensor in the module and its children, by dotted name: "weight", "inner.basis"."""
+        """`export` for every public labelled tensor in the module and its children, by dotted name.
+
+        >>> class Model(Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.weight = LabelledTensor(torch.ones(2), ("site",))
+        >>> Model().export_all()
+        FrozenDict({'weight': LabelledTensor(tensor([1., 1.]), dims=('site',))})
+        """
         found: dict[str, LabelledTensor] = {}
         for prefix, module in self.named_modules(remove_duplicate=False):
             for name in labelled_attributes.names(module):
@@ -132,8 +144,13 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
 def nograd_tensors(*names: str) -> Callable[[ModuleType], ModuleType]:
     """Class decorator: labelled tensors assigned to these attributes become buffers, not parameters.
 
-        @nograd_tensors("basis", "projector")
-        class Model(Module): ...
+    >>> @nograd_tensors("basis")
+    ... class Model(Module):
+    ...     def __init__(self) -> None:
+    ...         super().__init__()
+    ...         self.basis = LabelledTensor(torch.eye(2, dtype=torch.int64), ("site", "band"))
+    >>> list(Model().state_dict())
+    ['buffer:basis']
 
     A subclass inherits the names, and its own decorator adds to them.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,6 +30,14 @@ class PlainTwice(nn.Module):
         return 2 * scale * x
 
 
+class HeirOfTwice(Twice):
+    pass
+
+
+class PlainHeirOfTwice(PlainTwice):
+    pass
+
+
 def untyped(value: Any) -> Any:
     """A module that a checker lets be called on anything."""
     return value
@@ -37,7 +47,7 @@ def result(call: Callable[[], object]) -> str:
     try:
         return str(call())
     except Exception as error:  # any error: it is compared with the plain module's
-        return f"{type(error).__name__}: {error}".replace("PlainTwice", "Twice")
+        return f"{type(error).__name__}: {error}".replace("Plain", "")
 
 
 Hook = Callable[[nn.Module, list[object]], object]
@@ -92,6 +102,71 @@ def own_forward(module: nn.Module, log: list[object]) -> object:
     return None
 
 
+def own_method(module: nn.Module, log: list[object]) -> object:
+    module.forward = MethodType(lambda self, x: ("method", type(self).__name__.removeprefix("Plain"), x), module)
+    return None
+
+
+def wrapped_forward(module: nn.Module, log: list[object]) -> object:
+    """As accelerate wraps a module: the new forward calls the old one."""
+    old = module.forward
+    module.forward = functools.update_wrapper(functools.partial(lambda m, x: ("wrapped", old(x)), module), old)
+    return None
+
+
+class Patched:
+    """An attribute that is another one until `remove`."""
+
+    def __init__(self, target: object, name: str, value: object) -> None:
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(target, name, value)
+
+    def remove(self) -> None:
+        self.patch.undo()
+
+
+def wrapped_class_forward(module: nn.Module, log: list[object]) -> object:
+    old: Any = type(module).forward
+    return Patched(type(module), "forward", lambda self, x: ("of the class", old(self, x)))
+
+
+def class_forward(module: nn.Module, log: list[object]) -> object:
+    return Patched(type(module), "forward", lambda self, x: ("of the class", x))
+
+
+def static_class_forward(module: nn.Module, log: list[object]) -> object:
+    return Patched(type(module), "forward", staticmethod(lambda x: ("static", x)))
+
+
+def own_call_impl(module: nn.Module, log: list[object]) -> object:
+    return Patched(module, "_call_impl", lambda *given: ("own", *given))
+
+
+def class_call_impl(module: nn.Module, log: list[object]) -> object:
+    return Patched(type(module), "_call_impl", lambda self, *given: ("of the class", *given))
+
+
+def torch_call_impl(module: nn.Module, log: list[object]) -> object:
+    """As a profiler does: every call is noted, and then made."""
+    old: Any = nn.Module._call_impl
+
+    def noting(self: nn.Module, *given: object, **keywords: object) -> object:
+        log.append(given)
+        return old(self, *given, **keywords)
+
+    return Patched(nn.Module, "_call_impl", noting)
+
+
+def torch_call(module: nn.Module, log: list[object]) -> object:
+    old = nn.Module.__call__
+
+    def noting(self: nn.Module, *given: object, **keywords: object) -> object:
+        log.append(given)
+        return old(self, *given, **keywords)
+
+    return Patched(nn.Module, "__call__", noting)
+
+
 def compiled_call(module: nn.Module, log: list[object]) -> object:
     module._compiled_call_impl = lambda *given: ("compiled", *given)
     return None
@@ -100,6 +175,8 @@ def compiled_call(module: nn.Module, log: list[object]) -> object:
 HOOKS: list[Hook] = [
     forward_hook, replacing_hook, pre_hook, keyword_pre_hook, backward_hook, backward_pre_hook, always_called_hook,
     global_hook, global_pre_hook, global_backward_hook, global_backward_pre_hook, own_forward, compiled_call,
+    own_method, wrapped_forward,
+    wrapped_class_forward, class_forward, static_class_forward, own_call_impl, class_call_impl, torch_call_impl, torch_call,
 ]  # fmt: skip
 
 
@@ -122,8 +199,45 @@ def called(module: nn.Module, hook: Hook) -> tuple[list[str], str]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("hook", HOOKS)
-def test_hooks_run_as_around_a_plain_module(hook: Hook) -> None:
-    assert called(Twice(), hook) == called(PlainTwice(), hook)
+@pytest.mark.parametrize("cls", [Twice, HeirOfTwice])
+def test_hooks_and_patches_see_what_they_see_of_a_plain_module(hook: Hook, cls: type[Twice]) -> None:
+    plain = PlainTwice() if cls is Twice else PlainHeirOfTwice()
+    assert called(cls(), hook) == called(plain, hook)
+
+
+@pytest.mark.parametrize("patch", [wrapped_class_forward, class_forward, class_call_impl])
+def test_a_patch_of_the_class_holds_for_heirs_and_only_while_it_is_there(patch: Hook) -> None:
+    def calls(base: nn.Module, heir: Any) -> list[object]:
+        patched: Any = patch(base, [])
+        while_patched = [heir(3), heir(4.0)]
+        patched.remove()
+        return [*while_patched, heir(3), heir(4.0)]
+
+    assert calls(Twice(), HeirOfTwice()) == calls(PlainTwice(), PlainHeirOfTwice())
+
+
+def test_a_handler_that_is_registered_under_a_patch_is_called_by_it() -> None:
+    class Late(Twice):
+        pass
+
+    late = untyped(Late())
+    Late.register(int)(lambda module, number: "handler")
+    patched: Any = wrapped_class_forward(late, [])
+    Late.register(str)(lambda module, text: "late")
+    assert late("a") == ("of the class", "late")
+    patched.remove()
+    assert (late("a"), late(3)) == ("late", "handler")
+
+
+def test_a_call_that_was_kept_sees_later_handlers() -> None:
+    class Kept(Twice):
+        pass
+
+    kept = untyped(Kept())
+    call, of_class = kept.__call__, untyped(Kept).__call__
+    assert call(3) == 6
+    Kept.register(int)(lambda module, number: "late")
+    assert (call(3), of_class(kept, 3)) == ("late", "late")
 
 
 def test_arguments_are_passed_on_by_place_and_by_name() -> None:

@@ -1,0 +1,244 @@
+"""What users of tensors and dicts write: a LabelledTensor and a FrozenDict do it, or say what to write instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.utils import _pytree
+
+from qten_gen import Device, FrozenDict, LabelledTensor, Module
+from qten_gen.runtime.qten_style.labelled_functions import KEEPS
+
+DIMS = ("row", "column")
+
+
+def labelled(data: Tensor | None = None) -> Any:
+    return LabelledTensor(torch.arange(6.0).reshape(2, 3) if data is None else data, DIMS)
+
+
+SAME: list[Callable[[Any], object]] = [
+    lambda t: t[0, 0].item(),
+    lambda t: t.tolist(),
+    lambda t: (t.size(), t.size(1), t.size(-1), t.shape, t.ndim, t.dtype),
+    lambda t: (t.is_leaf, t.requires_grad, t.grad),
+    lambda t: t[1].tolist(),
+    lambda t: t[:, [0, 2]].tolist(),
+    lambda t: t[t > 2].tolist(),
+    lambda t: [row.tolist() for row in t],
+    lambda t: (3.0 in t, 9.0 in t, len(t)),
+    lambda t: (t @ torch.ones(3, 2)).tolist(),
+    lambda t: (torch.ones(2) @ t).tolist(),
+    lambda t: (t @ t.clone()[0]).tolist(),
+    lambda t: np.asarray(t).tolist(),
+    lambda t: np.asarray(t, dtype=np.int64).tolist(),
+    lambda t: t.to(torch.int64).tolist(),
+    lambda t: (t.to(torch.int64) << 1).tolist(),
+    lambda t: t.allclose(t + 1e-9),
+    lambda t: t.equal(t.clone()),
+    lambda t: "zz" in f"{t}",
+    lambda t: t.item(),
+    lambda t: t[5],
+    lambda t: float(t),
+    lambda t: t.backward(),
+]
+
+
+def answer(function: Callable[[Any], object], given: object) -> str:
+    try:
+        return str(function(given))
+    except Exception as error:  # whatever it is, it is that of a tensor
+        return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize("function", SAME)
+def test_it_does_what_a_tensor_does(function: Callable[[Any], object]) -> None:
+    assert answer(function, labelled()) == answer(function, labelled().data)
+
+
+@pytest.mark.parametrize("convert", [int, float, complex, bool, lambda t: [1, 2, 3][t], lambda t: f"{t:.2f}"])
+def test_one_element_is_a_number(convert: Callable[[Any], object]) -> None:
+    data = torch.tensor(2)
+    assert convert(LabelledTensor(data, ())) == convert(data)
+
+
+@pytest.mark.parametrize("number", [2, 2.0, True, np.float64(2), np.float32(2), np.int64(2), np.bool_(True)])
+def test_numbers_of_numpy_are_numbers_on_both_sides(number: Any) -> None:
+    for made in (labelled() * number, number * labelled(), labelled() + number, number / labelled()):
+        assert isinstance(made, LabelledTensor)
+    assert (number / labelled()).tolist() == (int(number) / labelled().data).tolist()
+
+
+def test_arrays_of_numpy_are_not_mixed_in() -> None:
+    mixes: list[Callable[[], object]] = [
+        lambda: labelled() * np.ones(3),
+        lambda: np.ones(3) * labelled(),
+        lambda: np.exp(labelled()),
+    ]
+    for mix in mixes:
+        with pytest.raises(TypeError, match="unsupported operand|does not support ufuncs"):
+            mix()
+
+
+def test_what_has_other_labels_is_not_equal() -> None:
+    other = LabelledTensor(labelled().data, ("row", "feature"))
+    equals: list[Callable[..., bool]] = [LabelledTensor.equal, torch.equal]
+    closes: list[Callable[..., bool]] = [LabelledTensor.allclose, torch.allclose]
+    for equal in equals:
+        assert not equal(labelled(), other)
+        assert equal(labelled(), labelled()) and equal(labelled(), labelled().data)
+    assert torch.equal(labelled().data, labelled())
+    for close in closes:
+        assert close(labelled(), labelled()) is True
+        with pytest.raises(ValueError, match="allclose: the labels .* and .* differ"):
+            close(labelled(), other)
+
+
+def test_backward_takes_a_labelled_gradient() -> None:
+    leaf = labelled().attach()
+    (leaf * 2).backward(labelled())
+    assert leaf.grad.equal(labelled() * 2)
+    leaf.to(torch.float64).backward(labelled().data.double(), retain_graph=True)
+    assert leaf.grad.equal(labelled() * 3)
+    with pytest.raises(ValueError, match="backward: the labels .* differ"):
+        (leaf * 2).backward(LabelledTensor(torch.ones(2, 3), ("row", "feature")))
+
+
+def test_a_labelled_parameter_is_trained() -> None:
+    class Model(Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = LabelledTensor(torch.ones(2), ("site",))
+
+    model = Model()
+    loss = model.weight * model.weight
+    loss.backward(torch.ones(2))
+    assert model.weight.grad is not None and model.weight.grad.tolist() == [2, 2]
+    assert model.weight.is_leaf
+
+
+PUBLIC = [name for name in dir(Tensor) if not name.startswith("_")]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_member_of_tensors_is_there_or_has_advice() -> None:
+    """Advice that names a function of torch is followed: it has to keep the labels."""
+    tensor, wrong = labelled(), []
+    for name in PUBLIC:
+        if hasattr(tensor, name):
+            continue
+        with pytest.raises(AttributeError) as error:
+            getattr(tensor, name)
+        _, _, advice = str(error.value).partition(f"'LabelledTensor' object has no attribute {name!r}: ")
+        function = re.search(r"write torch\.((?:nn\.functional\.)?\w+)\(tensor\)", advice)
+        if function is not None:
+            home: Any = torch.nn.functional if "functional" in function[1] else torch
+            ok = getattr(home, function[1].rpartition(".")[2]) in KEEPS
+        else:
+            ok = f"data.{name}" in advice or re.search(r"write (to|gpu)\(|attach\(\)", advice) is not None
+        if not ok:
+            wrong.append((name, advice))
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("exp", "write torch.exp(tensor), which keeps the labels"),
+        ("sum", "write data.sum(), which works without labels"),
+        ("T", "write data.T, which works without labels"),
+        ("add_", "a LabelledTensor cannot be changed, but its data can: write data.add_()"),
+        ("double", "write to(torch.double), which keeps the labels"),
+        ("requires_grad_", "attach() gives one that requires gradients"),
+    ],
+)
+def test_an_absent_member_says_what_to_write(name: str, advice: str) -> None:
+    with pytest.raises(AttributeError) as error:
+        getattr(labelled(), name)
+    assert str(error.value) == f"'LabelledTensor' object has no attribute {name!r}: {advice}"
+    with pytest.raises(AttributeError, match="^'LabelledTensor' object has no attribute 'nonsense'$"):
+        _ = labelled().nonsense
+
+
+def test_the_error_of_a_tensor_that_its_module_lost_is_the_modules() -> None:
+    class Model(Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = LabelledTensor(torch.ones(2), ("site",))
+
+    model = Model()
+    weight = model.weight
+    del model.weight
+    with pytest.raises(AttributeError, match="'Model' object has no attribute 'tensor:weight'"):
+        _ = weight.data
+
+
+@pytest.mark.parametrize("moved", [labelled, lambda: Module.__new__(Module)])
+def test_a_device_that_is_none_is_refused_with_advice(moved: Callable[[], Any]) -> None:
+    with pytest.raises(TypeError, match=r"to_device\(\) takes a Device, got 'cpu'; write Device.new\('cpu'\)"):
+        moved().to_device("cpu")
+    with pytest.raises(TypeError, match=r"got device\(type='cpu'\); write Device.of\(\) of a torch device"):
+        moved().to_device(torch.device("cpu"))
+
+
+ARGUMENTS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    ((), {}),
+    ((), {"a": 1}),
+    (({"a": 1},), {}),
+    (({"a": 1},), {"a": 2, "b": 3}),
+    (([("a", 1), ("b", 2)],), {}),
+    (({"items": 1},), {"items": 2, "self": 3}),
+    ((FrozenDict(a=1),), {"b": 2}),
+    ((3,), {}),
+    ((["abc"],), {}),
+]
+
+
+@pytest.mark.parametrize(("given", "keywords"), ARGUMENTS)
+def test_a_frozen_dict_takes_what_a_dict_takes(given: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    def made(cls: Any) -> str:
+        return answer(lambda _: dict(cls(*given, **keywords)), None)
+
+    assert made(FrozenDict) == made(dict)
+
+
+READS: list[Callable[[Any], object]] = [
+    lambda d: (d["a"], d.get("c"), d.get("c", 5), "a" in d, "c" in d, len(d)),
+    lambda d: (list(d), list(reversed(d)), list(d.keys()), list(d.values()), list(d.items())),
+    lambda d: dict(d | {"c": 3}),
+    lambda d: dict({"c": 3, "a": 0} | d),
+    lambda d: {**d},
+    lambda d: dict(d.copy()),
+    lambda d: dict(type(d).fromkeys("xy", 1)),
+    lambda d: d == {"b": 2, "a": 1},
+    lambda d: d != {"b": 2},
+    lambda d: d["c"],
+    lambda d: d | 3 if type(d) is dict else dict(d) | 3,  # type: ignore[operator] # the mistake under test
+    lambda d: [] in d,
+    lambda d: _pytree.tree_map(lambda leaf: leaf + 1, d) == {"a": 2, "b": 3},
+]
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_frozen_dict_is_read_as_a_dict(read: Callable[[Any], object]) -> None:
+    assert answer(read, FrozenDict(a=1, b=2)) == answer(read, {"a": 1, "b": 2})
+
+
+def test_every_member_of_dicts_is_there_or_has_advice() -> None:
+    frozen: Any = FrozenDict(a=1)
+    for name in dir(dict):
+        if name.startswith("_") or hasattr(frozen, name):
+            continue
+        with pytest.raises(AttributeError, match="a FrozenDict cannot change: (write|make) "):
+            getattr(frozen, name)
+    with pytest.raises(AttributeError, match="'FrozenDict' object has no attribute 'nonsense'"):
+        _ = frozen.nonsense
+
+
+def test_a_value_that_is_moved_goes_to_a_device() -> None:
+    assert labelled().to_device(Device("meta")).device == Device("meta")
