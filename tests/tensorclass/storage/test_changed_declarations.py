@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
@@ -12,108 +11,19 @@ from typing import Any
 
 import pytest
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
 
-from qten_gen import PerItem, TensorClass, Unbatched, field
 from tests.tensorclass.declared import tensors
 
-
-class Part(TensorClass):
-    """What nested fields hold."""
-
-    q: Tensor
-
-
-class Other(TensorClass):
-    """What they hold later."""
-
-    q: Tensor
-
-
-_NAMES: dict[str, Any] = {
-    "Float": Float,
-    "Int": Int,
-    "Other": Other,
-    "Part": Part,
-    "PerItem": PerItem,
-    "Tensor": Tensor,
-    "TensorClass": TensorClass,
-    "Unbatched": Unbatched,
-    "field": field,
-    "torch": torch,
-}
-
-
-class Declared:
-    """Declares the class `Batch` anew, in a module where pickles find it."""
-
-    def __init__(self, module: ModuleType) -> None:
-        self.module = module
-
-    def __call__(self, *fields: str, flags: str = "") -> Any:
-        lines = "".join(f"    {line}\n" for line in fields)
-        namespace = {**_NAMES, "__name__": self.module.__name__}
-        exec(f"class Batch(TensorClass{flags}):\n{lines}", namespace)
-        vars(self.module)["Batch"] = namespace["Batch"]
-        return namespace["Batch"]
+from .forms import FORMS, Declared, Form, Part, seen
 
 
 @pytest.fixture
 def declare(monkeypatch: pytest.MonkeyPatch) -> Declared:
     """Declares the class as it is now; what was pickled before is loaded as that."""
     module = ModuleType("declared_anew")
-    monkeypatch.setitem(__import__("sys").modules, module.__name__, module)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
     return Declared(module)
 
-
-@dataclass(frozen=True)
-class Form:
-    """A form of storage. `save` gives what loads the object, with the class of that time."""
-
-    name: str
-    save: Callable[[Any, Path], Callable[[Any], Any]]
-    is_pickle: bool = False
-
-
-def _pickled(protocol: int) -> Callable[[Any, Path], Callable[[Any], Any]]:
-    def save(made: Any, folder: Path) -> Callable[[Any], Any]:
-        text = pickle.dumps(made, protocol)
-        return lambda cls: pickle.loads(text)
-
-    return save
-
-
-def _torch_saved(made: Any, folder: Path) -> Callable[[Any], Any]:
-    file = BytesIO()
-    torch.save(made, file)
-
-    def load(cls: Any) -> Any:
-        file.seek(0)
-        with torch.serialization.safe_globals([cls, Part, Other]):
-            return torch.load(file, weights_only=True)
-
-    return load
-
-
-def _mapped(made: Any, folder: Path) -> Callable[[Any], Any]:
-    made.memmap(folder)
-    return lambda cls: cls.load_memmap(folder)
-
-
-def _in_one_file(made: Any, folder: Path) -> Callable[[Any], Any]:
-    path = folder / "batch.safetensors"
-    made.save_safetensors(path)
-    return lambda cls: cls.load_safetensors(path)
-
-
-FORMS = (
-    Form("pickle 2", _pickled(2), is_pickle=True),
-    Form("pickle 5", _pickled(5), is_pickle=True),
-    Form("torch.save", _torch_saved, is_pickle=True),
-    Form("memory map", _mapped),
-    Form("safetensors", _in_one_file),
-)
 
 ADDED = (
     "t: Tensor = field(default=torch.ones(2))",
@@ -156,19 +66,6 @@ NUMBERS = (
     "t: float = 1",
     "t: float | int = 2",
 )
-
-
-def seen(made: Any) -> object:
-    """All that can be seen of an object but its device and lock, in values that compare."""
-    found = {name: (tensor.dtype, tensor.shape, tensor.tolist()) for name, tensor in tensors(made).items()}
-    static = {
-        name: value
-        for name, value in made.items()
-        if not isinstance(value, (Tensor, TensorClass, dict))
-        and not (isinstance(value, list) and value and isinstance(value[0], Tensor))
-    }
-    sizes = {name: value.batch_size for name, value in made.items() if isinstance(value, TensorClass)}
-    return type(made), made.batch_size, found, static, sizes
 
 
 def outcome(make: Callable[..., Any], *args: object, **options: object) -> object:

@@ -6,11 +6,23 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 
+from qten_gen import TensorClass
+from qten_gen.runtime.tensorclass.storage import file_names
 from qten_gen.runtime.tensorclass.storage.errors import StorageError
 from qten_gen.runtime.tensorclass.storage.file_names import FileNames, checked, encoded
+
+from .forms import FORMS, Form
+
+
+class Keyed(TensorClass):
+    """Tensors under any keys."""
+
+    logits: dict[str, Tensor]
 
 
 @pytest.mark.parametrize(
@@ -80,3 +92,24 @@ def test_a_long_key_gets_a_name_that_a_disk_takes(tmp_path: Path) -> None:
 def test_a_name_that_is_not_part_of_a_path_is_refused(name: object) -> None:
     with pytest.raises(StorageError, match=r"meta\.json: x: expected the name of a file in this folder"):
         checked(name, "meta.json", "x")
+
+
+HALVES = ["\ud800", "a\udc80", "\udfff.b", "%ED%A0%80"]
+"""Halves of characters, as `os.fsdecode` makes them of names that are not UTF-8; and how one is written."""
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_keys_with_halves_of_characters_come_back(tmp_path: Path, form: Form) -> None:
+    value = Keyed({key: torch.rand(2) for key in HALVES}, batch_size=2)
+    found = form.save(value, tmp_path)(Keyed)
+    assert [*found.logits] == HALVES
+    assert all(torch.equal(found.logits[key], value.logits[key]) for key in HALVES)
+
+
+@pytest.mark.parametrize("key", ["con", "AUX", "nul.txt", "com1", "lpt¹"])
+def test_names_of_devices_are_avoided_on_windows(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    assert FileNames().give(key, ".memmap") == f"{key}.memmap"
+    monkeypatch.setattr(file_names, "_HAS_DEVICES", True)
+    found = FileNames().give(key, ".memmap")
+    assert found != f"{key}.memmap" and found.partition(".")[0].lower() not in ("con", "aux", "nul", "com1", "lpt¹")
+    assert FileNames().give("conv", ".memmap") == "conv.memmap"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import unicodedata
 from typing import Final
+from urllib.parse import quote
 
 from .errors import StorageError
 
@@ -33,6 +35,14 @@ _UNSAFE = re.compile(r'[/\\:"<>|?*\x00-\x1f]')
 
 _TABLE = str.maketrans(_ESCAPED)
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_HAS_DEVICES = os.name == "nt"
+"""Only there: elsewhere tensordict looks for such a name."""
+
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)")
+"""Names that Windows has for devices, whatever follows the dot."""
+
 
 def encoded(key: str) -> str:
     """The name of a key as a part of a path.
@@ -42,7 +52,18 @@ def encoded(key: str) -> str:
     """
     if key in (".", ".."):
         return "%2E" * len(key)
-    return key.translate(_TABLE) or "%"
+    return without_surrogates(key.translate(_TABLE)) or "%"
+
+
+def without_surrogates(text: str) -> str:
+    """A text with the halves of characters, which have no form in UTF-8, written as those of a file name that has them.
+
+    >>> without_surrogates("a\\udc80")
+    'a%ED%B2%80'
+    """
+    if text.isascii():
+        return text
+    return _SURROGATE.sub(lambda found: quote(found[0].encode(errors="surrogatepass")), text)
 
 
 class FileNames:
@@ -52,12 +73,14 @@ class FileNames:
         self._taken = {METADATA, ASIDE, LOCK}
 
     def give(self, key: str, suffix: str = "") -> str:
-        """The name for a key. One that is too long, or taken but for its case, ends in a digest of the key."""
+        """The name for a key. One that is too long, taken but for its case, or that of a device, ends in a digest of the key."""
         name = encoded(key) + suffix
         folded = _folded(name)
-        if len(name.encode(errors="surrogatepass")) > _LONGEST or folded in self._taken:
+        is_device = _HAS_DEVICES and _RESERVED.match(folded) is not None
+        if len(name.encode()) > _LONGEST or folded in self._taken or is_device:
             digest = hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()[:16]
-            name = f"{encoded(key)[:32]}~{digest}{suffix}"
+            shown = encoded(key)[:32]
+            name = f"{shown.replace('.', '_') if is_device else shown}~{digest}{suffix}"
             folded = _folded(name)
         self._taken.add(folded)
         return name

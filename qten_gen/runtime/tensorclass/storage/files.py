@@ -13,6 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Size, Tensor
 
+from ..core.errors import describe
 from .errors import ReplacedError, StorageError
 from .mapping import map_open_file
 
@@ -212,6 +213,21 @@ def _write(descriptor: int, tensor: Tensor) -> None:
     rest = memoryview((ctypes.c_char * size).from_address(tensor.data_ptr())).cast("B")
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+def absolute(path: str | os.PathLike[str]) -> str:
+    """The absolute path of what a user names.
+
+    Raises:
+        TypeError: it is bytes, or not a path.
+        ValueError: it is empty, which is a mistake more often than the current folder.
+    """
+    found: object = os.fspath(path)
+    if not isinstance(found, str):
+        raise TypeError(f"expected a path as a str or an os.PathLike of str, got {describe(path)}")
+    if not found:
+        raise ValueError("expected a path, got ''; the current folder is '.'")
+    return os.path.abspath(found)
 
 
 def make_folders(path: str) -> None:

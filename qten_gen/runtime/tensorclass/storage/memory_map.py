@@ -20,7 +20,7 @@ from ..core.errors import describe
 from ..core.keywords import unexpected
 from ..core.locks import lock, nested_objects, refuse_if_frozen, refuse_if_locked
 from ..core.stored import Lock, Stored
-from .files import file_of, forget_path, mapped_file
+from .files import absolute, file_of, forget_path, mapped_file
 from .options import Options
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def memmap(
     if refused:
         raise unexpected(self, "memmap", refused)
     options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
-    return _soon(lambda: _locked(_mapped(self, prefix, options)), return_early)
+    folder = _absolute(prefix)
+    return _soon(lambda: _locked(_mapped(self, folder, options)), return_early)
 
 
 @overload
@@ -149,8 +150,10 @@ def memmap_(
     refuse_if_frozen(self, "map the tensors of")
     options = Options(copy_existing, allow_pickle=allow_pickle, durable=durable, existsok=existsok, threads=num_threads)
 
+    folder = _absolute(prefix)
+
     def work() -> T:
-        return _locked(_become(self, _mapped(self, prefix, options)))
+        return _locked(_become(self, _mapped(self, folder, options)))
 
     return _soon(work, return_early)
 
@@ -204,13 +207,17 @@ def memmap_like(
     if refused:
         raise unexpected(self, "memmap_like", refused)
     options = Options(copy_existing=True, like=True, allow_pickle=allow_pickle, existsok=existsok, threads=num_threads)
-    return _soon(lambda: _locked(_mapped(self, prefix, options)), return_early)
+    folder = _absolute(prefix)
+    return _soon(lambda: _locked(_mapped(self, folder, options)), return_early)
 
 
-def _mapped(self: T, prefix: PathLike | None, options: Options) -> T:
-    if prefix is None:
-        return _in_temporary_files(self, options)
-    return _saved(self, os.path.abspath(os.fspath(prefix)), options)
+def _mapped(self: T, folder: str | None, options: Options) -> T:
+    return _in_temporary_files(self, options) if folder is None else _saved(self, folder, options)
+
+
+def _absolute(prefix: PathLike | None) -> str | None:
+    """The folder, asked for before any other thread goes to work: the current folder may be another one then."""
+    return None if prefix is None else absolute(prefix)
 
 
 def _saved(self: T, folder: str, options: Options) -> T:
@@ -280,7 +287,7 @@ def load_memmap(
     if out is not None:
         _refuse_unless_mapped(out, "load into")
     found = None if device is None else as_device(device)
-    made = load(cls, os.path.abspath(os.fspath(prefix)), found, allow_pickle=allow_pickle)
+    made = load(cls, absolute(prefix), found, allow_pickle=allow_pickle)
     if found is not None and found.type not in ("cpu", "meta") and not non_blocking and not is_fake():
         torch.accelerator.synchronize(found)
     if out is not None:

@@ -17,6 +17,7 @@ from ..core.stored import Stored
 from . import files, schema
 from .describing import describe_object
 from .errors import StorageError
+from .file_names import without_surrogates
 from .options import Options
 from .reading import fill
 from .schema import Level, Metadata, TensorEntry
@@ -51,7 +52,7 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
     names = [name for name, _ in _tensors(level, "")]
     tensors = _apart({name: item.tensor for name, item in zip(names, placed, strict=True)})
     header = {"format": "pt", _KEY: json.dumps(schema.to_json(Metadata(level, token, False)))}
-    target = os.path.abspath(os.fspath(path))
+    target = files.absolute(path)
     temporary = f"{target}.~{token}"
     try:
         library.torch.save_file(tensors, temporary, header)
@@ -65,7 +66,7 @@ def save_safetensors(self: Stored, path: PathLike, *, allow_pickle: bool = False
 def _tensors(level: Level, prefix: str) -> Iterator[tuple[str, TensorEntry]]:
     """The tensors of a level and their names in the file, in order."""
     for key, entry in level.entries.items():
-        name = prefix + dotless(key)
+        name = prefix + without_surrogates(dotless(key))
         if isinstance(entry, TensorEntry):
             yield name, entry
         elif isinstance(entry, Level):
@@ -127,7 +128,7 @@ def load_safetensors(cls: type[T], path: PathLike, device: DeviceLike = None, *,
         StorageError: the file is damaged, or was tampered with, or does not fit the class; a ValueError.
     """
     library = _library(f"{cls.__name__}.load_safetensors")
-    file = os.path.abspath(os.fspath(path))
+    file = files.absolute(path)
     found = None if device is None else as_device(device)
     try:
         with library.safe_open(file, "pt", device=str(found or "cpu")) as opened:
