@@ -106,8 +106,9 @@ def test_an_operation_with_two_operands_takes_numbers_and_tensors_over_the_batch
     number = 2 if whole else 0.25
     grid = torch.arange(1, 7).reshape(SIZE) if whole else torch.arange(1, 7).reshape(SIZE) / 8
     for function in functions_of(operation):
+        numbers = [] if function is not operation.method or not operation.is_method else [number]
         for other, spread in [
-            (number, lambda tensor: torch.full_like(tensor, number)),
+            *[(one, lambda tensor: torch.full_like(tensor, number)) for one in numbers],
             (torch.tensor(number), lambda tensor: torch.full_like(tensor, number)),
             (grid, lambda tensor: over(grid, tensor).expand_as(tensor)),
             (grid[0], lambda tensor: over(grid, tensor)[:1].expand_as(tensor)),
