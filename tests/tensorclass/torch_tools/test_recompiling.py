@@ -44,6 +44,8 @@ def unlocked(value: Any) -> Any:
     return value.replace(x=value.x + 1)
 
 
+LOSS: Any = torch.nn.functional.mse_loss
+
 FUNCTIONS: list[tuple[str, Callable[[int], Any], Callable[[Any], Any]]] = [
     (
         "update",
@@ -59,7 +61,7 @@ FUNCTIONS: list[tuple[str, Callable[[int], Any], Callable[[Any], Any]]] = [
     ("left", flat, lambda value: value.y - value),
     ("stack", flat, lambda value: Flat.stack((value, value + 1))),
     ("sort", flat, lambda value: torch.sort(value, 0).values),
-    ("loss", flat, lambda value: torch.nn.functional.mse_loss(value, value * 2, weight=value.y)),
+    ("loss", flat, lambda value: LOSS(value, value * 2, weight=value.y)),
     ("number", flat, lambda value: value.logical_and(2)),
 ]
 
@@ -68,7 +70,7 @@ FUNCTIONS: list[tuple[str, Callable[[int], Any], Callable[[Any], Any]]] = [
 def test_objects_of_several_sizes_are_compiled_twice_at_most(make: Any, function: Any) -> None:
     torch.compiler.reset()
     counter: Any = CompileCounter()
-    compiled = torch.compile(function, backend=counter, fullgraph=True)
+    compiled: Any = torch.compile(function, backend=counter, fullgraph=True)
     for length in (4, 4, 5, 6, 7):
         value = make(length)
         got, wanted = compiled(value), function(value)

@@ -32,8 +32,8 @@ def _shape(
 def _spread(method: Function, keyword: str) -> Function:
     """The method for torch, which knows what the method takes one by one under the name `keyword`."""
 
-    def handler(input: Any, *given: Any, **options: Any) -> Any:
-        return method(input, *given, *([options[keyword]] if keyword in options else []))
+    def handler(input: Any, *values: Any, **options: Any) -> Any:
+        return method(input, *values, *([options[keyword]] if keyword in options else []))
 
     return handler
 
