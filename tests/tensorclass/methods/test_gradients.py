@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import Any
+
 import pytest
 import torch
 
@@ -76,3 +79,23 @@ def test_data_shares_the_tensors_without_their_history() -> None:
     data.zero_()
     assert value.x.sum() == 0
     assert value.requires_grad
+
+
+@pytest.mark.parametrize("clip", [torch.nn.utils.clip_grad_norm_, torch.nn.utils.clip_grad_value_])
+def test_clipping_the_gradients_of_an_object_is_refused_and_that_of_its_tensors_works(clip: Any) -> None:
+    """The function goes through the items, whose tensors have no gradients of their own: it would find nothing to clip."""
+    value = flat(4).requires_grad_()
+    torch.autograd.backward([value.x.sum() * 20, value.y.sum()])
+    with pytest.raises(RuntimeError, match=r"Flat\.grad: the tensors are parts of tensors with gradients"):
+        clip(value, 1.0)
+    with pytest.raises(RuntimeError, match=r"index the gradient instead: batch\.grad\[0\]"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value[0].grad  # noqa: B018 # reading it is the test
+    clip(value.values(include_nested=True, leaves_only=True), 1.0)
+    assert value.grad is not None and value.grad.x.max() <= 1
+
+
+def test_an_item_of_an_object_without_gradients_has_none() -> None:
+    value = flat(4).requires_grad_()
+    with torch.no_grad():
+        assert value[0].grad is None

@@ -304,3 +304,18 @@ def test_optional_fields_stay_none() -> None:
     assert item.mask is None
     assert item.other is None
     assert isinstance(item, Batch) and isinstance(item.point, Point)
+
+
+@pytest.mark.parametrize("index", [[2, 0], range(1, 3), [True, False, True], np.array([2, 0]), ([2, 0], [1, 1])])
+def test_an_index_is_not_made_on_the_default_device(index: Any) -> None:
+    value = flat(3, 2)
+    with torch.device("meta"):
+        got = value[index]
+        written = value.clone()
+        written[index] = 0.0
+        fetched = value.__getitems__([2, 0])
+    wanted = value[index]
+    assert got.batch_size == wanted.batch_size
+    assert torch.equal(got.x, wanted.x)
+    assert torch.equal(written[index].y, torch.zeros_like(wanted.y))
+    assert torch.equal(fetched.x, value.x[[2, 0]])

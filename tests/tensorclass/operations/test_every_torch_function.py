@@ -106,12 +106,14 @@ def test_an_operation_with_two_operands_takes_numbers_and_tensors_over_the_batch
     number = 2 if whole else 0.25
     grid = torch.arange(1, 7).reshape(SIZE) if whole else torch.arange(1, 7).reshape(SIZE) / 8
     for function in functions_of(operation):
-        for other, spread in [
-            (number, lambda tensor: torch.full_like(tensor, number)),
+        numbers = [] if function is not operation.method or not operation.is_method else [number]
+        cases: list[tuple[Any, Callable[[Tensor], Tensor]]] = [
+            *[(one, lambda tensor: torch.full_like(tensor, number)) for one in numbers],
             (torch.tensor(number), lambda tensor: torch.full_like(tensor, number)),
             (grid, lambda tensor: over(grid, tensor).expand_as(tensor)),
             (grid[0], lambda tensor: over(grid, tensor)[:1].expand_as(tensor)),
-        ]:
+        ]
+        for other, spread in cases:
             got = function(value, other, **row.options)
             for path, tensor in tensors(value).items():
                 wanted = row.expected(tensor, spread(tensor))
@@ -159,7 +161,12 @@ def test_functions_of_three_operands_take_the_tensor_first() -> None:
 
 
 def test_a_tensor_does_not_become_an_object_in_place() -> None:
-    for write in (lambda a, b: a.add_(b), lambda a, b: a.copy_(b), lambda a, b: a.__setitem__(0, b)):
+    writes: list[Callable[[Any, Any], object]] = [
+        lambda a, b: a.add_(b),
+        lambda a, b: a.copy_(b),
+        lambda a, b: a.__setitem__(0, b),
+    ]
+    for write in writes:
         with pytest.raises(TypeError, match=REFUSED):
             write(torch.ones(SIZE), example())
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +18,13 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.operations.table import OPERATIONS
 
 from .model import index_steps, object_steps, pointwise_steps, shape_steps
 from .model.contents import contents
 from .model.declarations import Declaration, declarations, peer_declarations
-from .model.libraries import Library, Tensordict, assert_equal, assert_same
+from .model.libraries import Compiled, Library, OnAnotherDevice, Tensordict, assert_equal, assert_same
 from .model.plain import Plain, valued
 from .model.steps import CLONE, OTHER, Builder, Step
 
@@ -76,9 +78,60 @@ def test_sequences_of_operations_are_those_of_tensordict(data: Any, declaration:
     run(Tensordict(), data, declaration, seed)
 
 
-def run(library: Library, data: Any, declaration: Declaration, seed: int) -> None:
+@settings(SETTINGS, max_examples=max(40, EXAMPLES // 4))
+@given(st.data(), declarations(), st.integers(0, 9))
+def test_sequences_of_operations_are_the_same_under_another_default_device(
+    data: Any, declaration: Declaration, seed: int
+) -> None:
+    """Indexes and items written to; `test_table` tries the operations of the table so."""
+    run(OnAnotherDevice(), data, declaration, seed, index_steps.BY_NAME)
+
+
+@settings(SETTINGS, max_examples=max(3, EXAMPLES // 100))
+@given(st.data(), peer_declarations(), st.integers(0, 9))
+def test_sequences_of_operations_are_the_same_compiled(data: Any, declaration: Declaration, seed: int) -> None:
+    run(Compiled(), data, declaration, seed)
+
+
+@settings(SETTINGS, max_examples=max(60, EXAMPLES // 4))
+@given(st.data(), peer_declarations(), st.integers(0, 9), st.integers(1, 3))
+def test_operations_are_the_same_inside_of_vmap(data: Any, declaration: Declaration, seed: int, length: int) -> None:
+    library, plain = Library(), contents(declaration, seed)
+    item = library.construct(declaration, plain)
+    name = data.draw(st.sampled_from(sorted(BUILDERS)), label="operation")
+    step = data.draw(built(BUILDERS[name], plain), label="step")
+    if step.writes or not item._leaves():
+        return
+    objects = [item.apply(lambda tensor, at=at: tensor * 2 + at) for at in range(length)]
+    second = item.apply(other)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            wanted = [call(library, one, second, step) for one in objects]
+            if not isinstance(wanted[0], (Tensor, TensorClass)):
+                return
+            expected = torch.stack(wanted)
+        except Exception as error:
+            note(f"refused: {error}")
+            return
+        try:
+            got = type(item).stack(objects).vmap(lambda one: call(library, one, second, step), randomness="same")
+        except (RuntimeError, TypeError, IndexError, ValueError) as error:
+            assert "vmap" in str(error) or "functorch" in str(error), f"{step}: {error}"
+            return
+    if isinstance(expected, Tensor):
+        torch.testing.assert_close(got, expected, equal_nan=True)
+        return
+    assert (got.batch_size, type(got)) == (expected.batch_size, type(expected))
+    for mine, theirs in zip(got._leaves(), expected._leaves(), strict=True):
+        torch.testing.assert_close(mine, theirs, equal_nan=True)
+
+
+def run(
+    library: Library, data: Any, declaration: Declaration, seed: int, among: Mapping[str, Builder] = BUILDERS
+) -> None:
     """Make an object, and do up to five steps with it."""
-    builders = {name: builder for name, builder in BUILDERS.items() if library.has(name)}
+    builders = {name: builder for name, builder in among.items() if library.has(name)}
     plain = contents(declaration, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -141,16 +194,20 @@ def take(library: Library, declaration: Declaration, value: Any, plain: Plain, s
 
 def call(library: Library, value: Any, second: Any, step: Step) -> Any:
     """The step with the object."""
-    if step.run is not None:
-        result = step.run(value, second)
-        return value if result is None else result
-    arguments = [second if isinstance(one, str) and one in (OTHER, CLONE) else one for one in step.arguments]
-    if step.on_class:
-        return getattr(type(value) if library.flags else torch, step.name)([value, second], arguments[1])
-    result = library.method(value, step.name)(*arguments, **step.options)
-    if step.writes and result is None:
-        return value
-    return result if step.pick is None else result[step.pick]
+
+    def taken(value: Any, second: Any) -> Any:
+        if step.run is not None:
+            result = step.run(value, second)
+            return value if result is None else result
+        arguments = [second if isinstance(one, str) and one in (OTHER, CLONE) else one for one in step.arguments]
+        if step.on_class:
+            return getattr(type(value) if library.flags else torch, step.name)([value, second], arguments[1])
+        result = library.method(value, step.name)(*arguments, **step.options)
+        if step.writes and result is None:
+            return value
+        return result if step.pick is None else result[step.pick]
+
+    return library.calls(taken, value, second)
 
 
 def other(tensor: Tensor) -> Tensor:

@@ -81,6 +81,16 @@ def test_an_operation_is_that_on_every_tensor(operation: Operation) -> None:
     assert_as_expected(row, before, others, got)
 
 
+@pytest.mark.parametrize("operation", WITH_ROW, ids=names(WITH_ROW))
+def test_an_operation_is_the_same_under_another_default_device(operation: Operation) -> None:
+    row = ROWS[operation.name]
+    value, others = objects(row)
+    before = value.clone()
+    with torch.device("meta"):
+        got = operation.method(value, *arguments(row, others), **row.options)
+    assert_as_expected(row, before, others, got)
+
+
 # torch's own signature does not take what the row gives.
 NARROWER = (torch.true_divide,)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -216,3 +216,25 @@ def test_it_is_traced_into_one_graph() -> None:
 def test_it_works_with_fake_tensors() -> None:
     with FakeTensorMode():
         assert flat(4).vmap(standardised).batch_size == (4,)
+
+
+@pytest.mark.parametrize("events", [3, 5], ids=["another size", "the same size"])
+@pytest.mark.parametrize("hidden", [0, 1])
+@pytest.mark.parametrize("out_dim", [0, 1, 2, 3, -1])
+def test_torch_vmap_refuses_to_put_the_dimension_behind_the_batch(events: int, hidden: int, out_dim: int) -> None:
+    """What it gives elsewhere is what the tensors give; there, the sizes alone would not tell."""
+    value = Flat(torch.rand(5, 5, events, 2), torch.rand(5, 5, events, 2), batch_size=(5, 5))
+
+    def function(one: Flat) -> Flat:
+        return one * 2 + 1
+
+    mapped: Any = torch.vmap(function, in_dims=hidden, out_dims=out_dim)
+    if out_dim in (0, 1):
+        got = mapped(value)
+        assert got.batch_size == (5, 5)
+        assert torch.equal(got.x, torch.vmap(lambda x: x * 2 + 1, hidden, out_dim)(value.x))
+    else:
+        with pytest.raises(
+            ValueError, match="out_dims puts the dimension among those that the fields of Flat have beyond"
+        ):
+            mapped(value)

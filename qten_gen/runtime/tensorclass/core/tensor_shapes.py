@@ -59,6 +59,11 @@ def is_single(value: object) -> TypeGuard[Dim]:
     return isinstance(value, (int, str, torch.SymInt)) or not isinstance(value, Iterable)
 
 
+def listed(dims: Dim | Sequence[Dim]) -> tuple[Dim, ...]:
+    """One dimension or several, as several."""
+    return (dims,) if is_single(dims) else tuple(cast("Sequence[Dim]", dims))
+
+
 def with_inserted(size: Size, at: int, length: int) -> Size:
     """A batch size with one more dimension."""
     return Size((length, *size)) if at == 0 else Size((*size[:at], length, *size[at:]))

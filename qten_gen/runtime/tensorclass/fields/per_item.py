@@ -36,6 +36,18 @@ A = TypeVar("A")
 F = TypeVar("F", bound=Callable[..., object])
 
 
+class Pool(Generic[T]):
+    """Values that several PerItem share: in an object of its own, of which a graph that only passes it on asks nothing."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[T, ...]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
 class PerItem(PerItemField[T]):
     """Python values, one for each item of a batch. It cannot be changed.
 
@@ -59,11 +71,11 @@ class PerItem(PerItemField[T]):
 
     __slots__ = ("_pool", "_positions")
 
-    _pool: tuple[T, ...]
+    _pool: Pool[T]
     _positions: Tensor
 
     def __init__(self, values: Iterable[T], batch_size: BatchSize = None) -> None:
-        pool = tuple(values)
+        pool = Pool(tuple(values))
         size = Size((len(pool),)) if batch_size is None else as_batch_size(batch_size)
         if len(pool) != prod(size):
             raise ValueError(f"PerItem: expected {prod(size)} values for batch size {list(size)}, got {len(pool)}")
@@ -88,14 +100,16 @@ class PerItem(PerItemField[T]):
 
     def values(self) -> tuple[T, ...]:
         """All values, row by row where there are several batch dimensions."""
-        return tuple([self._pool[i] for i in _numbers(_row(self._positions))])
+        positions = _numbers(_row(self._positions))
+        pool = self._pool.values
+        return tuple([pool[i] for i in positions])
 
     def tolist(self) -> T | list[Any]:  # a list of lists, as deep as there are batch dimensions
         """The values in lists, one in the other for each batch dimension; without batch dimensions the value itself."""
         return cast("T | list[Any]", self._picked(_numbers(self._positions)))
 
     def _picked(self, positions: Any) -> object:
-        return self._pool[positions] if isinstance(positions, int) else [self._picked(one) for one in positions]
+        return self._pool.values[positions] if isinstance(positions, int) else [self._picked(one) for one in positions]
 
     def __len__(self) -> int:
         if not self.batch_size:
@@ -161,7 +175,7 @@ def _numbers(positions: Tensor) -> Any:
 _UNREADABLE = "inside of vmap, nor where tree_map has changed the batch size tensor by tensor"
 
 
-def of_pool(pool: tuple[T, ...], positions: Tensor) -> PerItem[T]:
+def of_pool(pool: Pool[T], positions: Tensor) -> PerItem[T]:
     """The values of a pool at some positions, arranged as these are."""
     made: PerItem[T] = object.__new__(PerItem)
     made._pool = pool
@@ -310,8 +324,8 @@ def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | 
     for value in present:
         one = _compact(value)
         positions.append(one._positions + len(pool))
-        pool += one._pool
-    return of_pool(tuple(pool), fn(positions))
+        pool += one._pool.values
+    return of_pool(Pool(tuple(pool)), fn(positions))
 
 
 @overload
@@ -370,8 +384,8 @@ def put_items(
         return None
     old, new = (_compact(one) for one in present)
     positions = old._positions.clone()
-    positions[_on_cpu(index)] = new._positions + len(old._pool)  # type: ignore[index] # `index` was made by the runtime
-    return of_pool(old._pool + new._pool, positions)
+    positions[_on_cpu(index)] = new._positions + len(old._pool.values)  # type: ignore[index] # `index` was made by the runtime
+    return of_pool(Pool(old._pool.values + new._pool.values), positions)
 
 
 @with_real_tensors
@@ -391,5 +405,5 @@ def with_items(self: Stored, name: str, target: object, index: object, value: ob
 
 def _compact(value: PerItem[T]) -> PerItem[T]:
     """The same values without most of the others in the pool, where these are many."""
-    few = len(value._pool) <= 2 * value._positions.numel() or is_compiling()
+    few = is_compiling() or len(value._pool.values) <= 2 * value._positions.numel()
     return value if few else PerItem(value.values(), value.batch_size)

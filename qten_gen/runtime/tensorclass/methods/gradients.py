@@ -7,6 +7,7 @@ from typing import Self, cast
 
 import torch
 from torch import Tensor
+from torch.compiler import is_compiling
 
 from ..core.contents import leaf_pairs
 from ..core.stored import Stored
@@ -32,8 +33,19 @@ class Gradients(Stored):
         """The gradients of the tensors, each of its tensor's shape and dtype; None where no tensor has one.
 
         A tensor without a gradient has zeros in its place.
+
+        Raises:
+            RuntimeError: the tensors are parts of tensors with gradients, as those of `batch[0]` are. Parts have none of
+                their own, so that `clip_grad_norm_(batch, 1)`, which goes through the items, would find nothing to do.
         """
         if all(leaf.grad is None for leaf in self._leaves()):
+            if not is_compiling() and any(_has_gradient(leaf._base) for leaf in self._leaves()):
+                kind = type(self).__name__
+                raise RuntimeError(
+                    f"{kind}.grad: the tensors are parts of tensors with gradients, and have none of their own; index the "
+                    "gradient instead: batch.grad[0]. A function that takes parameters takes tensors: "
+                    "clip_grad_norm_(batch.values(include_nested=True, leaves_only=True), 1)"
+                )
             return None
         return self._map(_grad)
 
@@ -83,6 +95,10 @@ class Gradients(Stored):
             create_graph=create_graph,
             inputs=[leaf for leaf in inputs._leaves() if leaf.requires_grad] if isinstance(inputs, Stored) else inputs,
         )
+
+
+def _has_gradient(tensor: Tensor | None) -> bool:
+    return tensor is not None and tensor.is_leaf and tensor.grad is not None
 
 
 def _data(tensor: Tensor) -> Tensor:

@@ -62,8 +62,6 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
                 f"stack: expected {cls.__name__} of one batch size, got {list(size)} and {list(item._batch_size)}"
             )
     batch_ndim = len(size)
-    if type(dim) is not int:
-        dim = whole_number(dim)
     if not -batch_ndim - 1 <= dim <= batch_ndim:
         raise IndexError(f"stack: dimension {dim} is out of range for {batch_ndim} batch dimensions")
     at = dim if dim >= 0 else dim + batch_ndim + 1

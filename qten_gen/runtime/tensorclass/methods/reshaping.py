@@ -24,6 +24,7 @@ from ..core.tensor_shapes import (
     dimension,
     integers,
     is_single,
+    listed,
     reshape_tensor,
     view_tensor,
     whole_number,
@@ -111,13 +112,13 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
     Raises:
         ValueError: `dims` does not name every batch dimension once.
     """
-    given = dims[0] if len(dims) == 1 and not is_single(dims[0]) else cast("tuple[Dim, ...]", dims)
+    wanted = listed(dims[0]) if len(dims) == 1 else cast("tuple[Dim, ...]", dims)
     size = self._batch_size
     batch_ndim = len(size)
-    order = [dim if type(dim) is int and 0 <= dim < batch_ndim else dimension(self, dim) for dim in given]
+    order = [dim if type(dim) is int and 0 <= dim < batch_ndim else dimension(self, dim) for dim in wanted]
     if len(order) != batch_ndim or len({*order}) != batch_ndim:
         raise ValueError(
-            f"permute: expected each of the {batch_ndim} batch dimensions of {type(self).__name__} once, got {list(given)}"
+            f"permute: expected each of the {batch_ndim} batch dimensions of {type(self).__name__} once, got {list(wanted)}"
         )
     out = self._rearrange(_permute, (*order, batch_ndim), Size([size[dim] for dim in order]))
     if not is_dynamo_compiling():
@@ -174,7 +175,7 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
         if self._names is not None:
             out._names = names.without(self._names, [at])
         return out
-    wanted = range(len(size)) if dim is None else [dimension(self, one) for one in dim]
+    wanted = range(len(size)) if dim is None else [dimension(self, one) for one in listed(dim)]
     dims = tuple([at for at, length in enumerate(size) if length == 1 and at in wanted])
     if not dims:
         return self

@@ -12,8 +12,8 @@ ACTIVATIONS = (
     pointwise("relu6", "`relu`, 6 at most.", functional.relu6),
     pointwise("hardtanh", "The value between `min_val` and `max_val`.", functional.hardtanh),
     pointwise(
-        "threshold", "The value where it is above `threshold`, else `value`.", torch.threshold, functional._threshold
-    ),  # type: ignore[attr-defined] # `functional.threshold` is called so
+        "threshold", "The value where it is above `threshold`, else `value`.", torch.threshold, functional.threshold
+    ),
     pointwise("leaky_relu", "`relu` with a slope where the value is negative.", functional.leaky_relu),
     pointwise("rrelu", "`leaky_relu` with a random slope in training.", functional.rrelu, torch.rrelu),
     pointwise("elu", "The exponential linear unit.", functional.elu),

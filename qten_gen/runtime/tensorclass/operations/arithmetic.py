@@ -21,8 +21,8 @@ T = TypeVar("T", bound=Stored)
 Maker = Callable[[Function, str], Function]
 
 
-_OF_TENSORS = (torch.logical_and, torch.logical_or, torch.logical_xor, torch.atan2)
-"""Functions that take no numbers."""
+_OF_TENSORS = (torch.logical_and,)
+"""Functions that take no numbers, although the method does."""
 
 
 def _binary(

@@ -97,15 +97,10 @@ def pointwise(
     doc: str,
     *torch_functions: Function,
     operands: tuple[str, ...] = ("input",),
-    function: Function | None = None,
     beyond: Effect = Effect.KEEPS,
 ) -> Operation:
-    """An entry for functions of torch that are not methods, applied to every tensor. `operands` may be objects.
-
-    Args:
-        function: What is applied, where it is not the first of `torch_functions`.
-    """
-    applied = function or torch_functions[0]
+    """An entry for functions of torch that are not methods, applied to every tensor. `operands` may be objects."""
+    applied = torch_functions[0]
 
     def handler(*args: object, **options: object) -> Stored:
         found, settings, left = operands_of(name, operands, args, options)

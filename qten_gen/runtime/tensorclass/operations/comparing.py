@@ -10,14 +10,14 @@ from ..core.errors import describe
 from ..core.stored import Stored
 from ..fields import static
 from ..methods.operands import Function
-from .calls import among, with_numbers
+from .calls import among
 from .entries import Group, Operation, documented
 
 
 def allclose(
     input: Stored | Tensor, other: Stored | Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    found = among("allclose", with_numbers(torch.isclose), (input, other), rtol, atol, equal_nan)
+    found = among("allclose", torch.isclose, (input, other), rtol, atol, equal_nan)
     return all(bool(tensor.all()) for tensor in found._leaves())
 
 
@@ -63,7 +63,7 @@ GROUP = Group(
     (
         _answer(
             allclose,
-            "Whether all numbers are close to those of another object, a tensor over the batch or a number.",
+            "Whether all numbers are close to those of another object, or of a tensor over the batch.",
             torch.allclose,
         ),
         _answer(

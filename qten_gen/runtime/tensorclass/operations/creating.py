@@ -25,8 +25,8 @@ Options = dict[str, Any]
 
 def _created(self: T, function: Function, size: tuple[int, ...], fill: tuple[object, ...], options: Options) -> T:
     """New tensors whose batch size is `size`."""
-    given, found = _options(self, options)
-    out = self._rearrange(_create, (function, size, len(self._batch_size), fill, given), Size(size))
+    stated, found = _options(self, options)
+    out = self._rearrange(_create, (function, size, len(self._batch_size), fill, stated), Size(size))
     return out if found == self._device else out._map_with(_moved, found, found)
 
 
@@ -42,12 +42,12 @@ def _moved(tensor: Tensor, device: torch.device | None) -> Tensor:
 
 
 def _options(self: Stored, options: Options) -> tuple[Options, torch.device | None]:
-    """The options that are given, and the device of the new object."""
-    given = {name: value for name, value in options.items() if value is not None and value is not False}
-    if "device" not in given:
-        return given, self._device
-    given["device"] = as_device(given["device"])
-    return given, given["device"]
+    """The options that are stated, and the device of the new object."""
+    stated = {name: value for name, value in options.items() if value is not None and value is not False}
+    if "device" not in stated:
+        return stated, self._device
+    stated["device"] = as_device(stated["device"])
+    return stated, stated["device"]
 
 
 def _new(name: str, doc: str, function: Function) -> Operation:
@@ -91,9 +91,9 @@ def _like(name: str, doc: str, function: Function) -> Operation:
 
     def handler(input: T, *fill: object, **options: Any) -> T:
         if fill or options:
-            given, found = _options(input, options)
-            if fill or given:
-                return input._map_with(_call, (function, fill, given), found)
+            stated, found = _options(input, options)
+            if fill or stated:
+                return input._map_with(_call, (function, fill, stated), found)
         return input._map(function)
 
     def method(

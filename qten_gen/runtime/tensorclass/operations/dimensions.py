@@ -10,7 +10,7 @@ from torch import Size, Tensor
 from ..core.contents import contents
 from ..core.names import Names
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, is_single
+from ..core.tensor_shapes import Dim, dimension, listed
 
 T = TypeVar("T", bound=Stored)
 
@@ -25,7 +25,7 @@ def batch_dimensions(self: Stored, dims: Dim | Sequence[Dim], name: str) -> tupl
         IndexError: there is no such batch dimension.
         ValueError: there are none, or one is given twice.
     """
-    wanted = (dims,) if is_single(dims) else tuple(dims)
+    wanted = listed(dims)
     found = tuple([dimension(self, dim) for dim in wanted])
     if not found or len(set(found)) < len(found):
         raise ValueError(f"{type(self).__name__}.{name}: expected different batch dimensions, got {list(wanted)}")

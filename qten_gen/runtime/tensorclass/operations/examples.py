@@ -37,9 +37,9 @@ tensor([[-1., -2.],
         [-3., -4.]])
 """,
     "Special functions": """\
->>> torch.hypot(batch, 1).price
-tensor([[1.4142, 2.2361],
-        [3.1623, 4.1231]])
+>>> torch.hypot(batch, torch.tensor([0.0, 1.0])).price
+tensor([[1.0000, 2.2361],
+        [3.0000, 4.1231]])
 """,
     "Activations": """\
 >>> torch.nn.functional.hardtanh(batch, 1.5, 3.5).price

@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 import torch
 from torch import Size, Tensor
 
+from ..core.indices import IndexItem
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, is_single, whole_number, with_length
 from ..fields.per_item import items_become
@@ -30,7 +31,8 @@ def index_select(input: T, dim: Dim, index: Tensor) -> T:
 
 
 def select(input: T, dim: Dim, index: int) -> T:
-    return getitem(input, (*[slice(None)] * dimension(input, dim), index))
+    before: list[IndexItem] = [slice(None)] * dimension(input, dim)
+    return getitem(input, (*before, index))
 
 
 def take_along_dim(input: T, indices: T | Tensor, dim: Dim | None = None) -> T:

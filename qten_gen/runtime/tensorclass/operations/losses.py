@@ -34,17 +34,17 @@ def _loss(
     name: str = function.__name__
 
     def method(*args: object, **options: object) -> Stored:
-        given = {key: value for key, value in options.items() if value is not None}
-        if "size_average" in given or "reduce" in given:
+        stated = {key: value for key, value in options.items() if value is not None}
+        if "size_average" in stated or "reduce" in stated:
             raise TypeError(f"{name}: size_average and reduce are not supported; use reduction")
-        reduction = given.get("reduction", "mean")
+        reduction = stated.get("reduction", "mean")
         if reduction not in reductions:
             raise ValueError(f"{name}: expected a reduction of {', '.join(map(repr, reductions))}, got {reduction!r}")
-        weights = [key for key in ("weight", "pos_weight") if key in given]
-        found, settings, left = operands_of(name, (*operands, *weights), args, given)
+        weights = [key for key in ("weight", "pos_weight") if key in stated]
+        found, settings, left = operands_of(name, (*operands, *weights), args, stated)
 
-        def of_field(*tensors: Tensor | complex) -> Tensor:
-            tensors = alike(tensors)
+        def of_field(*values: Tensor | complex) -> Tensor:
+            tensors = alike(values)
             weighted = dict(zip(weights, tensors[len(operands) :], strict=True))
             result: Tensor = function(*tensors[: len(operands)], *settings, **weighted, **left)
             return result

@@ -89,7 +89,7 @@ def gather(self: T, dim: Dim, index: T | Tensor, **refused: Never) -> T:
     batch_ndim = len(self._batch_size)
     at = dimension(self, dim)
     if type(index) is type(self):
-        return _gather_each(self, at, cast("T", index))
+        return _gather_each(self, at, index)
     if not isinstance(index, Tensor):
         raise TypeError(f"gather: expected a Tensor or a {type(self).__name__} of positions, got {describe(index)}")
     if index.dim() != batch_ndim:

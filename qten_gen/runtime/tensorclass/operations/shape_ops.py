@@ -11,7 +11,7 @@ from torch import Size, Tensor
 from ..core import names
 from ..core.keywords import unexpected
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
+from ..core.tensor_shapes import Dim, dimension, integers, listed, whole_number
 from ..fields.per_item import items_become
 from ..methods.reshaping import expand, flatten, permute, reshape
 from .dimensions import batch_dimensions, with_names
@@ -47,8 +47,8 @@ def flip(self: T, *dims: Dim | Sequence[Dim]) -> T:
     Raises:
         ValueError: no dimension is given, or one twice.
     """
-    given = dims[0] if len(dims) == 1 else cast("tuple[Dim, ...]", dims)
-    return with_names(self._rearrange(torch.flip, batch_dimensions(self, given, "flip"), self._batch_size), self._names)
+    at = batch_dimensions(self, dims[0] if len(dims) == 1 else cast("tuple[Dim, ...]", dims), "flip")
+    return with_names(self._rearrange(torch.flip, at, self._batch_size), self._names)
 
 
 def fliplr(self: T) -> T:
@@ -75,7 +75,7 @@ def roll(self: T, shifts: int | Sequence[int], dims: Dim | Sequence[Dim] | None 
         row = roll(flatten(self), shifts, 0)
         return with_names(reshape(row, self._batch_size), self._names)
     steps = integers((shifts,))
-    at = tuple([dimension(self, dim) for dim in ((dims,) if is_single(dims) else dims)])
+    at = tuple([dimension(self, dim) for dim in listed(dims)])
     if len(steps) != len(at):
         raise ValueError(f"roll: expected as many shifts as dimensions, got {shifts} and {dims}")
     return with_names(self._rearrange(_roll, (steps, at), self._batch_size), self._names)
@@ -117,15 +117,15 @@ def repeat(self: T, *repeats: int | Sequence[int], **refused: Never) -> T:
     """
     if refused:
         raise unexpected(self, "repeat", refused)
-    given = integers(repeats)
-    added = len(given) - len(self._batch_size)
-    if added < 0 or any(times < 0 for times in given):
+    counts = integers(repeats)
+    added = len(counts) - len(self._batch_size)
+    if added < 0 or any(times < 0 for times in counts):
         raise ValueError(
-            f"repeat: expected a number for each of the {len(self._batch_size)} batch dimensions, got {list(given)}"
+            f"repeat: expected a number for each of the {len(self._batch_size)} batch dimensions, got {list(counts)}"
         )
     old = (1,) * added + tuple(self._batch_size)
-    size = Size([length * times for length, times in zip(old, given, strict=True)])
-    out = self._rearrange(_repeat, (given, len(self._batch_size)), size)
+    size = Size([length * times for length, times in zip(old, counts, strict=True)])
+    out = self._rearrange(_repeat, (counts, len(self._batch_size)), size)
     return with_names(out, names.inserted(self._names, 0, added))
 
 
@@ -144,8 +144,8 @@ def tile(self: T, *dims: int | Sequence[int]) -> T:
     Raises:
         ValueError: a number is negative.
     """
-    given = integers(dims)
-    return repeat(self, (1,) * (len(self._batch_size) - len(given)) + given)
+    counts = integers(dims)
+    return repeat(self, (1,) * (len(self._batch_size) - len(counts)) + counts)
 
 
 def repeat_interleave(

@@ -32,30 +32,37 @@ def _shape(
 def _spread(method: Function, keyword: str) -> Function:
     """The method for torch, which knows what the method takes one by one under the name `keyword`."""
 
-    def handler(input: Any, *given: Any, **options: Any) -> Any:
-        return method(input, *given, *([options[keyword]] if keyword in options else []))
+    def handler(input: Any, *values: Any, **options: Any) -> Any:
+        return method(input, *values, *([options[keyword]] if keyword in options else []))
 
     return handler
 
 
 def _stack(tensors: Sequence[T], dim: int = 0) -> T:
-    return joining.stack(_objects("stack", tensors), dim)
+    try:
+        return joining.stack(tensors, dim)
+    except AttributeError:
+        _refuse_others("stack", tensors)
+        raise
 
 
 def _cat(tensors: Sequence[T], dim: int = 0) -> T:
-    return joining.cat(_objects("cat", tensors), dim)
+    try:
+        return joining.cat(tensors, dim)
+    except AttributeError:
+        _refuse_others("cat", tensors)
+        raise
 
 
-def _objects(name: str, items: Sequence[T]) -> Sequence[T]:
-    """Objects to be put together, which are not to be mixed with tensors.
+def _refuse_others(name: str, items: Sequence[object]) -> None:
+    """Raise the error of something else among the objects to be put together; called after that has failed.
 
     Raises:
-        TypeError: there is something else among them.
+        TypeError: there is a tensor, say.
     """
     for item in items:
         if not isinstance(item, Stored):
             raise TypeError(f"{name}: expected objects of one class, got {describe(item)} among them")
-    return items
 
 
 def _split(tensor: T, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[T, ...]:

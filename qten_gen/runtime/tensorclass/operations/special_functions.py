@@ -7,7 +7,7 @@ from torch import special
 from torch.nn import functional
 
 from ..methods.operands import Function
-from .calls import pointwise, with_numbers
+from .calls import pointwise
 from .entries import Effect, Group, Operation
 
 
@@ -17,8 +17,8 @@ def _special(name: str, doc: str) -> Operation:
 
 
 def _two(name: str, doc: str, *torch_functions: Function, second: str = "other") -> Operation:
-    """An entry for a function of two operands, which also takes numbers where torch's takes tensors only."""
-    return pointwise(name, doc, *torch_functions, operands=("input", second), function=with_numbers(torch_functions[0]))
+    """An entry for a function of two operands."""
+    return pointwise(name, doc, *torch_functions, operands=("input", second))
 
 
 def _polynomial(name: str, doc: str) -> Operation:
@@ -120,7 +120,7 @@ SPECIAL = (
 
 GROUP = Group(
     "Special functions",
-    "Functions of torch without a method, number by number. Where there are two operands, they are those of arithmetic; one of "
-    "them is an object.",
+    "Functions of torch without a method, number by number. A second operand is an object, a tensor over the batch or, "
+    "where torch takes one, a number; one of the two is an object.",
     SPECIAL,
 )

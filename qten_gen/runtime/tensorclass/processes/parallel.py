@@ -125,9 +125,10 @@ def map_iter(
         raise unexpected(self, "map_iter", refused)
     workers = num_workers or multiprocessing.cpu_count()
     chunks = _chunks(self, dim, chunksize, num_chunks, workers)
-    seed = int(torch.empty((), dtype=torch.long).random_(generator=generator).item())
+    place = "cpu" if generator is None else generator.device
+    seed = int(torch.empty((), dtype=torch.long, device=place).random_(generator=generator).item())
     if shuffle:
-        order = torch.randperm(len(chunks), generator=torch.Generator().manual_seed(seed)).tolist()
+        order = torch.randperm(len(chunks), generator=torch.Generator("cpu").manual_seed(seed), device="cpu").tolist()
         chunks = [chunks[position] for position in order]
     if pool is None or isinstance(pool, concurrent.futures.ProcessPoolExecutor):
         _refuse_local(fn)

@@ -8,14 +8,15 @@ from typing import Any, TypeGuard, TypeVar
 
 import torch
 from torch import Size, Tensor
-from torch._C._functorch import is_batchedtensor
+from torch._C._functorch import get_unwrapped, is_batchedtensor, maybe_current_level, maybe_get_bdim, maybe_get_level
+from torch.compiler import is_compiling
 from torch.utils import _pytree
 
 from ..core.contents import allocate_like, batched_leaves, tensor_and_nested, tensors_of
 from ..core.stored import Stored
 from ..core.tensor_shapes import dimension
 from ..fields.per_item import fitted, original
-from .tree_specs import Layout, dumped, loaded
+from .tree_specs import Hidden, Layout, dumped, loaded
 
 T = TypeVar("T", bound=Stored)
 
@@ -75,6 +76,8 @@ def _flattening(names: tuple[str, ...]) -> Flatten:
         if not isinstance(first, Tensor) and _is_alone(first):
             return _flatten(names, self)
         key = _dims(first) - batch_ndim, batch_ndim, self._device is not None
+        if not is_compiling() and maybe_current_level() is not None:
+            return [*values], Layout(names, static, *key, None, (), self._names, _hidden(first))
         if static or self._names is not None:
             return [*values], Layout(names, static, *key, None, (), self._names)
         layout = usual.get(key)
@@ -118,7 +121,9 @@ def _layout(
     for child in carried:
         if not _is_alone(child):
             own = _dims(child) - batch_ndim
-            return Layout(names, static, own, batch_ndim, self._device is not None, None, unbatched, self._names)
+            return Layout(
+                names, static, own, batch_ndim, self._device is not None, None, unbatched, self._names, _hidden(child)
+            )
     return Layout(names, static, 0, batch_ndim, False, (self._batch_size, self._device), unbatched, self._names)
 
 
@@ -133,7 +138,7 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
 
     def unflatten(children: Iterable[Any], layout: Layout) -> T:
         found = children if type(children) is list else [*children]
-        _, static, event_ndim, before, has_device, _, _, dimension_names = layout
+        _, static, event_ndim, before, has_device, _, _, dimension_names, hidden = layout
         first = found[0] if len(found) == count and dimension_names is None else None
         if not isinstance(first, Tensor):
             if isinstance(first, int):  # of `in_dims` and `out_dims`, which `vmap` puts in place of the tensors
@@ -152,6 +157,8 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
                 return _unflatten(cls, names, found, layout)
         if batch_ndim < 0:
             return _unflatten(cls, names, found, layout)
+        if hidden is not None:
+            _refuse_beyond(cls, hidden, before, first)
         out: T = object.__new__(cls)
         return out._assign(found, static, size, first.device if has_device else None)
 
@@ -170,6 +177,8 @@ def _unflatten(cls: type[T], names: tuple[str, ...], children: Iterable[Any], la
         if some_alone:
             carried = [child for child in carried if not _is_alone(child)]
         batch_size = _common(carried, layout.event_ndim)
+        if layout.hidden is not None and carried:
+            _refuse_beyond(cls, layout.hidden, layout.batch_ndim, carried[0])
         device = _device(carried[0]) if carried and layout.has_device else None
         if some_alone:
             found = [_alone_in(batch_size, layout.batch_ndim, child) if _is_alone(child) else child for child in found]
@@ -236,6 +245,41 @@ def _fewest(value: object) -> int:
 def _is_taken_apart(child: object, dimensions: int) -> bool:
     """Whether vmap hides a dimension of a tensor that had so many. Torch has no public way to ask."""
     return isinstance(child, Tensor) and child.dim() < dimensions and is_batchedtensor(child)
+
+
+def _hidden(child: object) -> Hidden | None:
+    """How a child lies in memory where vmap hides a dimension of it; None outside, where nothing is hidden."""
+    level = None if is_compiling() else maybe_current_level()
+    if level is None or not isinstance(child, Tensor):
+        return None
+    hides = is_batchedtensor(child) and maybe_get_level(child) == level
+    return Hidden(child.shape, child.stride(), get_unwrapped(child).stride(maybe_get_bdim(child)) if hides else 0)
+
+
+def _refuse_beyond(cls: type[Stored], hidden: Hidden, batch_ndim: int, child: object) -> None:
+    """Raise the error of a dimension that vmap gives back, as its `out_dims` say, behind the batch dimensions.
+
+    The tree is not told where it was put; but the tensor is a view of the one inside, so that its sizes and strides tell.
+
+    Raises:
+        ValueError: it stands among the dimensions that a field has beyond the batch.
+    """
+    if not isinstance(child, Tensor) or child.dim() != len(hidden.shape) + 1:
+        return
+    sizes, strides = child.shape, child.stride()
+    places = [
+        at
+        for at in range(child.dim())
+        if (*sizes[:at], *sizes[at + 1 :]) == hidden.shape
+        and (*strides[:at], *strides[at + 1 :]) == hidden.stride
+        and strides[at] == hidden.hidden_stride
+    ]
+    if places and places[0] > batch_ndim:
+        places_expected = "0" if batch_ndim == 0 else f"0 to {batch_ndim}"
+        raise ValueError(
+            f"vmap: out_dims puts the dimension among those that the fields of {cls.__name__} have beyond the batch; "
+            f"expected {places_expected} for results of {batch_ndim} batch dimension{'' if batch_ndim == 1 else 's'}"
+        )
 
 
 class _NoDim:

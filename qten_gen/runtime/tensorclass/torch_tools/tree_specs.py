@@ -15,6 +15,15 @@ from ..core.stored import Stored
 from ..fields.static import equal
 
 
+class Hidden(NamedTuple):
+    """A tensor inside of vmap."""
+
+    shape: Size
+    stride: tuple[int, ...]
+    hidden_stride: int
+    """The stride of the dimension that is hidden; 0 where the tensor has none, and is expanded."""
+
+
 class Layout(NamedTuple):
     """What a tree keeps of an object beside its children.
 
@@ -35,6 +44,8 @@ class Layout(NamedTuple):
     unbatched: tuple[tuple[str, int], ...] = ()
     """The Unbatched children, and how many dimensions each has at least."""
     dimension_names: Names | None = None
+    hidden: Hidden | None = None
+    """Inside of vmap, how the first child lies in memory, whose dimension comes back in a place that only that tells."""
 
     def __eq__(self, other: object) -> bool:
         # What the children themselves say is not compared: a tree of numbers has to fit one of tensors, for `in_dims`.

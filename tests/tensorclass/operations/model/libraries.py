@@ -32,6 +32,10 @@ class Library:
         """Whether the library does something else on purpose."""
         return False
 
+    def calls(self, step: Callable[[Any, Any], Any], value: Any, second: Any) -> Any:
+        """Do a step with an object, and perhaps a second one."""
+        return step(value, second)
+
     def construct(self, declaration: Declaration, plain: Plain) -> Any:
         """An object that holds what the model holds."""
         name, made = classes(self.base, "\n".join(declaration.cls.statements("Made", self.flags)))
@@ -48,6 +52,23 @@ class Library:
         """A method of an object, which may have a field of the same name."""
         found: Callable[..., Any] = getattr(TensorClass, name).__get__(value)
         return found
+
+
+class OnAnotherDevice(Library):
+    """This project, where new tensors are made on another device unless somebody says where."""
+
+    def calls(self, step: Callable[[Any, Any], Any], value: Any, second: Any) -> Any:
+        with torch.device("meta"):
+            return step(value, second)
+
+
+class Compiled(Library):
+    """This project in graphs."""
+
+    def calls(self, step: Callable[[Any, Any], Any], value: Any, second: Any) -> Any:
+        torch.compiler.reset()
+        compiled: Callable[[Any, Any], Any] = torch.compile(step, backend="eager")
+        return compiled(value, second)
 
 
 Condition = Callable[[Step, Plain], bool]

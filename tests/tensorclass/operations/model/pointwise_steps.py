@@ -70,11 +70,27 @@ CALLED_IN_PLACE = {
 }
 
 
+def taking_numbers(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The function, with a tensor for a number where it takes tensors only: methods promise to take numbers."""
+
+    def applied(*operands: Any, **options: Any) -> Tensor:
+        *before, last = operands
+        try:
+            return function(*operands, **options)
+        except TypeError:
+            if isinstance(last, Tensor):
+                raise
+            beside = before[0] if before else torch.ones(())
+            return function(*before, torch.full((), last, dtype=torch.result_type(beside, last)), **options)
+
+    return applied
+
+
 def binary(operation: Operation) -> Builder:
     """`add`, `maximum`, `__mul__`, `__eq__`, ..."""
     name = operation.name
     module: Any = operator if name.startswith("__") else torch
-    function = CALLED.get(name) or getattr(module, name)
+    function = taking_numbers(CALLED.get(name) or getattr(module, name))
 
     def build(draw: st.DrawFn, plain: Plain) -> Step:
         given = operand(draw, plain)
@@ -96,8 +112,7 @@ def binary_in_place(operation: Operation) -> Builder:
         options = _options(draw, operation)
 
         def write(tensor: Tensor, argument: Any) -> Tensor:
-            written: Tensor = getattr(tensor.clone(), called)(argument, **options)
-            return written
+            return taking_numbers(getattr(tensor.clone(), called))(argument, **options)
 
         return Step(
             name, lambda before, other: valued(before, write, known(given, other)), (given,), options, writes=True
