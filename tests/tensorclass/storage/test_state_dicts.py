@@ -296,7 +296,8 @@ class Holder(TensorClass):
 
 @pytest.mark.parametrize("flatten", [False, True])
 def test_names_of_static_values_are_compared_too(flatten: bool) -> None:
-    state = Former(torch.zeros(2), batch_size=2).state_dict(flatten=flatten)
+    former = Former(torch.zeros(2), batch_size=2)
+    state = former.state_dict(flatten=True) if flatten else former.state_dict()
     target = Latter(torch.ones(2), batch_size=2)
     with pytest.raises(RuntimeError, match="missing names: 'new'\n    unexpected names: 'old'"):
         target.load_state_dict(state)
