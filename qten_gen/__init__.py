@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .runtime.qten_style.module import ModuleType as ModuleType
     from .runtime.qten_style.module import nograd_tensors as nograd_tensors
     from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
+    from .runtime.tensorclass.dataclass_types import from_dataclass as from_dataclass
+    from .runtime.tensorclass.dataclass_types import is_tensorclass as is_tensorclass
     from .runtime.tensorclass.fields.per_item import PerItem as PerItem
     from .runtime.tensorclass.lazy_stack import LazyStack as LazyStack
     from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
@@ -60,6 +62,8 @@ _HOMES = {
     "buffer": "runtime.declaring.fields",
     "const": "runtime.declaring.fields",
     "field": "runtime.declaring.fields",
+    "from_dataclass": "runtime.tensorclass.dataclass_types",
+    "is_tensorclass": "runtime.tensorclass.dataclass_types",
     "nograd_tensors": "runtime.qten_style.module",
     "param": "runtime.declaring.fields",
     "submodule": "runtime.declaring.fields",
@@ -89,6 +93,8 @@ __all__ = [
     "buffer",
     "const",
     "field",
+    "from_dataclass",
+    "is_tensorclass",
     "nograd_tensors",
     "param",
     "submodule",

@@ -11,9 +11,11 @@ PRIVATE_NAMES = frozenset(
 
 
 def storage(name: str) -> str:
-    """The private attribute that stores a field of a TensorClass. No two fields have the same one.
+    """The private attribute that stores a field of a TensorClass.
 
-    >>> storage("tokens"), storage("map"), storage("map_")
-    ('_tokens', '_map_', '_map__')
+    >>> storage("tokens"), storage("map"), storage("map_"), storage("_tokens")
+    ('_tokens', '_map_', '_map__', '_tokens_')
     """
+    if name.startswith("_"):
+        return f"{name}_"
     return f"_{name}_" if f"_{name.rstrip('_')}" in PRIVATE_NAMES else f"_{name}"

@@ -14,6 +14,8 @@ from .builtin_names import Builtins
 from .nested_names import NestedNames, qualified_name
 
 _REPEAT = frozenset({"_repeat"})
+_PLAIN = {f"builtins.{name}": name for name in ("bool", "bytes", "complex", "float", "int", "str")}
+"""Annotations whose values need no check: comparing with one type is faster than looking for it in a set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,10 +301,15 @@ def _nested(code: _FieldCode) -> Lines:
 def _static(code: _FieldCode) -> Lines:
     """A Python value that is the same for the whole batch."""
     name, mine, cast = code.field.name, code.mine, code.field.cast
+    builtin = _PLAIN.get(code.field.type.name)
+    wanted = "not in _rt.PLAIN" if builtin is None else f"is not {code.builtins.name(builtin)}"
+    is_odd = f"{code.builtins.name('type')}({{}}) {wanted}".format
     return Lines(
-        fit_if=code.given if cast else f"{code.builtins.name('type')}({name}) not in _rt.PLAIN",
+        fit_if=code.given if cast else is_odd(name),
         fit=code.call("cast", f'"{cast}", {name}') if cast else code.call("static", name),
-        set=code.none_or(code.call("cast", f'"{cast}", value'), "value") if cast else code.call("static", "value"),
+        set=code.none_or(code.call("cast", f'"{cast}", value'), "value")
+        if cast
+        else f"{code.call('static', 'value')} if {is_odd('value')} else value",
         map=mine,
         map_with=mine,
         rearrange=mine,
@@ -315,7 +322,7 @@ def _static(code: _FieldCode) -> Lines:
         requires_grad="",
         item=f'"{name}": {mine}',
         match=code.call("same", f"[{mine}, {code.others}]"),
-        imports=_REPEAT,
+        imports=_REPEAT | code.builtins.imports(*([builtin] if builtin else [])),
     )
 
 

@@ -1,15 +1,21 @@
-"""The name of a field starts with an underscore.
+"""The name of a field starts with an underscore, and means something else.
 
-Generated code stores a field `tokens` in the attribute `_tokens`. A field `_tokens` in the same class would read and overwrite
-the tensor of `tokens`. A field is also a public parameter of the constructor and a key of the class.
+A field of a TensorClass may be called `_tokens`, but not like an attribute of every object, such as `_batch_size`, nor like the
+attribute in which generated code stores another field: a field `tokens` is stored in `_tokens`. A name that starts with two
+underscores is another one outside the class, because Python mangles it.
+
+In a Module, names with underscores belong to `torch.nn.Module`, and every field is a public argument of the constructor.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from ..model import PRIVATE_NAMES, ModuleDecl, storage
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
+from .reserved import ALIASES
 
 KIND = Kind("QG205", "private-name")
 
@@ -22,6 +28,7 @@ from torch import Tensor
 
 class Batch(TensorClass):
     tokens: Tensor
+    _mask: Tensor
     _registry: ClassVar[dict[str, int]] = {}
 """
 
@@ -32,13 +39,37 @@ from torch import Tensor
 
 class Batch(TensorClass):
     tokens: Tensor
-    _mask: Tensor
-    ^^^^^
+    _tokens: Tensor
+    ^^^^^^^
 """
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.fields:
-        if field.name.startswith("_"):
-            help = f"rename it to {field.name.strip('_') or 'value'}, or annotate it with ClassVar if it belongs to the class"
-            yield Diagnostic(KIND, f"the field {field.name} starts with an underscore", field.place / "target", help)
+        problem = _problem(field.name, context) if field.name.startswith("_") else ""
+        if problem:
+            public = field.name.lstrip("_").rpartition("__")[2].strip("_") or "value"
+            help = f"rename it to {public}, or annotate it with ClassVar if it belongs to the class"
+            yield Diagnostic(KIND, f"the field {field.name} {problem}", field.place / "target", help)
+
+
+def _problem(name: str, context: RuleContext) -> str:
+    """What is wrong with a name that starts with an underscore; empty if nothing is."""
+    declaration = context.declaration
+    if isinstance(declaration, ModuleDecl):
+        return "starts with an underscore"
+    if name.startswith("__") or re.match(rf"_{re.escape(declaration.name.lstrip('_'))}__", name):
+        return "starts with two underscores, so Python gives it another name"
+    if name in PRIVATE_NAMES | ALIASES | _GLOBALS:
+        return "has a name that generated code uses"
+    for other in declaration.fields:
+        if other.name != name and storage(other.name) in (name, storage(name)):
+            return f"has the name of the attribute that stores {other.name}"
+    return ""
+
+
+_GLOBALS = frozenset(
+    "_Array _BatchSize _Default _Destination _DeviceLike _Index _Key _NamesLike _OrderedDict _PerItemInput _Size _Slot _Tensor "
+    "_repeat".split()
+)
+"""Further names in generated modules and stubs, which an argument of the constructor or an attribute would hide."""

@@ -9,13 +9,16 @@ ALIASES = frozenset({"_builtins", "_decl", "_nn", "_rt", "_t", "_torch"})
 ALWAYS = frozenset({"batch_size", "device", "lock", "names"})
 """Reserved in a TensorClass even with the flag `shadow`: constructor arguments of every class."""
 
+FREE = frozenset({"data", "depth"})
+"""Public members of `TensorClass` whose place a field may take, because batches often have a field of that name."""
+
 TENSORCLASS = ALWAYS | frozenset(
     """
     abs abs_ acos acos_ add add_ addcdiv addcdiv_ addcmul addcmul_ all all_gather all_reduce amax amin any apply asin
     asin_ atan atan_ atleast_1d atleast_2d atleast_3d auto_batch_size_ auto_device_ backward batch_dims bfloat16
     bitwise_and bool broadcast broadcast_to cat ceil ceil_ chunk clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_
     clear_device_ clone complex128 complex64 contiguous copy copy_ copy_at_ cos cos_ cosh cosh_ cpu cuda cummax cummin
-    cumprod cumsum data depth detach detach_ dim div div_ double dtype dumps empty_like erf erf_ erfc erfc_ exclude exp
+    cumprod cumsum detach detach_ dim div div_ double dtype dumps empty_like erf erf_ erfc erfc_ exclude exp
     exp_ expand expand_as expm1 expm1_ fill_ flatten flip fliplr flipud float float16 float32 float64 floor floor_ frac
     frac_ from_dataclass from_dict from_namedtuple from_numpy from_tensordict full_like gather gather_and_stack get
     get_at grad half int int16 int32 int64 int8 irecv is_contiguous is_cpu is_cuda is_empty is_floating_point is_locked
@@ -33,7 +36,7 @@ TENSORCLASS = ALWAYS | frozenset(
     vmap vmap_dims where zero_ zero_grad zeros_like
     """.split()
 )
-"""Public members of `TensorClass`."""
+"""Public members of `TensorClass`, without the `FREE` ones."""
 
 MODULE = frozenset(
     """

@@ -3,8 +3,9 @@
 The field would hide the attribute: with a field `values`, `batch.values()` would call a tensor, and with a config field `train`,
 both `module.train()` and `module.eval()` would raise TypeError.
 
-In a TensorClass with the flag `shadow`, a field can have the name of a method. The names `batch_size`, `device`, `names` and
-`lock` stay reserved, because they are arguments of every constructor.
+A field of a TensorClass can be called `data` or `depth`, and takes the place of the attribute. With the flag `shadow`, it can
+have the name of any method. The names `batch_size`, `device`, `names` and `lock` stay reserved, because they are arguments of
+every constructor.
 """
 
 from __future__ import annotations

@@ -170,10 +170,10 @@ TENSORCLASS = (
     {"torch_tools"},
     {"operations"},
     {"interop", "processes", "storage"},
-    {"lazy_stack", "protocols"},
+    {"guarded_attributes", "lazy_stack", "protocols"},
     {"metaclass"},
     {"tensorclass"},
-    {"from_tensordict"},
+    {"dataclass_types", "from_tensordict"},
 )
 """The same for the rooms of `runtime/tensorclass`."""
 

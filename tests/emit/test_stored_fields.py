@@ -173,7 +173,7 @@ def test_a_static_value() -> None:
     assert lines(FieldDecl("x", FieldKind.STATIC)) == Lines(
         fit_if="type(x) not in _rt.PLAIN",
         fit='_rt.static(self, "x", x)',
-        set='_rt.static(self, "x", value)',
+        set='_rt.static(self, "x", value) if type(value) not in _rt.PLAIN else value',
         map="self._x",
         map_with="self._x",
         rearrange="self._x",

@@ -3,7 +3,7 @@
 from torch import nn
 
 from qten_gen import Module, TensorClass
-from qten_gen.rules.reserved import MODULE, TENSORCLASS
+from qten_gen.rules.reserved import FREE, MODULE, TENSORCLASS
 
 # Not members of the class: the constructor takes the first two, and the third is generated.
 GENERATED = {"device", "dtype", "reset_parameters"}
@@ -16,7 +16,8 @@ def public(names: object) -> set[str]:
 
 
 def test_every_public_member_of_a_tensorclass_is_reserved_and_nothing_else() -> None:
-    assert public(TensorClass) | KEYWORDS == TENSORCLASS
+    assert public(TensorClass) | KEYWORDS == TENSORCLASS | FREE
+    assert not TENSORCLASS & FREE
 
 
 def test_every_public_member_of_a_module_is_reserved_and_nothing_else() -> None:

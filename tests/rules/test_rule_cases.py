@@ -393,8 +393,8 @@ def test_registering_with_something_that_is_not_a_declared_module_is_not_reporte
 def test_a_class_without_a_file_is_checked_by_the_same_rules() -> None:
     batch = TensorClassDecl(
         "Batch",
-        (FieldDecl("_x", FieldKind.TENSOR, type=TypeExpr("torch.Tensor"), owner="here.Batch"),),
-        ("_x",),
+        (FieldDecl("_map", FieldKind.TENSOR, type=TypeExpr("torch.Tensor"), owner="here.Batch"),),
+        ("_map",),
         frozenset({"frozn"}),
         module="here",
     )

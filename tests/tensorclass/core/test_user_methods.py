@@ -34,16 +34,16 @@ class Behind(TensorClass, GivesTokens):
     tokens: Tensor
 
 
-class InFront(GivesTokens, TensorClass):  # type: ignore[misc] # checkers see the annotation, not the property
-    tokens: Tensor  # type: ignore[assignment]
+class InFront(GivesTokens, TensorClass):
+    tokens: Tensor
 
 
 class Plain(HasTokens, TensorClass):
     tokens: Tensor
 
 
-class Concrete(AbstractTokens, TensorClass):  # type: ignore[misc] # checkers see the annotation, not the property
-    tokens: Tensor  # type: ignore[assignment]
+class Concrete(AbstractTokens, TensorClass):
+    tokens: Tensor
 
 
 class Strict(TensorClass):
@@ -120,7 +120,7 @@ def test_a_user_setattr_sees_fields_only() -> None:
         made.tokens = torch.ones(2)
         assert made.tokens.equal(torch.full((2,), 2.0))
         with pytest.raises(AttributeError, match="no toknes"):
-            made.toknes = torch.ones(2)  # type: ignore[attr-defined] # the mistake under test
+            made.toknes = torch.ones(2)
         with made.lock_(), pytest.raises(RuntimeError, match="locked"):
             made.tokens = torch.ones(2)
 

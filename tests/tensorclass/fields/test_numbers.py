@@ -68,20 +68,22 @@ def test_the_annotation_decides_the_dtype(name: str, width: int, value: Any) -> 
 
 
 def test_later_writes_are_not_truncated() -> None:
-    step = Step(0, batch_size=2)
-    step.get("reward")[0] = 0.5
-    assert step.get("reward").tolist() == [0.5, 0.0]
+    step: Any = Step(0, batch_size=2)
+    step.reward[0] = 0.5
+    assert step.reward.tolist() == [0.5, 0.0]
 
 
 def test_a_tensor_keeps_its_dtype() -> None:
     given: Any = torch.zeros(2, dtype=torch.int32)
-    assert Step(given, batch_size=2).get("reward").dtype == torch.int32
+    step: Any = Step(given, batch_size=2)
+    assert step.reward.dtype == torch.int32
 
 
 def test_the_default_dtype_of_torch_counts() -> None:
     torch.set_default_dtype(torch.float64)
     try:
-        assert Step(0, batch_size=2).get("reward").dtype == torch.float64
+        step: Any = Step(0, batch_size=2)
+        assert step.reward.dtype == torch.float64
     finally:
         torch.set_default_dtype(torch.float32)
 

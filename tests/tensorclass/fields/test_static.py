@@ -50,7 +50,7 @@ BATCHED = {
     "a lazy stack": Flat.lazy_stack([flat(2), flat(2)]),
     "a PerItem": PerItem([1, 2], 2),
     "a TensorDict": TensorDict({"x": torch.zeros(2)}, batch_size=2),
-    "a tensorclass": Foreign(torch.zeros(2), batch_size=2),
+    "a tensorclass": Foreign(torch.zeros(2)),
     "a list": ["a", torch.zeros(2)],
     "a tuple": (1, flat(2)),
     "a dict": {"a": {"b": [torch.zeros(2)]}},
@@ -142,7 +142,7 @@ OTHER = [
 @pytest.mark.parametrize(("left", "right"), SAME)
 def test_values_that_are_the_same_combine_and_map(left: object, right: object) -> None:
     first, second = noted(left), noted(right)
-    assert torch.stack([first, second]).note is left
+    assert Noted.stack([first, second]).note is left
     assert (first + second).note is left
     assert _pytree.tree_map(torch.add, first, second).x.equal(first.x + second.x)
     assert _pytree.tree_structure(first) == _pytree.tree_structure(second)
@@ -152,7 +152,7 @@ def test_values_that_are_the_same_combine_and_map(left: object, right: object) -
 def test_values_that_differ_are_refused(left: object, right: object) -> None:
     first, second = noted(left), noted(right)
     with pytest.raises(ValueError, match=r"^Noted\.note is the same for a whole batch, but differs"):
-        torch.stack([first, second])
+        Noted.stack([first, second])
     with pytest.raises(ValueError, match=r"^Noted\.note is the same for a whole batch, but differs"):
         first.copy_(second)
     assert _pytree.tree_structure(first) != _pytree.tree_structure(second)

@@ -123,7 +123,7 @@ def test_locked_and_frozen_objects_keep_batch_size_and_device(name: str) -> None
 class Seen(TensorClass, shadow=True):
     """Fields with names of methods."""
 
-    depth: Tensor  # type: ignore[assignment] # this is what `shadow` is for
+    depth: Tensor
     to: Tensor  # type: ignore[assignment] # the same
     is_locked: Tensor | None = None  # type: ignore[assignment] # the same
 

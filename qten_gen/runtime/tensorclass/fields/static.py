@@ -36,7 +36,8 @@ def static(self: Stored, name: str, value: object) -> Any:  # of the type that t
         TypeError: the value is, or contains, a tensor or a batched object, which no operation would reach.
         ValueError: it is a stack of tensordict whose values differ.
     """
-    if type(value) in PLAIN:
+    kind = type(value)
+    if kind in PLAIN or (kind in (list, tuple) and PLAIN.issuperset(map(type, cast("list[object]", value)))):
         return value
     found = unwrapped(label(self, name), value)
     carried = _carried(found, _DEPTH)

@@ -92,7 +92,12 @@ def _from_record(
 
 
 def _kind(source: object) -> str:
-    return f"the class {source.__name__}" if isinstance(source, type) else describe(source)
+    if isinstance(source, type):
+        makes = (
+            "; qten_gen.from_dataclass makes a TensorClass of a dataclass" if dataclasses.is_dataclass(source) else ""
+        )
+        return f"the class {source.__name__}{makes}"
+    return describe(source)
 
 
 def _names(source: object) -> tuple[str, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import torch
 from torch import Tensor
@@ -23,10 +23,15 @@ class Gradients(Stored):
         """Whether any tensor requires a gradient."""
         return self._requires_grad()
 
-    @property
-    def data(self) -> Self:
-        """The same tensors without their history, which autograd does not see being written to: `Tensor.data` of each."""
-        return self._map(_data)
+    if TYPE_CHECKING:
+        # A field may be called so, which checkers accept in place of a name without a declared type.
+        data = cast(Any, None)
+    else:
+
+        @property
+        def data(self) -> Self:
+            """The same tensors without their history, which autograd does not see being written to: `Tensor.data` of each."""
+            return self._map(_data)
 
     @property
     def grad(self) -> Self | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import Self, overload
+from typing import TYPE_CHECKING, Any, Self, cast, overload
 
 import torch
 from torch import Size
@@ -54,10 +54,15 @@ class Metadata(Stored):
         """The number of items: 1 where there are no batch dimensions."""
         return prod(self._batch_size)
 
-    @property
-    def depth(self) -> int:
-        """How many objects stand in one another: 0 where no field holds an object."""
-        return _depth(self)
+    if TYPE_CHECKING:
+        # A field may be called so, which checkers accept in place of a name without a declared type.
+        depth = cast(Any, None)
+    else:
+
+        @property
+        def depth(self) -> int:
+            """How many objects stand in one another: 0 where no field holds an object."""
+            return _depth(self)
 
     @property
     def dtype(self) -> torch.dtype | None:
