@@ -9,7 +9,7 @@ from enum import Enum
 from ..common.suggestions import did_you_mean
 from ..model import ClassSource, SourceFile, TypeExpr, language
 from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
-from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS
+from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS
 from .names import Names
 
 
@@ -89,7 +89,8 @@ class Ancestry:
                 help="list a class before its own bases, and do not derive a class from itself",
             )
         if roots and (other := self._other_kind(qualified)):
-            kind, name = ("", other) if other in OTHER_KINDS else ("the dataclass ", other.rpartition(".")[2])
+            known = OTHER_KINDS | PROTOCOLS
+            kind, name = ("", other) if other in known else ("the dataclass ", other.rpartition(".")[2])
             yield Diagnostic(
                 INCONSISTENT_BASES,
                 f"{cls.name} derives from {kind}{name}, which a declaration cannot do",
@@ -106,6 +107,9 @@ class Ancestry:
 
     def _other_kind(self, qualified: str) -> str | None:
         """The qualified name of an ancestor that cannot be combined with a declaration, such as an Enum; None without one."""
+        for name in self.bases(qualified):
+            if name in PROTOCOLS:
+                return name
         for name in self.mro(qualified)[1:]:
             found = self._names.class_of(name)
             if name in OTHER_KINDS:

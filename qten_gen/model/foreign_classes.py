@@ -10,7 +10,10 @@ CLASS_MAKERS = frozenset(
 """Decorators that create the constructor of a class."""
 
 OTHER_KINDS = frozenset(
-    "typing.NamedTuple typing.TypedDict typing.Protocol typing_extensions.TypedDict typing_extensions.Protocol "
+    "typing.NamedTuple typing.TypedDict typing_extensions.NamedTuple typing_extensions.TypedDict "
     "enum.Enum enum.IntEnum enum.StrEnum enum.Flag enum.IntFlag pydantic.BaseModel tensordict.TensorClass".split()
 )
 """Bases that create their subclasses in their own way."""
+
+PROTOCOLS = frozenset(("typing.Protocol", "typing_extensions.Protocol"))
+"""Bases that make a class a protocol, which derives from protocols alone. Its subclasses are ordinary classes."""

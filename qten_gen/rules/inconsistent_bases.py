@@ -1,8 +1,9 @@
 """The bases of a class cannot be combined.
 
 Python raises TypeError at the class statement if the bases have no consistent method resolution order, or if they have different
-metaclasses. TensorClass and Module have different metaclasses, and so have Enum, NamedTuple and Protocol. With a dataclass as a
-base, the class statement would succeed, but the generated constructor would not set the fields of the dataclass.
+metaclasses. TensorClass and Module have different metaclasses, and so have Enum and NamedTuple. A protocol can be a base, but a
+declaration cannot be a protocol itself: Protocol is not a base. With a dataclass as a base, the class statement would succeed,
+but the generated constructor would not set the fields of the dataclass.
 """
 
 from ..model.diagnostics import INCONSISTENT_BASES

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from typing import TYPE_CHECKING, Never, Protocol
+from types import MemberDescriptorType
+from typing import TYPE_CHECKING, Never
+
+import typing_extensions
 
 from .fields import Default
 
@@ -14,7 +17,8 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     _ProtocolMeta = ABCMeta  # checkers take it for the metaclass of protocols too
 else:
-    _ProtocolMeta = type(Protocol)
+    # That of typing_extensions, which torch brings along, derives from that of typing, or is the same.
+    _ProtocolMeta = type(typing_extensions.Protocol)
 
 
 class DeclaredClass(_ProtocolMeta):
@@ -43,6 +47,15 @@ class DeclaredClass(_ProtocolMeta):
         raise TypeError(
             f"@dataclass would replace the constructor of {cls.__name__}, which qten-gen generates: remove it"
         )
+
+    if not TYPE_CHECKING:  # checkers would take it for leave to set anything
+
+        def __setattr__(cls, name, value):
+            # `%autoreload 2` gives the old class what the new one has. It skips what cannot be set.
+            own = vars(cls).get(name)
+            if isinstance(value, MemberDescriptorType) and isinstance(own, MemberDescriptorType) and value is not own:
+                raise TypeError(f"{cls.__name__}.{name} is a slot, which another class's cannot replace")
+            super().__setattr__(name, value)
 
     def __instancecheck__(cls, instance: object) -> bool:
         return type.__instancecheck__(cls, instance)
