@@ -89,9 +89,8 @@ class Ancestry:
                 help="list a class before its own bases, and do not derive a class from itself",
             )
         if roots and (other := self._other_kind(qualified)):
-            kind, name = (
-                ("", other) if other in OTHER_KINDS | PROTOCOLS else ("the dataclass ", other.rpartition(".")[2])
-            )
+            known = OTHER_KINDS | PROTOCOLS
+            kind, name = ("", other) if other in known else ("the dataclass ", other.rpartition(".")[2])
             yield Diagnostic(
                 INCONSISTENT_BASES,
                 f"{cls.name} derives from {kind}{name}, which a declaration cannot do",
@@ -113,7 +112,7 @@ class Ancestry:
             return protocol
         for name in self.mro(qualified)[1:]:
             found = self._names.class_of(name)
-            if name in OTHER_KINDS or (name in PROTOCOLS and name in self.bases(qualified)):
+            if name in OTHER_KINDS:
                 return name
             if found is not None and any(decorator in CLASS_MAKERS for decorator, _ in found[1].decorators):
                 return name

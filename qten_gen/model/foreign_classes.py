@@ -10,7 +10,7 @@ CLASS_MAKERS = frozenset(
 """Decorators that create the constructor of a class."""
 
 OTHER_KINDS = frozenset(
-    "typing.NamedTuple typing.TypedDict typing_extensions.TypedDict "
+    "typing.NamedTuple typing.TypedDict typing_extensions.NamedTuple typing_extensions.TypedDict "
     "enum.Enum enum.IntEnum enum.StrEnum enum.Flag enum.IntFlag pydantic.BaseModel tensordict.TensorClass".split()
 )
 """Bases that create their subclasses in their own way."""

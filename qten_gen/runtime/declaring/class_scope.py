@@ -59,6 +59,12 @@ class Scope:
         return self._frame.f_code.co_filename
 
     @property
+    def file(self) -> str | None:
+        """The file of the module, if the module has one."""
+        found: str | None = self._frame.f_globals.get("__file__")
+        return found
+
+    @property
     def line(self) -> int:
         """The line that is executed."""
         return self._frame.f_lineno

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from types import MemberDescriptorType
+from typing import TYPE_CHECKING, TypeVar
+
+import typing_extensions
 
 from .fields import Default
 
@@ -12,7 +15,8 @@ if TYPE_CHECKING:
 
     ProtocolMeta = ABCMeta  # the metaclass of Protocol has no public name
 else:
-    ProtocolMeta = type(Protocol)
+    # That of typing_extensions, which torch brings along, derives from that of typing, or is the same.
+    ProtocolMeta = type(typing_extensions.Protocol)
 
 
 C = TypeVar("C", bound="DeclaredClass")
@@ -56,6 +60,15 @@ class DeclaredClass(ProtocolMeta):
         raise TypeError(
             f"@dataclass would replace the constructor of {cls.__name__}, which qten-gen generates: remove it"
         )
+
+    if not TYPE_CHECKING:  # checkers would take it for leave to set anything
+
+        def __setattr__(cls, name, value):
+            # `%autoreload 2` gives the old class what the new one has. It skips what cannot be set.
+            own = vars(cls).get(name)
+            if isinstance(value, MemberDescriptorType) and isinstance(own, MemberDescriptorType) and value is not own:
+                raise TypeError(f"{cls.__name__}.{name} is a slot, which another class's cannot replace")
+            super().__setattr__(name, value)
 
     def __instancecheck__(cls, instance: object) -> bool:
         return type.__instancecheck__(cls, instance)

@@ -27,28 +27,38 @@ class GeneratedClass(NamedTuple):
 
 
 class NoGeneratedClass(NamedTuple):
-    """There is no generated class to use. `reason` says why where a file was generated, whose module is in `modules`."""
+    """There is no generated class to use. `reason` says why where a file was generated, whose module is in `modules`.
+
+    `never` says why the command generates nothing for such a class, and `remedy` what to write instead.
+    """
 
     reason: str = ""
     modules: tuple[ModuleType, ...] = ()
+    never: str = ""
+    remedy: str = ""
 
 
-def find_generated(name: str, qualname: str, module: str) -> GeneratedClass | NoGeneratedClass:
-    """What was generated for a class statement, not compared yet. Only top-level classes are generated for."""
+NESTED = NoGeneratedClass(never="stands in a class or a function", remedy="Move it to the top level")
+MADE_BY_CALL = NoGeneratedClass(never="is made by a call", remedy="Write a class statement at the top level")
+
+
+def find_generated(name: str, qualname: str, module: str, file: str | None) -> GeneratedClass | NoGeneratedClass:
+    """What was generated for a class statement in `file`, not compared yet. Only top-level classes are generated for."""
     if name != qualname:
-        return NoGeneratedClass()
+        return NESTED
     try:
         official = loading.find(real_name(module))
+        beside = loading.find_beside(module, file, name) if official is None and file is not None else None
     except BrokenModule as broken:
         cause = broken.__cause__
         return NoGeneratedClass(f"{broken.args[0]} cannot be imported ({type(cause).__name__}: {cause})")
-    if official is None:
+    joined = beside if official is None else loading.module_for(official, name, module)
+    if joined is None:
         return NoGeneratedClass()
-    joined = loading.module_for(official, name, module)
     found = vars(joined).get(f"_{name}")
     if isinstance(found, type):
         return GeneratedClass(found, (joined,))
-    return NoGeneratedClass(f"{name} was declared after {official.__name__} was generated", (joined,))
+    return NoGeneratedClass(f"{name} was declared after {loading.plain_name(joined.__name__)} was generated", (joined,))
 
 
 def compare(generated: GeneratedClass, declaration: Declaration, values: Values) -> GeneratedClass | NoGeneratedClass:
@@ -58,8 +68,25 @@ def compare(generated: GeneratedClass, declaration: Declaration, values: Values)
         generator.is_written_as(values.get(key), text) for key, text in inlined.items()
     ):
         return generated
-    reason = f"{declaration.name} changed after {generated.modules[0].__name__} was generated"
+    reason = f"{declaration.name} changed after {loading.plain_name(generated.modules[0].__name__)} was generated"
     return NoGeneratedClass(reason, generated.modules)
+
+
+def unchanged(generated: GeneratedClass, previous: type | None) -> GeneratedClass:
+    """The generated class that the class had before its module was executed again, where that is the same; else the new one.
+
+    IPython's `%autoreload 2` makes objects of the old class objects of the new one. Python allows that for slots in the same
+    place above the same base. Generated code that names classes stays with the classes of its own execution.
+    """
+    for base in () if previous is None else previous.__bases__:
+        old, new = vars(base), vars(generated.cls)
+        homes = {loading.plain_name(cls.__module__) for cls in (base, generated.cls)}
+        same = len(homes) == 1 and all(
+            old.get(name) == new.get(name) for name in ("_fingerprint", "_inlined_values", "__doc__")
+        )
+        if same and "_fill" in old and not getattr(base, "_nested", {}):
+            return GeneratedClass(base, generated.modules)
+    return generated
 
 
 def known_nested(generated: GeneratedClass | NoGeneratedClass, module: str) -> Callable[[str], bool]:

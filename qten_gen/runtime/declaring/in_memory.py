@@ -95,9 +95,9 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
     if policy == "off":
         what = missing.reason or f"nothing was generated for {declaration.name}"
         remedy = f"Run: {command}"
-        if declaration.qualname not in ("", declaration.name):
-            what = f"nothing is generated for {declaration.qualname}, which stands in a class or a function"
-            remedy = "Move it to the top level"
+        if missing.never:
+            what = f"nothing is generated for {declaration.qualname}, which {missing.never}"
+            remedy = missing.remedy
         raise NotGeneratedError(f"{_shown(scope.filename)}:{scope.line}: {what}, and {JIT_VARIABLE}=off. {remedy}")
     if policy != "on":
         raise ValueError(f"{JIT_VARIABLE}={policy!r} is not known; it can be 'on' or 'off'")

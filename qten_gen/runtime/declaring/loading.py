@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, module_from_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from itertools import count
 from pathlib import Path
 from threading import RLock
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Final
 from weakref import WeakValueDictionary, ref
 
@@ -83,49 +83,74 @@ def find(module: str) -> ModuleType | None:
         raise BrokenModule(name) from error
 
 
-def copy_of(generated: ModuleType, *, official: bool) -> ModuleType:
-    """Execute a generated module again, for a class statement that runs a second time.
+def find_beside(module: str, file: str, cls_name: str) -> ModuleType | None:
+    """What was generated for a file that is not imported under its own name, as a plugin or by `runpy.run_path`.
 
-    After `importlib.reload` the copy takes the official place, so that `model_qten.Batch` is the new class; objects of the old
-    class keep the old module. For `python -m` the copy stays apart, under a name of its own.
+    Raises:
+        BrokenModule: it exists and executing it failed.
     """
+    stem = Path(file).stem
+    path = Path(file).with_name("_qten.py" if stem == "__init__" else f"{stem}_qten.py")
+    spec = spec_from_file_location(f"{module}_qten", path) if path.is_file() else None
+    if spec is None:
+        return None
+    try:
+        with _lock:
+            return _copy_apart(spec, cls_name)
+    except Exception as error:
+        raise BrokenModule(str(path)) from error
+
+
+def module_for(generated: ModuleType, cls_name: str, module: str) -> ModuleType:
+    """The generated module that a class statement may join: the one found, or a copy where that class has an owner already."""
     spec = generated.__spec__
-    assert spec is not None and isinstance(spec.loader, InspectLoader)
-    code = spec.loader.get_code(spec.name)
-    assert code is not None
+    assert spec is not None
+    with _lock:
+        if module == "__main__":
+            return _copy_apart(spec, cls_name)
+        owner = vars(generated).get(cls_name) if cls_name in vars(generated).get(_MADE, ()) else None
+        if owner is None or getattr(owner, "__module__", None) != module:
+            return generated
+        return _official_copy(spec)
+
+
+def _official_copy(spec: ModuleSpec) -> ModuleType:
+    """Execute a generated module again after `importlib.reload`. The copy takes the official place.
+
+    So `model_qten.Batch` is the new class, and objects of the old class keep the old module.
+    """
     copy = module_from_spec(spec)
-    if not official:
-        copy.__name__ = f"{spec.name}#{next(_copies)}"
-        exec(code, vars(copy))
-        show(copy)
-        return copy
     sys.modules[spec.name] = copy
-    exec(code, vars(copy))
+    exec(_code(spec), vars(copy))
     if (parent := sys.modules.get(spec.name.rpartition(".")[0])) is not None:
         setattr(parent, spec.name.rpartition(".")[2], copy)
     return copy
 
 
-def module_for(generated: ModuleType, cls_name: str, module: str) -> ModuleType:
-    """The generated module that a class statement may join: the one found, or a copy where that class has an owner already."""
-    with _lock:
-        if module == "__main__":
-            return _main_copy(generated)
-        owner = vars(generated).get(cls_name) if cls_name in vars(generated).get(_MADE, ()) else None
-        if owner is None or getattr(owner, "__module__", None) != module:
-            return generated
-        return copy_of(generated, official=True)
+_apart: dict[tuple[str, str | None], ModuleType] = {}
 
 
-_main_copies: dict[str, ModuleType] = {}
+def _copy_apart(spec: ModuleSpec, cls_name: str) -> ModuleType:
+    """A copy under a name of its own for all classes of a script or plugin, so that importing it too finds the official one free.
 
-
-def _main_copy(generated: ModuleType) -> ModuleType:
-    """One copy for all classes of the script that runs, so that importing it as a module too finds the official one free."""
-    copy = _main_copies.get(generated.__name__)
-    if copy is None:
-        copy = _main_copies[generated.__name__] = copy_of(generated, official=False)
+    Where that class has an owner already the file is executed again, and gets another copy.
+    """
+    key = spec.name, spec.origin
+    copy = _apart.get(key)
+    if copy is None or cls_name in vars(copy).get(_MADE, ()):
+        copy = module_from_spec(spec)
+        copy.__name__ = f"{spec.name}#{next(_copies)}"
+        exec(_code(spec), vars(copy))
+        show(copy)
+        _apart[key] = copy
     return copy
+
+
+def _code(spec: ModuleSpec) -> CodeType:
+    assert isinstance(spec.loader, InspectLoader)
+    code = spec.loader.get_code(spec.name)
+    assert code is not None
+    return code
 
 
 def new_module(name: str) -> ModuleType:
@@ -153,6 +178,15 @@ class Window(ModuleType):
         return found
 
 
+def plain_name(module: str) -> str:
+    """The name of a generated module, without the number of a copy.
+
+    >>> plain_name("shop.model_qten#2")
+    'shop.model_qten'
+    """
+    return module.partition("#")[0]
+
+
 def show(module: ModuleType) -> None:
     """Put the window of an executed module into `sys.modules`."""
     found = ref(module)
@@ -178,6 +212,12 @@ def show_rebuilt(generated: type) -> None:
 def is_importable(cls: type) -> bool:
     """Whether another process finds the class under its module and name, so that pickles name it and no more."""
     return cls.__module__ in sys.modules and cls.__module__ != "__main__" and "<locals>" not in cls.__qualname__
+
+
+def previous(module: str, qualname: str) -> type | None:
+    """The class that an imported module has under the name while it is executed again."""
+    found = None if module == "__main__" else vars(sys.modules.get(module, object)).get(qualname)
+    return found if isinstance(found, type) else None
 
 
 def publish(cls: type, *modules: ModuleType) -> bool:
@@ -243,7 +283,7 @@ def source_name(module: str) -> str:
     >>> source_name("shop.model_qten"), source_name("shop._qten")
     ('shop.model', 'shop')
     """
-    return module.partition("#")[0].removesuffix("_qten").removesuffix(".")
+    return plain_name(module).removesuffix("_qten").removesuffix(".")
 
 
 def bound_name(reference: str) -> str:

@@ -38,7 +38,8 @@ class DeclarationMeta(DeclaredClass):
         if not declared_bases(bases):
             return super().__new__(mcls, name, bases, namespace)
         # A class made by a call has no qualified name yet.
-        if "__qualname__" not in namespace:
+        is_statement = "__qualname__" in namespace
+        if not is_statement:
             if not made_by_call.is_declaring(namespace, flags):
                 return mcls._undeclared(name, bases, namespace)
             namespace = made_by_call.named(mcls, name, namespace)
@@ -46,7 +47,9 @@ class DeclarationMeta(DeclaredClass):
         scope = Scope(statement_frame(mcls, module), namespace)
 
         # What does the statement declare? The found class already helps here: it knows names that are not bound yet.
-        found = freshness.find_generated(name, str(namespace["__qualname__"]), module)
+        qualname = str(namespace["__qualname__"])
+        missing = freshness.MADE_BY_CALL
+        found = freshness.find_generated(name, qualname, module, scope.file) if is_statement else missing
         statement = describe(name, bases, namespace, flags, scope, freshness.known_nested(found, module))
         declaration = mcls._read_declaration(statement)
         own_values = values_of(statement, declaration)
@@ -62,6 +65,7 @@ class DeclarationMeta(DeclaredClass):
             statement = dataclasses.replace(statement, is_declared_elsewhere=in_source)
             declaration = mcls._read_declaration(statement)
             found = in_memory.build(declaration, statement, found, scope)
+        found = freshness.unchanged(found, loading.previous(module, qualname))
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
         for field in (*own_values.defaults, *own_values.specifiers, *own_values.bare):
