@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 import torch
 
+from ..core.keywords import unexpected
 from ..core.stored import Stored
 from ..methods import joining, reshaping
 from ..methods.operands import Function
@@ -37,11 +38,15 @@ def _spread(method: Function, keyword: str) -> Function:
     return handler
 
 
-def _stack(tensors: Sequence[T], dim: int = 0) -> T:
+def _stack(tensors: Sequence[T], dim: int = 0, **refused: Never) -> T:
+    if refused:
+        raise unexpected(tensors[0], "stack", refused)
     return joining.stack(tensors, dim)
 
 
-def _cat(tensors: Sequence[T], dim: int = 0) -> T:
+def _cat(tensors: Sequence[T], dim: int = 0, **refused: Never) -> T:
+    if refused:
+        raise unexpected(tensors[0], "cat", refused)
     return joining.cat(tensors, dim)
 
 
