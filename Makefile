@@ -11,6 +11,7 @@
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
 #   make generate       write the generated files of this repository anew
+#   make peers          tensordict's tests with classes of this project: make peers CHECKOUT=path/to/tensordict
 #   make clean          remove caches and build results; the environment stays
 #
 # Another interpreter or environment: make test PYTHON=python3.12 VENV=/path/to/environment
@@ -32,7 +33,7 @@ GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder test test-oldest test-model stress lint types bench bench-chart generate clean
+.PHONY: demo demo-decoder test test-oldest test-model stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -93,6 +94,9 @@ generate: $(INSTALLED)
 	for kind in declared generated; do \
 		$(BIN)/python -m tests.typing.operation_rows $$kind > tests/typing/programs/operations_$$kind.py || exit 1; \
 	done
+
+peers: $(INSTALLED)
+	$(BIN)/python -m tests.peers.run '$(CHECKOUT)'
 
 clean:
 	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .qten_cache .ruff_cache

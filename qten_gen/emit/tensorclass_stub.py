@@ -12,7 +12,7 @@ from .stub_names import Meanings, StubNames
 from .type_parameters import arguments, bind, bracketed, meanings, type_parameters
 
 _TYPED = ("Dict", "Fields", "Input", "Update", "Arrays")
-_IN_TEMPLATE = ("_BatchSize", "_DeviceLike", "_Index")
+_IN_TEMPLATE = ("_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike")
 """What the template itself calls by an alias."""
 _DEPTH = 3
 """How many levels of nested keys are spelled out."""
@@ -98,7 +98,7 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         init=_init(declaration, types, names),
         slots=(*_slots(declaration, types, names), *_match_args(declaration, types)),
         keys=tuple(_keys(declaration, names, related, variables)),
-        replace=_replace(types),
+        replace=_replace(types, f"{typed[update]}{parameters.arguments}"),
         selections=tuple(_selections(quoted, f"{typed['Fields']}{parameters.arguments}")),
         writers=tuple(_writers(declaration, names)),
         listings=tuple(_listings(literals, [found.read for found in types.values()], names)),
@@ -255,9 +255,10 @@ def _literal(steps: tuple[str, ...]) -> str:
     return f"tuple[{', '.join(_literal((step,)) for step in steps)}]"
 
 
-def _replace(types: Mapping[str, _Types]) -> str:
+def _replace(types: Mapping[str, _Types], values: str) -> str:
     changes = [f"{name}: {found.written} = ..." for name, found in types.items()]
-    return layout.bracketed("def replace(", ["self", *(["*", *changes] if changes else [])], ") -> _t.Self: ...", 4)
+    first = ["self", f"values: {values} | _t.Self | None = ...", "/"]
+    return layout.bracketed("def replace(", [*first, *(["*", *changes] if changes else [])], ") -> _t.Self: ...", 4)
 
 
 def _selections(quoted: list[str], fields: str) -> Iterator[str]:
@@ -280,7 +281,7 @@ def _writers(declaration: TensorClassDecl, names: StubNames) -> Iterator[str]:
         else "key: _t.Never"
     )
     index = f"index: {names.aliases.use('_Index')}"
-    for method, rest in (("set_", ["*", "non_blocking: bool = ..."]), ("set_at_", [index])):
+    for method, rest in (("set_", ["*", "non_blocking: bool = ..."]), ("set_at_", [index, "non_blocking: bool = ..."])):
         yield layout.bracketed(f"def {method}(", ["self", key, "value: object", *rest], ") -> _t.Self: ...", 4)
 
 

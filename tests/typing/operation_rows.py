@@ -22,6 +22,7 @@ Row = tuple[str, str]
 
 OF_A_FORM: dict[str, list[Row]] = {
     "unary": [("v.NAME()", C)],
+    "cast": [("v.NAME()", C), ("v.NAME(cast_filter=lambda key, tensor: tensor.dim() > 1)", C), ("v.NAME(0)", "E")],
     "binary": [("v.NAME(v)", C), ("v.NAME(x)", C), ("v.NAME(2)", C), ('v.NAME("s")', "E")],
     "scaled": [("v.NAME(v, alpha=2)", C), ("v.NAME(0.5)", C), ("v.NAME(p)", "E")],
     "rounded": [('v.NAME(v, rounding_mode="floor")', C), ('v.NAME(2, rounding_mode="up")', "E")],
@@ -111,7 +112,7 @@ WRITTEN: dict[str, list[Row]] = {
     "masked_fill": [("v.NAME(v > 0, 2)", C), ("v.NAME(x, 2)", C), ("v.NAME(0, 2)", "E")],
     "where": [("v.NAME(v > 0, v)", C), ("v.NAME(x, 0)", C), ("v.NAME(x)", "E")],
     "new_full": [("v.NAME((2,), 7)", C), ("v.NAME(2)", "E")],
-    "clone": [("v.NAME()", C)],
+    "clone": [("v.NAME()", C), ("v.NAME(recurse=False)", C)],
     "detach": [("v.NAME()", C)],
     "contiguous": [("v.NAME()", C)],
 }

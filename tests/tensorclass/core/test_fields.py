@@ -17,7 +17,7 @@ def test_assignment_is_checked_like_construction() -> None:
     assert value.x.shape == (4, 7)
     with pytest.raises(ValueError, match=r"^Flat\.x: expected a shape that starts with \[4\], got \[5\]$"):
         value.x = torch.zeros(5)
-    with pytest.raises(TypeError, match=r"^Flat\.x: expected a Tensor, got a list$"):
+    with pytest.raises(TypeError, match=r"^Flat\.x: expected a Tensor, got a list; tensor_only=True on the class"):
         value.set("x", [1, 2, 3, 4])
     assert value.x.shape == (4, 7)
 

@@ -104,7 +104,11 @@ def test_the_object_keeps_a_container_of_its_own() -> None:
 
 
 ROWS: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"heads": {"age": 1}}, TypeError, r"^Layers\.heads\['age'\]: expected a Tensor, got int 1$"),
+    (
+        {"heads": {"age": 1}},
+        TypeError,
+        r"^Layers\.heads\['age'\]: expected a Tensor, got int 1; tensor_only=True on the class",
+    ),
     ({"heads": {3: torch.ones(4)}}, TypeError, r"^Layers\.heads: expected names as keys, got int 3$"),
     ({"heads": [torch.ones(4)]}, TypeError, r"^Layers\.heads: expected a dict of Tensors, got a list$"),
     ({"states": torch.ones(4)}, TypeError, r"^Layers\.states: expected a list of Tensors, got a Tensor"),
@@ -115,7 +119,7 @@ ROWS: list[tuple[dict[str, Any], type[Exception], str]] = [
         ValueError,
         r"^Layers\.states\[0\]: expected a shape that starts with \[4\], got \[3\]$",
     ),
-    ({"codes": [1]}, TypeError, r"^Layers\.codes\[0\]: expected a Tensor, got int 1$"),
+    ({"codes": [1]}, TypeError, r"^Layers\.codes\[0\]: expected a Tensor, got int 1; tensor_only=True on the class"),
 ]
 
 

@@ -67,7 +67,9 @@ def test_it_may_have_any_shape() -> None:
 
 def test_what_is_not_a_tensor_is_refused_by_class_and_field() -> None:
     make: Any = Lookup
-    with pytest.raises(TypeError, match=r"^Lookup\.table: expected a Tensor, got a list$"):
+    with pytest.raises(
+        TypeError, match=r"^Lookup\.table: expected a Tensor, got a list; tensor_only=True on the class"
+    ):
         make(torch.ones(4), [1.0], batch_size=4)
     value: Any = lookup(4)
     with pytest.raises(TypeError, match=r"^Lookup\.table: expected a Tensor, got None$"):

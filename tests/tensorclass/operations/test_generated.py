@@ -52,4 +52,4 @@ def parameters(name: str) -> list[str]:
     method = vars(TensorClass)[name]
     function = method.__func__ if isinstance(method, classmethod) else method
     found = inspect.signature(function).parameters.values()
-    return [parameter.name for parameter in found if parameter.name not in REFUSED][1:]
+    return [parameter.name for parameter in found if parameter.name not in (*REFUSED, "more")][1:]

@@ -298,7 +298,7 @@ def _named(k: Kit) -> list[str | None]:
 def _in_rows(k: Kit, **options: Any) -> Any:
     """tensordict's TensorClass has not the keyword that its TensorDict has."""
     found = understood(k.b).to_dict(tolist_first=True, **options)
-    return {name: shown(value) for name, value in found.items() if value is not None}
+    return {name: shown(found[name]) for name in ("x", "n", "inner")}
 
 
 def _copied_at(k: Kit) -> Any:

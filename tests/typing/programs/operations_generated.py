@@ -366,22 +366,55 @@ def operations(v: C) -> None:
     assert_type(C.randn_like(v, dtype=torch.float64), C)
     C.randn_like(p)  # E
     assert_type(v.float(), C)
+    assert_type(v.float(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.float(0)  # E
     assert_type(v.double(), C)
+    assert_type(v.double(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.double(0)  # E
     assert_type(v.half(), C)
+    assert_type(v.half(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.half(0)  # E
     assert_type(v.bfloat16(), C)
+    assert_type(v.bfloat16(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.bfloat16(0)  # E
     assert_type(v.float16(), C)
+    assert_type(v.float16(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.float16(0)  # E
     assert_type(v.float32(), C)
+    assert_type(v.float32(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.float32(0)  # E
     assert_type(v.float64(), C)
+    assert_type(v.float64(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.float64(0)  # E
     assert_type(v.complex64(), C)
+    assert_type(v.complex64(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.complex64(0)  # E
     assert_type(v.complex128(), C)
+    assert_type(v.complex128(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.complex128(0)  # E
     assert_type(v.int(), C)
+    assert_type(v.int(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.int(0)  # E
     assert_type(v.int8(), C)
+    assert_type(v.int8(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.int8(0)  # E
     assert_type(v.int16(), C)
+    assert_type(v.int16(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.int16(0)  # E
     assert_type(v.int32(), C)
+    assert_type(v.int32(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.int32(0)  # E
     assert_type(v.int64(), C)
+    assert_type(v.int64(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.int64(0)  # E
     assert_type(v.uint8(), C)
+    assert_type(v.uint8(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.uint8(0)  # E
     assert_type(v.bool(), C)
+    assert_type(v.bool(cast_filter=lambda key, tensor: tensor.dim() > 1), C)
+    v.bool(0)  # E
     assert_type(v.clone(), C)
+    assert_type(v.clone(recurse=False), C)
     assert_type(v.detach(), C)
     assert_type(v.detach_(), C)
     assert_type(v.contiguous(), C)

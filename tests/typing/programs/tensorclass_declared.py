@@ -33,8 +33,8 @@ class Batch(TensorClass):
 class Labelled(Batch):
     labels: Tensor | None = None
 
-    def clone(self) -> Self:
-        return super().clone()
+    def clone(self, recurse: bool = True) -> Self:
+        return super().clone(recurse)
 
 
 class Fixed(TensorClass, frozen=True):

@@ -173,6 +173,6 @@ def same(self: Stored, name: str, values: Sequence[S]) -> S:
         if value is not first and not equal(first, value):
             raise ValueError(
                 f"{label(self, name)} is the same for a whole batch, but differs between the objects: "
-                f"{first!r} and {value!r}"
+                f"{first!r} and {value!r}; a PerItem field has a value for each item"
             )
     return first

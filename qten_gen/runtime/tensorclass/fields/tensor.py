@@ -100,11 +100,17 @@ def as_tensor(self: Stored, name: str, value: object, device: torch.device | Non
     if isinstance(value, Tensor):
         return value
     if value is None or self._flags.isdisjoint(_CONVERTING):
-        raise TypeError(f"{label(self, name)}: expected a Tensor, got {describe(value)}")
+        raise TypeError(f"{label(self, name)}: expected a Tensor, got {describe(value)}{_way_out(value)}")
     try:
         return torch.as_tensor(value, device=device)
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{label(self, name)}: cannot make a Tensor of {describe(value)}: {error}") from error
+
+
+def _way_out(value: object) -> str:
+    """The end of a message about a value that is not a tensor, where a flag would make one of it."""
+    is_convertible = isinstance(value, (int, float, complex, list, tuple)) or hasattr(value, "__array__")
+    return "; tensor_only=True on the class converts numbers, arrays and lists" if is_convertible else ""
 
 
 def on_device(value: Tensor, device: torch.device | None) -> Tensor:

@@ -6,7 +6,7 @@ applied to every tensor as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import getitem as item_of
 from operator import index as integer
 from types import EllipsisType
@@ -111,7 +111,8 @@ def _fill(self: Stored, index: Index, plain: PlainIndex, value: object, size: Si
             leaf[plain] = value  # type: ignore[assignment] # torch takes complex numbers as well
     else:
         items, wrong = f"{type(self).__name__}[{_shown(index)}]", type(value).__name__
-        raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}")
+        instead = "; .update_at_ writes values by field" if isinstance(value, Mapping) else ""
+        raise TypeError(f"{items}: expected {type(self).__name__}, a Tensor or a number, got {wrong}{instead}")
 
 
 def plain_index(self: Stored, index: Index) -> PlainIndex:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 import torch
 
 from ..core.errors import describe
+from ..core.keywords import unexpected
 from ..core.stored import Stored
 from ..methods import joining, reshaping
 from ..methods.operands import Function
@@ -38,7 +39,9 @@ def _spread(method: Function, keyword: str) -> Function:
     return handler
 
 
-def _stack(tensors: Sequence[T], dim: int = 0) -> T:
+def _stack(tensors: Sequence[T], dim: int = 0, **refused: Never) -> T:
+    if refused:
+        raise unexpected(tensors[0], "stack", refused)
     try:
         return joining.stack(tensors, dim)
     except AttributeError:
@@ -46,7 +49,9 @@ def _stack(tensors: Sequence[T], dim: int = 0) -> T:
         raise
 
 
-def _cat(tensors: Sequence[T], dim: int = 0) -> T:
+def _cat(tensors: Sequence[T], dim: int = 0, **refused: Never) -> T:
+    if refused:
+        raise unexpected(tensors[0], "cat", refused)
     try:
         return joining.cat(tensors, dim)
     except AttributeError:

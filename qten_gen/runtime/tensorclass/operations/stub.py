@@ -18,7 +18,7 @@ from .table import GROUPS
 
 _WIDTH = 120
 
-REFUSED = ("more", "refused")
+REFUSED = ("refused",)
 """Parameters for what a method does not take: they are there for the error, and checkers need not know of them."""
 
 FILES = {
@@ -32,7 +32,7 @@ FILES = {
 
 _HEADER = """\
 from collections.abc import Sequence
-from typing import ClassVar, Literal, Self, overload
+from typing import ClassVar, Literal, Never, Self, overload
 
 import torch
 from torch import Tensor

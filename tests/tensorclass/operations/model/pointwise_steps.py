@@ -218,6 +218,7 @@ def same(name: str) -> Builder:
 
 BY_FORM: dict[str, Callable[[Operation], Builder]] = {
     "unary": unary,
+    "cast": unary,
     "binary": binary,
     "scaled": binary,
     "rounded": binary,

@@ -1,0 +1,1 @@
+"""tensordict's own tests, run with classes of this project; `make peers CHECKOUT=...` runs them."""

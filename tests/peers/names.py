@@ -1,0 +1,17 @@
+"""What rewritten tests use in place of tensordict's functions."""
+
+from __future__ import annotations
+
+from qten_gen import TensorClass
+
+
+def is_tensorclass(value: object) -> bool:
+    """Whether a value is an object of a TensorClass, or such a class."""
+    return isinstance(value, TensorClass) or (isinstance(value, type) and issubclass(value, TensorClass))
+
+
+def tensorclass(cls: type) -> type:
+    """The class itself, which the rewritten source has declared."""
+    if not issubclass(cls, TensorClass):
+        raise TypeError(f"{cls.__name__} is declared by a call, which this project does not do")
+    return cls
