@@ -9,6 +9,7 @@ NumPy and `.data` write without counting. So a value that is derived from tensor
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import torch
@@ -121,12 +122,16 @@ def _computed(module: ModuleBase, owner: type[ModuleBase], name: str) -> Tensor:
     modes = get_default_dtype(), module.training, is_grad_enabled()
     now = (_like(module), dtype, device, device.type == "cpu", _stream(device), modes)
     attributes = attribute_sources(module, specifier.function, specifier.sources)
-    if attributes is None:
-        _refuse(module, owner, name, with_gradients=False)
-        return compute(module, owner, name, dtype, device)
+    value: Tensor | None = None
     reads = TensorReads()
-    with reads:
+    if attributes is not None:
+        # What fails for a reason of its own fails again below. Some of torch's functions only fail in a mode: `torch.cond`.
+        with suppress(Exception), reads:
+            value = compute(module, owner, name, dtype, device)
+    if attributes is None or value is None:
         value = compute(module, owner, name, dtype, device)
+        _refuse(module, owner, name, with_gradients=False)
+        return value
     reads.add(value)
     sources = _all_sources(module, attributes, reads, specifier.cached)
     if sources is None or type(value) is not Tensor or value.is_inference() or not has_own_memory(value):

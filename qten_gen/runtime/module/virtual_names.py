@@ -23,10 +23,10 @@ def attributes_read(module: ModuleBase, function: Callable[..., object]) -> tupl
     module, or attributes that it does not name.
     """
     classes = _written_bases(type(module))
-    names = _names(function, type(module), classes)
+    state = vars(module)
+    names = _names(function, type(module), classes, state)
     if not names.isdisjoint(_ANYTHING) or not names.isdisjoint(module._modules):
         return None
-    state = vars(module)
     return tuple(sorted(name for name in names if name in state or _can_be_hidden(name, classes)))
 
 
@@ -53,7 +53,9 @@ def _can_be_hidden(name: str, classes: tuple[type, ...]) -> bool:
     return any(name in vars(cls) and not hasattr(type(vars(cls)[name]), "__set__") for cls in classes)
 
 
-def _names(function: Callable[..., object], cls: type, classes: tuple[type, ...]) -> set[str]:
+def _names(
+    function: Callable[..., object], cls: type, classes: tuple[type, ...], state: Mapping[str, object]
+) -> set[str]:
     """The names that a function mentions, and those of the methods, and the functions of the same package, that it mentions."""
     package = cls.__module__.partition(".")[0]
     todo: list[object] = [function]
@@ -67,6 +69,7 @@ def _names(function: Callable[..., object], cls: type, classes: tuple[type, ...]
         mentioned = set(_names_of(called.__code__))
         names |= mentioned
         todo += [vars(base)[name] for base in classes for name in mentioned & vars(base).keys()]
+        todo += [state[name] for name in mentioned & state.keys()]
         todo += _virtual_functions(cls, mentioned)
         todo += _closed_over(called)
         todo += _followed(called.__globals__, mentioned, package)

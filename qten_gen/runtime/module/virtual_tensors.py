@@ -62,6 +62,7 @@ def compute(module: ModuleBase, owner: type[ModuleBase], name: str, dtype: torch
         raise RuntimeError(f"{type(module).__name__}.{name} could not be computed: {error}") from error
     if not isinstance(value, Tensor):
         raise TypeError(f"{type(module).__name__}.{name}: expected a tensor, got {type(value).__name__}")
-    if specifier.cast and value.dtype != dtype and value.is_floating_point():
+    # `cast` last: compiled code guards what is read.
+    if value.dtype != dtype and value.is_floating_point() and specifier.cast:
         return value.to(device=device, dtype=dtype)
     return value if value.device == device else value.to(device=device)
