@@ -51,7 +51,7 @@ KINDS = [
     Kind(str, lambda: "note", False),
     Kind(Any, lambda: [1, ("a", ARRAY)], False),
 ]
-NAMES = ("x", "data", "depth", "_position", "type", "n", "value", "mask_")
+NAMES: tuple[str, ...] = ("x", "data", "depth", "_position", "type", "n", "value", "mask_")
 DTYPES: dict[object, torch.dtype] = {float: torch.float32, bool: torch.bool, complex: torch.complex64}
 
 kinds = st.lists(st.sampled_from(KINDS), min_size=1, max_size=len(NAMES))
