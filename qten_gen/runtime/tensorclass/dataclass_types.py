@@ -6,18 +6,14 @@ import dataclasses
 import sys
 import types
 import typing
-from typing import Any, TypeGuard, cast, overload
+from typing import Any, TypeGuard, cast
 
 from ..declaring.fields import Field
 from .metaclass import TensorClassMeta
 from .tensorclass import TensorClass
 
 
-@overload
-def is_tensorclass(value: type) -> TypeGuard[type[TensorClass]]: ...
-@overload
-def is_tensorclass(value: object) -> TypeGuard[TensorClass]: ...
-def is_tensorclass(value: object) -> bool:
+def is_tensorclass(value: object) -> TypeGuard[TensorClass | type[TensorClass]]:
     """Whether a class is a TensorClass, or a value an object of one.
 
     Examples:

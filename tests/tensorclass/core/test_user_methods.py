@@ -31,11 +31,11 @@ class AbstractTokens(ABC):
 
 
 class Behind(TensorClass, GivesTokens):
-    tokens: Tensor
+    tokens: Tensor  # pyright: ignore[reportIncompatibleMethodOverride] # a field is what the property asks for
 
 
 class InFront(GivesTokens, TensorClass):
-    tokens: Tensor
+    tokens: Tensor  # pyright: ignore[reportIncompatibleMethodOverride] # a field is what the property asks for
 
 
 class Plain(HasTokens, TensorClass):
@@ -43,7 +43,7 @@ class Plain(HasTokens, TensorClass):
 
 
 class Concrete(AbstractTokens, TensorClass):
-    tokens: Tensor
+    tokens: Tensor  # pyright: ignore[reportIncompatibleMethodOverride] # a field is what the property asks for
 
 
 class Strict(TensorClass):
