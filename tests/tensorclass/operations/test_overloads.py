@@ -1,0 +1,209 @@
+"""Every form in which a function of torch can be called does with an object what it does with each of its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from .arguments import over
+from .declared import SIZE, Batch, example, tensors
+
+fn: Any = torch  # objects in place of tensors, and keyword arguments under NumPy's names
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "sum": lambda a: fn.sum(a),
+    "sum dim": lambda a: fn.sum(a, 0),
+    "sum dims": lambda a: fn.sum(a, (0, 1), True),
+    "sum axis": lambda a: fn.sum(a, axis=1, keepdims=True),
+    "sum dtype": lambda a: fn.sum(a, [1], dtype=torch.float64),
+    "sum input": lambda a: fn.sum(input=a, dim=-0),
+    "mean": lambda a: fn.mean(a, 0, True),
+    "prod": lambda a: fn.prod(a, 0, True, dtype=torch.float64),
+    "std biased": lambda a: fn.std(a, False),
+    "std unbiased": lambda a: fn.std(a, True),
+    "std keyword": lambda a: fn.std(a, unbiased=False),
+    "std dim": lambda a: fn.std(a, 0),
+    "std dim biased": lambda a: fn.std(a, 0, False),
+    "std dim biased kept": lambda a: fn.std(a, 0, False, True),
+    "std correction": lambda a: fn.std(a, (0, 1), correction=0, keepdim=True),
+    "std axis": lambda a: fn.std(a, axis=1, unbiased=False),
+    "var biased": lambda a: fn.var(a, False),
+    "var dims": lambda a: fn.var(a, (0, 1), False),
+    "std_mean": lambda a: fn.std_mean(a, 0, False)[0],
+    "std_mean biased": lambda a: fn.std_mean(a, False)[0],
+    "var_mean": lambda a: fn.var_mean(a, dim=1, correction=0)[1],
+    "norm": lambda a: fn.norm(a),
+    "norm order": lambda a: fn.norm(a, 1, 0),
+    "norm name": lambda a: fn.norm(a, p="fro", dim=1, keepdim=True),
+    "norm dtype": lambda a: fn.norm(a, dtype=torch.float64),
+    "amax": lambda a: fn.amax(a, 0, True),
+    "logsumexp": lambda a: fn.logsumexp(a, (0, 1)),
+    "special logsumexp": lambda a: fn.special.logsumexp(a, 0),
+    "max": lambda a: fn.max(a, 0, True)[0],
+    "min axis": lambda a: fn.min(a, axis=1)[1],
+    "median": lambda a: fn.median(a, 0)[0],
+    "quantile": lambda a: fn.quantile(a, 0.5, 0, True),
+    "cumsum": lambda a: fn.cumsum(a, axis=0, dtype=torch.float64),
+    "softmax dtype": lambda a: fn.softmax(a, 0, torch.float64),
+    "log_softmax dtype": lambda a: fn.log_softmax(a, 1, torch.float64),
+    "functional softmax": lambda a: functional.softmax(a, 1, 3, torch.float64),
+    "functional softmin": lambda a: functional.softmin(a, dim=0),
+    "sort": lambda a: fn.sort(a, descending=True, dim=0, stable=True)[0],
+    "argsort": lambda a: fn.argsort(a, stable=True, dim=1),
+    "topk": lambda a: fn.topk(a, 1, 0, False)[1],
+    "argmax": lambda a: fn.argmax(a, 1, True),
+    "argmax all": lambda a: fn.argmax(a),
+    "squeeze": lambda a: fn.squeeze(a[:1], (0, 1)),
+    "squeeze several": lambda a: fn.squeeze(a[:1, :, None], (0, 2)),
+    "unsqueeze": lambda a: fn.unsqueeze(a, dim=1),
+    "flip": lambda a: fn.flip(a, [0, 1]),
+    "round": lambda a: fn.round(a, decimals=1),
+    "clamp": lambda a: fn.clip(a, max=0.5),
+    "add": lambda a: fn.add(a, 2, alpha=3),
+    "method add": lambda a: torch.ones(()).add(a, alpha=2),
+    "div": lambda a: torch.ones(()).div(a, rounding_mode="floor"),
+    "allclose": lambda a: torch.tensor(fn.allclose(a, a + 1e-9)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_form_does_with_an_object_what_it_does_with_each_tensor(name: str) -> None:
+    call, value = CALLS[name], example()
+    got = call(value)
+    for path, tensor in tensors(value).items():
+        found = got if isinstance(got, Tensor) else tensors(got)[path]
+        torch.testing.assert_close(found, call(tensor))
+
+
+ONE = np.int64(1)
+
+METHODS: dict[str, Callable[[Any, Any], Any]] = {
+    "sum": lambda a, one: a.sum(one),
+    "sums": lambda a, one: a.sum((one, 0)),
+    "max": lambda a, one: a.max(one).values,
+    "cumsum": lambda a, one: a.cumsum(one),
+    "unsqueeze": lambda a, one: a.unsqueeze(one),
+    "squeeze": lambda a, one: a[:, :1].squeeze(one),
+    "permute": lambda a, one: a.permute(one, 0),
+    "transpose": lambda a, one: a.transpose(0, one),
+    "movedim": lambda a, one: a.movedim(one, 0),
+    "flatten": lambda a, one: a.flatten(0, one),
+    "unflatten": lambda a, one: a.unflatten(one, (3, one)),
+    "flip": lambda a, one: a.flip(one),
+    "roll": lambda a, one: a.roll(one, one),
+    "repeat": lambda a, one: a.repeat(2, one),
+    "repeat_interleave": lambda a, one: a.repeat_interleave(one + 1, one),
+    "reshape": lambda a, one: a.reshape(one, 6),
+    "split": lambda a, one: a.split(one, one)[1],
+    "chunk": lambda a, one: a.chunk(one + 1, one)[1],
+    "tensor_split": lambda a, one: a.tensor_split(one + 1, one)[1],
+    "narrow": lambda a, one: a.narrow(one, one, one),
+    "pad": lambda a, one: a.pad((one, 0)),
+    "new_zeros": lambda a, one: a.new_zeros(one, one),
+    "stack": lambda a, one: Batch.stack([a, a], one),
+    "cat": lambda a, one: Batch.cat([a, a], one),
+    "unbind": lambda a, one: a.unbind(one)[1],
+    "size": lambda a, one: a[: a.size(one) - 2],
+    "sort": lambda a, one: fn.sort(a, one).values,
+    "topk": lambda a, one: fn.topk(a, one, one).values,
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_integers_of_numpy_are_sizes_and_dimensions(name: str) -> None:
+    got, wanted = METHODS[name](example(), ONE), METHODS[name](example(), 1)
+    assert got.batch_size == wanted.batch_size
+    assert all(type(size) is int for size in got.batch_size)
+    assert torch.equal(got.inner.q, wanted.inner.q)
+
+
+@pytest.mark.parametrize("call", [lambda a: a.sum(True), lambda a: a.std(False)])
+def test_a_bool_is_not_a_dimension(call: Callable[[Batch], object]) -> None:
+    with pytest.raises(TypeError, match=r"expected an integer or the name of a batch dimension, got (True|False)"):
+        call(example())
+
+
+WEIGHT = torch.tensor([[1.0, 2.0, 0.0], [0.5, 3.0, 1.0]])
+loss: Any = functional
+
+LOSSES = {
+    f"{name} {reduction}": (name, reduction)
+    for name in ("mse_loss", "l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+    for reduction in ("mean", "sum", "none")
+}
+
+
+@pytest.mark.parametrize(("name", "reduction"), LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize("kind", ["tensor", "object"])
+def test_weights_of_a_loss_count_as_they_do_for_each_tensor(name: str, reduction: str, kind: str) -> None:
+    value, target = example(), example(1)
+    function = getattr(loss, name)
+    weights: Any = WEIGHT if kind == "tensor" else example(2)
+    got = function(value, target, reduction=reduction, weight=weights)
+    assert got.batch_size == (SIZE if reduction == "none" else ())
+    for path, tensor in tensors(value).items():
+        weight = over(WEIGHT, tensor).expand_as(tensor) if kind == "tensor" else tensors(weights)[path]
+        wanted = function(tensor, tensors(target)[path], reduction=reduction, weight=weight)
+        torch.testing.assert_close(tensors(got)[path], wanted)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reduction": "max"}, r"mse_loss: expected a reduction of 'none', 'mean', 'sum', got 'max'"),
+        ({"size_average": True}, r"mse_loss: size_average and reduce are not supported; use reduction"),
+    ],
+)
+def test_reductions_of_losses_that_do_not_exist_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        loss.mse_loss(example(), example(1), **options)
+
+
+def test_functions_of_several_objects_are_those_of_each_tensor() -> None:
+    value, other = example(), example(1)
+    for function in (fn.hstack, fn.vstack, fn.row_stack):
+        for path, tensor in tensors(value).items():
+            assert torch.equal(tensors(function([value, other]))[path], function([tensor, tensors(other)[path]]))
+    assert fn.dstack([value[..., None], other[..., None]]).batch_size == (2, 3, 2)
+    assert fn.column_stack([value[0], other[0]]).batch_size == (3, 2)
+    left, right = fn.broadcast_tensors(value, other[:1])
+    assert (left.batch_size, right.batch_size) == (SIZE, SIZE)
+    assert torch.equal(right.x, other.x[:1].expand(2, 3, 4))
+    with pytest.raises(TypeError, match=r"stack: expected objects of one class, got a Tensor"):
+        fn.stack([torch.ones(SIZE), value])
+
+
+def test_objects_are_equal_where_all_that_they_hold_is() -> None:
+    value = example()
+    assert fn.equal(value, value.clone())
+    assert not fn.equal(value, value.replace(name="other"))
+    assert not fn.equal(value, value.replace(none=torch.ones(SIZE)))
+    assert not fn.equal(value, value.flatten())
+    assert not fn.equal(value, value.inner)
+    assert not fn.equal(value, value + 1)
+    with pytest.raises(TypeError, match=r"equal: expected two objects, got a Tensor"):
+        fn.equal(value, torch.ones(SIZE))
+
+
+def test_positions_may_be_an_object() -> None:
+    value = example()
+    order = fn.argsort(value, 0)
+    for got in (fn.take_along_dim(value, order, 0), fn.gather(value, 0, order), value.gather(0, order)):
+        for path, tensor in tensors(value).items():
+            assert torch.equal(tensors(got)[path], tensor.sort(0).values)
+
+
+def test_random_numbers_are_drawn_for_one_tensor_after_the_other() -> None:
+    value = example()
+    for function in (fn.bernoulli, fn.poisson, loss.dropout):
+        torch.manual_seed(3)
+        got = function(value)
+        torch.manual_seed(3)
+        for path, tensor in tensors(value).items():
+            assert torch.equal(tensors(got)[path], function(tensor))
