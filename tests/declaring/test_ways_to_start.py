@@ -30,7 +30,7 @@ class Mode(enum.Enum):
 
 
 class Sized(Protocol):
-    def size(self) -> int: ...
+    def measure(self) -> int: ...
 
 
 class Line(TensorClass):
@@ -44,7 +44,7 @@ class Point(TensorClass, Sized):
     x: Tensor
     mode: Mode = Mode.fast
 
-    def size(self) -> int:
+    def measure(self) -> int:
         return self.x.numel()
 
 
@@ -61,7 +61,7 @@ class Net(Module):
 def works() -> str:
     point = Point(torch.ones(2), batch_size=2)
     line = Line(point, Line(point, batch_size=2), batch_size=2)[0]
-    found = [line.start.batch_size, line.parent.start.batch_size, point.size(), Net(2)(point.x).tolist()]
+    found = [line.start.batch_size, line.parent.start.batch_size, point.measure(), Net(2)(point.x).tolist()]
     right = found == [(), (), 2, [1.0, 1.0]]
     return "right" if right and type(line.start) is Point else f"wrong: {found}"
 '''
@@ -162,6 +162,39 @@ for name, way in WAYS.items():
 """
 
 
+RECEIVED = """
+import pickle, sys
+with open("sent.pkl", "rb") as file:
+    work, batch, net = pickle.load(file)
+print(work(batch, net, "compile" in sys.argv))
+assert "jinja2" not in sys.modules and "libcst" not in sys.modules
+"""
+
+SCRIPT = (
+    DECLARATIONS
+    + """
+
+def work(line: Line, net: Net, compiles: bool) -> object:
+    from torch.utils import _pytree
+    stacked = torch.func.vmap(lambda item: item)(torch.stack([line, line]))
+    build = lambda line: Line(line.start, line, batch_size=2)
+    built = torch.compile(build, backend="eager", fullgraph=True)(line) if compiles else build(line)
+    again = [type(made) is Line for made in (stacked, line.clone(), line[0], built)]
+    return again, len(_pytree.tree_leaves(line)), net(line.start.x).tolist(), Point.__slots__, Line.__mro__[1].__name__
+
+
+if __name__ == "__main__":
+    import sys
+    import cloudpickle
+    line = Line(Point(torch.ones(2), batch_size=2), batch_size=2)
+    with open("sent.pkl", "wb") as file:
+        cloudpickle.dump((work, line, Net(2)), file)
+    print(works())
+    print(work(line, Net(2), False))
+"""
+)
+
+
 def environment(**others: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parent.parent), **others}
 
@@ -176,3 +209,87 @@ def test_a_module_works_however_it_is_executed(project: Any, mode: str) -> None:
     results = dict(line.split(": ", 1) for line in done.stdout.splitlines())
     expected = dict.fromkeys(results, "right")
     assert (results, done.stderr) == (expected, "")
+
+
+@pytest.mark.parametrize(
+    ("mode", "arguments", "others"),
+    [("memory", ["script.py"], ["compile"]), ("off", ["-m", "script"], [])],
+    ids=["memory", "off"],
+)
+def test_classes_of_a_script_reach_other_processes_through_cloudpickle(
+    project: Any, mode: str, arguments: list[str], others: list[str]
+) -> None:
+    project.write(script=SCRIPT, received=RECEIVED)
+    if mode == "off":
+        project.generate()
+    sending = environment(QTEN_GEN_JIT="off" if mode == "off" else "on")
+    sent = fresh_process.run("-W", "error", *arguments, cwd=project.root, env=sending)
+    works, result = sent.stdout.splitlines()
+    assert (works, sent.stderr) == ("right", "")
+    received = fresh_process.run("received.py", *others, cwd=project.root, env=environment(QTEN_GEN_JIT="off"))
+    assert (received.stdout, received.stderr) == (f"{result}\n", "")
+
+
+@pytest.mark.parametrize("way", ["script", "module", "text"])
+def test_classes_in_functions_of_a_program_know_each_other(project: Any, way: str) -> None:
+    heading = "" if way == "module" else "from __future__ import annotations"
+    project.write(script=f"{heading}\n{LOCAL}\nprint(local())\nexec({LOCAL!r}, names := {{}})\nprint(names['local']())")
+    text = (project.root / "script.py").read_text()
+    arguments = {"script": ["script.py"], "module": ["-m", "script"], "text": ["-c", text]}[way]
+    done = fresh_process.run("-W", "error", *arguments, cwd=project.root, env=environment())
+    assert (done.stdout, done.stderr) == ("right\nright\n", "")
+
+
+NOTEBOOK = """
+import os, sys, time
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+sys.modules["__main__"] = shell.user_module
+
+def cell(text):
+    done = shell.run_cell(text)
+    done.raise_error()
+
+def edit(old, new):
+    text = open("model.py").read()
+    assert old in text
+    open("model.py", "w").write(text.replace(old, new))
+    os.utime("model.py", (time.time() + 5,) * 2)
+
+cell("import torch\\nfrom torch import Tensor\\nfrom qten_gen import TensorClass")
+cell("class Line(TensorClass):\\n    start: 'Point'\\nclass Point(TensorClass):\\n    x: Tensor")
+cell("line = Line(Point(torch.ones(2), batch_size=2), batch_size=2); print(line[0].start.batch_size)")
+cell("class Point(TensorClass):\\n    x: Tensor\\n    y: Tensor | None = None")
+cell("print(line[0].start.batch_size, Point(torch.ones(2)).y)")
+cell("%load_ext autoreload\\n%autoreload 2")
+cell("from model import Batch, Net\\nbatch, net = Batch(torch.ones(2), batch_size=2), Net(2)")
+edit("return 1", "return 2")
+cell("print(batch.measure(), net.measure(), batch[0].measure(), Batch(torch.ones(2)).measure(), Net(1).measure())")
+"""
+
+EDITED = """
+from torch import Tensor, nn
+from qten_gen import Module, TensorClass, param
+
+class Batch(TensorClass):
+    x: Tensor
+    name: str = "a"
+
+    def measure(self):
+        return 1
+
+class Net(Module):
+    width: int
+    weight: nn.Parameter = param("width", initializer=nn.init.ones_)
+
+    def measure(self):
+        return 1
+"""
+
+
+def test_notebooks_declare_classes_again_and_reload_them(project: Any) -> None:
+    project.write(model=EDITED, notebook=NOTEBOOK)
+    home = environment(HOME=str(project.root), IPYTHONDIR=str(project.root / "ipython"))
+    done = fresh_process.run("notebook.py", cwd=project.root, env=home)
+    assert done.stdout.splitlines() == ["torch.Size([])", "torch.Size([]) None", "2 2 2 2 2"], done.stderr

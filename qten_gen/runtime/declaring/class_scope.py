@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from importlib.util import resolve_name
 from linecache import checkcache, getlines
@@ -99,6 +99,25 @@ class Scope:
         """Whether the file binds a name at its top level, further down perhaps."""
         return name in _names(self._lines()).defined
 
+    def derives(self, name: str, accepts: Callable[[object], bool], below: frozenset[str] = frozenset()) -> bool:
+        """Whether a class that the file defines at its top level, further down perhaps, has a base that `accepts` takes.
+
+        The bases are looked up here: in a notebook they come from other cells.
+        """
+        for base in _names(self._lines()).bases.get(name, ()):
+            first, *rest = base.split(".")
+            try:
+                found = self.resolve(first)
+            except NameError:
+                if base not in below and self.derives(base, accepts, below | {name}):
+                    return True
+                continue
+            for part in rest:
+                found = getattr(found, part, None)
+            if accepts(found):
+                return True
+        return False
+
     def _lines(self) -> tuple[str, ...]:
         checkcache(self.filename)  # the file may have been edited since, and the module reloaded
         return tuple(getlines(self.filename, self._frame.f_globals))
@@ -137,6 +156,8 @@ class _Names(NamedTuple):
 
     imports: Mapping[str, str]
     defined: frozenset[str]
+    bases: Mapping[str, tuple[str, ...]]
+    """The bases of the classes at the top level as written, without what is in brackets."""
 
 
 @lru_cache(maxsize=64)
@@ -145,7 +166,7 @@ def _names(lines: tuple[str, ...]) -> _Names:
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError:
-        return _Names({}, frozenset())
+        return _Names({}, frozenset(), {})
     imports: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -153,7 +174,9 @@ def _names(lines: tuple[str, ...]) -> _Names:
             imports.update({alias.asname or alias.name: home + alias.name for alias in node.names})
         elif isinstance(node, ast.Import):
             imports.update({alias.asname: alias.name for alias in node.names if alias.asname})
-    return _Names(imports, frozenset(_defined(tree.body)))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    bases = {node.name: tuple(ast.unparse(base).partition("[")[0] for base in node.bases) for node in classes}
+    return _Names(imports, frozenset(_defined(tree.body)), bases)
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:

@@ -77,6 +77,11 @@ class DeclaredClass(ProtocolMeta):
         return type.__subclasscheck__(cls, subclass)
 
 
+def nests(cls: object) -> bool:
+    """Whether objects of the classes that derive from this one can be nested in fields: TensorClass and what derives from it."""
+    return isinstance(cls, DeclaredClass) and type(cls)._nests
+
+
 def declared_bases(bases: tuple[type, ...]) -> tuple[DeclaredClass, ...]:
     """The bases that are declared classes or roots, in their order."""
     return tuple(base for base in bases if isinstance(base, DeclaredClass))

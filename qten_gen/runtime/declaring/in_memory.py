@@ -15,6 +15,7 @@ from weakref import WeakValueDictionary, finalize
 
 from . import generator, loading
 from .class_scope import Scope
+from .declared_class import nests
 from .freshness import GeneratedClass, NoGeneratedClass
 
 if TYPE_CHECKING:
@@ -85,7 +86,15 @@ def nested_in_source(module: str, scope: Scope) -> Callable[[str], bool]:
     That of the statement's own module is the text around it: a script, a notebook's cell or a plugin cannot be found by name.
     """
     real = loading.real_name(module)
-    return lambda name: generator.is_tensorclass(loading.real_qualified(name), real, scope.filename, scope.text)
+
+    def is_nested(name: str) -> bool:
+        qualified = loading.real_qualified(name)
+        home, _, cls = qualified.rpartition(".")
+        if home == real and scope.derives(cls, nests):
+            return True
+        return generator.is_tensorclass(qualified, real, scope.filename, scope.text)
+
+    return is_nested
 
 
 def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> None:

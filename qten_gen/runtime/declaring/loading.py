@@ -215,9 +215,8 @@ def is_importable(cls: type) -> bool:
 
 
 def previous(module: str, qualname: str) -> type | None:
-    """The class that an imported module has under the name while it is executed again."""
-    found = None if module == "__main__" else vars(sys.modules.get(module, object)).get(qualname)
-    return found if isinstance(found, type) else None
+    """The class that an earlier execution of an imported module declared under the name."""
+    return _declared.get(f"{module}.{qualname}") if module != "__main__" and "<locals>" not in qualname else None
 
 
 def publish(cls: type, *modules: ModuleType) -> bool:

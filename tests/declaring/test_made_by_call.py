@@ -1,0 +1,173 @@
+"""Classes that no class statement makes: `types.new_class`, `type()`, copies, and bases of other kinds."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import types
+import typing
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils import _pytree
+
+from qten_gen import Module, TensorClass, param
+
+
+class Batch(TensorClass):
+    """A declaration that the others derive from."""
+
+    x: Tensor
+
+
+class Net(Module):
+    """A declaration that the others derive from."""
+
+    width: int = 2
+    weight: nn.Parameter = param("width", initializer=nn.init.ones_)
+
+
+class Sized(typing.Protocol):
+    """A protocol with a method and an attribute."""
+
+    x: Tensor
+
+    def measure(self) -> int: ...
+
+
+ANNOTATED: dict[str, Any] = {"__annotations__": {"y": Tensor}}
+CALLS: dict[str, Callable[..., Any]] = {
+    "new_class": lambda base, **flags: types.new_class("Made", (base,), flags, lambda names: names.update(ANNOTATED)),
+    "type": lambda base, **flags: type(base)("Made", (base,), dict(ANNOTATED), **flags),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("base", [TensorClass, Batch])
+def test_a_call_declares_fields(call: str, base: type) -> None:
+    made: Any = CALLS[call](base)
+    fields = [torch.ones(2)] * len(made._fields)
+    assert (made.__module__, made.__qualname__, made._fields[-1]) == (__name__, "Made", "y")
+    item: Any = made(*fields, batch_size=2)[0]
+    assert item.y.shape == () and len(_pytree.tree_leaves(item)) == len(fields)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_takes_flags(call: str) -> None:
+    made: Any = CALLS[call](TensorClass, frozen=True)(torch.ones(2))
+    with pytest.raises(AttributeError, match="frozen"):
+        made.y = torch.ones(2)
+
+
+def test_a_call_declares_a_module() -> None:
+    body: Any = {"__annotations__": {"depth": int}, "weight": param("depth", initializer=nn.init.ones_), "depth": 3}
+    body["__annotations__"]["weight"] = nn.Parameter
+    made: Any = types.new_class("Made", (Module,), {}, lambda names: names.update(body))
+    assert made().weight.shape == (3,)
+    assert body["depth"] == 3, "what was given stays as it was"
+
+
+def test_a_class_made_by_a_call_is_as_its_parent_for_pytrees() -> None:
+    made: Any = type("Made", (Batch,), {})
+    assert made.__module__ == __name__
+    assert len(_pytree.tree_leaves(made(torch.ones(2), batch_size=2))) == 1
+    assert type(torch.func.vmap(lambda item: item)(made(torch.ones(2), batch_size=2))) is made
+
+
+@pytest.mark.parametrize("cls", [Batch, Net])
+def test_a_class_can_be_copied_by_its_dict(cls: Any) -> None:
+    copied = type(cls)(cls.__name__, cls.__bases__, dict(vars(cls)))
+    made = copied(torch.ones(2), batch_size=2)[0] if cls is Batch else copied(3)
+    assert type(made) is copied and copied is not cls
+
+
+def test_a_call_cannot_be_generated_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QTEN_GEN_JIT", "off")
+    message = "nothing is generated for Made, which is made by a call.* Write a class statement at the top level"
+    with pytest.raises(ImportError, match=message):
+        CALLS["type"](TensorClass)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_protocol_may_be_a_base(first: bool) -> None:
+    measure = {"measure": lambda self: 7}
+
+    def derived(base: type, annotations: dict[str, object]) -> Any:
+        bases = (Sized, base) if first else (base, Sized)
+        return types.new_class("Made", bases, {}, lambda names: names.update(measure, __annotations__=annotations))
+
+    batch = derived(TensorClass, {"x": Tensor})(torch.ones(2), batch_size=2)
+    assert (batch[0].measure(), batch[0].x.shape) == (7, ())
+    net = derived(Module, {"depth": int})
+    assert (net(3).measure(), net(depth=3).depth) == (7, 3)
+
+
+def test_a_declaration_is_not_a_protocol() -> None:
+    with pytest.raises(TypeError, match="Protocols can only inherit from other protocols"):
+        types.new_class("Made", (TensorClass, typing.Protocol), {}, lambda names: names.update(ANNOTATED))
+
+
+def test_the_command_agrees_about_protocols(project: Any) -> None:
+    project.write(
+        model="""
+        from typing import Protocol
+        from torch import Tensor
+        from qten_gen import Module, TensorClass
+
+        class Sized(Protocol):
+            def measure(self) -> int: ...
+
+        class Batch(Sized, TensorClass):
+            x: Tensor
+
+        class Net(Module, Sized):
+            width: int
+        """
+    )
+    project.generate()
+    model = project.load("model")
+    assert "model_qten" in [base.__module__ for base in model.Batch.__mro__]
+    assert model.Net(3).width == 3
+
+
+def test_an_abstract_class_asks_for_its_methods() -> None:
+    class Base(Batch, abc.ABC):
+        @abc.abstractmethod
+        def measure(self) -> int: ...
+
+    class Made(Base):
+        def measure(self) -> int:
+            return 7
+
+    with pytest.raises(TypeError, match="abstract"):
+        Base(torch.ones(2))  # type: ignore[abstract] # what is tested
+    assert Made(torch.ones(2), batch_size=2)[0].measure() == 7
+
+
+def test_dataclass_is_refused() -> None:
+    for decorated in (Batch, Net):
+        with pytest.raises(TypeError, match=r"@dataclass would replace the constructor of \w+, .*remove it"):
+            dataclasses.dataclass(decorated)
+    assert not hasattr(Batch, "__dataclass_params__")
+
+
+def test_deriving_twice_calls_hooks_of_mixins_once() -> None:
+    seen: list[str] = []
+
+    class Registered:
+        def __init_subclass__(cls) -> None:
+            seen.append(cls.__name__)
+
+    class Left(Registered, TensorClass, open=True):
+        a: Tensor
+
+    class Right(Registered, TensorClass):
+        b: Tensor
+
+    class Both(Left, Right):
+        c: Tensor
+
+    assert seen == ["Left", "Right", "Both"]

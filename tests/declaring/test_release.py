@@ -1,0 +1,99 @@
+"""What a class made in memory holds goes with it."""
+
+import gc
+import linecache
+import sys
+import traceback
+import weakref
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, TensorClass, param
+
+
+def module_class() -> Any:
+    class Net(Module):
+        width: int
+        other: "Net | None" = None
+        weight: nn.Parameter = param("width", initializer=lambda tensor: nn.init.ones_(tensor))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x * self.weight
+
+    return Net
+
+
+def batch_class() -> Any:
+    class Batch(TensorClass):
+        x: Tensor
+        parent: "Batch | None" = None
+
+    return Batch
+
+
+def entries() -> tuple[int, int]:
+    modules = [name for name in sys.modules if name.startswith("qten_gen.in_memory.")]
+    return len(modules), len([name for name in linecache.cache if name.startswith("<qten-gen")])
+
+
+def test_modules_made_in_a_loop_are_released() -> None:
+    gc.collect()
+    before, made = entries(), []
+    for width in range(1, 6):
+        cls = module_class()
+        cls(width)(torch.ones(width))
+        made.append(weakref.ref(cls))
+    del cls
+    gc.collect()
+    assert [cls() for cls in made] == [None] * 5
+    assert entries() == before
+
+
+def test_batches_made_in_a_loop_share_their_text() -> None:
+    kept = batch_class()
+    before = entries()
+    made = [batch_class() for _ in range(5)]
+    for cls in made:
+        assert cls(torch.ones(2), cls(torch.ones(2), batch_size=2), batch_size=2)[0].parent.x.shape == ()
+    code = {vars(cls.__mro__[1])["_map"].__code__ for cls in (kept, *made)}
+    assert (entries()[1] - before[1], len(code)) == (0, 1)
+
+
+def test_a_traceback_shows_the_lines_of_a_class_made_in_memory() -> None:
+    try:
+        batch_class()(torch.ones(2), batch_size=2)._map(lambda tensor: tensor[7, 7])
+    except IndexError as error:
+        shown = "".join(traceback.format_exception(error))
+    assert "fn(self._x)," in shown
+
+
+def test_classes_of_different_calls_are_kept_apart() -> None:
+    def make() -> tuple[Any, Any, Any]:
+        class Node(TensorClass):
+            x: Tensor
+            parent: "Node | None" = None
+
+        class Holder(TensorClass):
+            node: "Node"
+
+        class Child(Holder):
+            mark: Tensor | None = None
+
+        return Node, Holder, Child
+
+    made = [make(), make()]
+    for node, holder, child in (*made, made[0]):
+        value = node(torch.ones(2), node(torch.ones(2), batch_size=2), batch_size=2)
+        assert type(child(value, batch_size=2)[0].node.parent) is node
+        for other, _, _ in made:
+            if other is not node:
+                stranger = other(torch.ones(2), batch_size=2)
+                for cls in (holder, child):
+                    try:
+                        cls(stranger, batch_size=2)
+                    except TypeError as error:
+                        assert "another class of that name" in str(error)
+                    else:
+                        raise AssertionError("an object of another call's class was accepted")
