@@ -22,7 +22,7 @@ REASONS = (
     Reason(
         DECIDED,
         "reads private attributes or files of tensordict",
-        r"attribute '(_tensordict|_non_tensordict|_from_tensordict|__expected_keys__|_autocast)'|tensorclass\.pyi",
+        r"attribute '(_tensordict|_non_tensordict|_from_tensordict|__expected_keys__|_autocast)'|tensorclass\.pyi|/_tensordict/",
     ),
     Reason(
         DECIDED,

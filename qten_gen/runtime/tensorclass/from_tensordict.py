@@ -40,6 +40,34 @@ By position these are the same.
 |---|---|---|"""
 
 
+_SUITE = """\
+`make peers CHECKOUT=path/to/tensordict` runs `test/tensorclass/test_tensorclass.py` of tensordict with classes of this project:
+`@tensorclass` becomes a base, and `x: T = None` becomes `x: T | None = None`. Of the tests that pass with the tensordict that is
+installed, 0.15.3:
+
+| result | tests | what they are about |
+|---|---|---|
+| pass | 45 | |
+| differs by decision | 21 | keeps a TensorDict in a field, or objects in a TensorDict |
+| differs by decision | 22 | reads private attributes or files of tensordict |
+| differs by decision | 11 | uses a member that the tables above replace |
+| differs by decision | 11 | gives a field a value of another type than its annotation says |
+| differs by decision | 8 | assigns items of another shape or class |
+| differs by decision | 7 | expects other errors, or other forms of a state dict |
+| differs by decision | 5 | shadows `batch_size` |
+| differs by decision | 4 | has static values that differ per item |
+| differs by decision | 2 | gets None for a field that is not there |
+| differs by decision | 1 | uses a frozen object as a key of a dict |
+| differs by decision | 1 | expects a gradient of None beside others |
+| differs by decision | 1 | expects `len` 0 without batch dimensions |
+| differs by decision | 1 | expects a constructor without `lock` |
+| differs by decision | 1 | expects `names` to be a list |
+| not there | 15 | a field that is called `data`, or starts with an underscore |
+| not there | 1 | reserved names that tensordict does not reserve |
+| not there | 1 | `dataclasses.field`, and `from_dataclass` that makes a class |
+| not there | 1 | a `__setattr__` of the user's |"""
+
+
 def same_names() -> list[str]:
     """The public members that both have."""
     return sorted(name for name in dir(TensorClass) if not name.startswith("_") and name not in NOT_OF_TENSORDICT)
@@ -55,6 +83,7 @@ def documentation() -> str:
             f"## What to use instead\n\n| tensordict | here |\n|---|---|\n{_rows()}\n",
             f"## What to write instead of a parameter\n\n{_PARAMETERS}\n{_parameter_rows()}\n",
             f"## Called otherwise\n\n{_OTHERWISE}\n{_renamed_rows()}\n",
+            f"## Tests of tensordict\n\n{_SUITE}\n",
             f"## Only here\n\n{fill(', '.join(f'`{name}`' for name in sorted(NOT_OF_TENSORDICT)), 120)}",
         ]
     )

@@ -180,4 +180,4 @@ def test_a_locked_or_frozen_object_lets_nothing_be_deleted() -> None:
     with pytest.raises(RuntimeError, match=r"cannot assign to Grid\.mask: it is locked"):
         del grid().lock_().mask
     with pytest.raises(dataclasses.FrozenInstanceError):
-        del Frozen(torch.ones(2), batch_size=[2]).mask
+        delattr(Frozen(torch.ones(2), batch_size=[2]), "mask")
