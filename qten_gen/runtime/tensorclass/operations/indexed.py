@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import torch
 from torch import Size, Tensor
 
 from ..core.indices import IndexItem
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, is_single, whole_number, with_length
+from ..core.tensor_shapes import Dim, dimension, whole_number, with_length
 from ..fields.per_item import items_become
 from ..methods import joining, reshaping
 from ..methods.indexing import getitem
@@ -96,7 +96,7 @@ def dsplit(input: T, indices_or_sections: int | Sequence[int]) -> tuple[T, ...]:
 def _split_evenly(self: T, name: str, where: int | Sequence[int], dim: int) -> tuple[T, ...]:
     """`tensor_split` that refuses pieces of different sizes, where a number of pieces is given."""
     length = self._batch_size[dimension(self, dim)]
-    if is_single(where) and length % whole_number(cast("int", where)):
+    if not isinstance(where, Sequence) and length % whole_number(where):
         raise ValueError(
             f"{name}: a batch dimension of size {length} cannot be divided into {where} pieces of one size"
         )
