@@ -26,8 +26,8 @@ Names = Mapping[str, object]
 """What a statement names."""
 
 
-class Layer(Module):
-    """Initialised by nothing, like the plain one."""
+class ResetLayer(Module):
+    """Initialised with zeros and ones by a method of its own."""
 
     dim: int
     weight: nn.Parameter = param("dim", "dim")
@@ -36,26 +36,11 @@ class Layer(Module):
     shift: Tensor = buffer("dim")
 
     def reset_parameters(self) -> None:
-        """Leave the memory as it is."""
-
-
-class PlainLayer(nn.Module):
-    """`Layer`, written by hand."""
-
-    scale: Tensor
-    shift: Tensor
-
-    def __init__(self, dim: int, *, device: torch.device | None = None, dtype: torch.dtype | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-        self.weight = nn.Parameter(torch.empty((dim, dim), device=device, dtype=dtype))
-        self.bias = nn.Parameter(torch.empty((dim,), device=device, dtype=dtype))
-        self.register_buffer("scale", torch.empty((dim,), device=device, dtype=dtype))
-        self.register_buffer("shift", torch.empty((dim,), device=device, dtype=dtype))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Leave the memory as it is."""
+        """Fill with zeros and ones."""
+        nn.init.ones_(self.weight)
+        nn.init.zeros_(self.bias)
+        nn.init.ones_(self.scale)
+        nn.init.zeros_(self.shift)
 
 
 class FilledLayer(Module):
@@ -68,8 +53,20 @@ class FilledLayer(Module):
     shift: Tensor = buffer("dim", initializer=nn.init.zeros_)
 
 
-class PlainFilledLayer(PlainLayer):
-    """`FilledLayer`, with the functions that torch's own modules use."""
+class PlainFilledLayer(nn.Module):
+    """`FilledLayer` and `ResetLayer`, written by hand with the functions that torch's own modules use."""
+
+    scale: Tensor
+    shift: Tensor
+
+    def __init__(self, dim: int, *, device: torch.device | None = None, dtype: torch.dtype | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+        self.weight = nn.Parameter(torch.empty((dim, dim), device=device, dtype=dtype))
+        self.bias = nn.Parameter(torch.empty((dim,), device=device, dtype=dtype))
+        self.register_buffer("scale", torch.empty((dim,), device=device, dtype=dtype))
+        self.register_buffer("shift", torch.empty((dim,), device=device, dtype=dtype))
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Fill with zeros and ones."""
@@ -177,11 +174,11 @@ def tree(cls: Callable[[list[nn.Module]], nn.Module], layer: Callable[[int], nn.
 
 def rows() -> Iterator[tuple[str, str, Mapping[str, Names], str]]:
     """Name, statement, what it names in each column, and the limit."""
-    empty: dict[str, Names] = {"declared": {"cls": Layer}, "plain": {"cls": PlainLayer}}
     filled: dict[str, Names] = {"declared": {"cls": FilledLayer}, "plain": {"cls": PlainFilledLayer}}
+    reset: dict[str, Names] = {"declared": {"cls": ResetLayer}, "plain": {"cls": PlainFilledLayer}}
     build = f"m = [cls({SIDE}) for _ in range({LAYERS})]"
-    yield "construct 50 layers, left empty", build, empty, "0.40"
     yield "construct 50 layers, zeros and ones", build, filled, "0.40"
+    yield "construct 50 layers, a reset_parameters of their own", build, reset, ""
     names = {"saved": tree(PlainTree, PlainFilledLayer).state_dict(), "double": torch.float64, "single": torch.float32}
     for name, statement, limit in (
         ("load_state_dict", "m.load_state_dict(saved)", "0.14"),

@@ -112,19 +112,18 @@ def field_sources(statement: ClassStatement) -> tuple[FieldSource, ...]:
 
 def _field_sources(statement: ClassStatement) -> Iterator[FieldSource]:
     for name, annotation in statement.annotations.items():
-        expr = AnnotationWalk(statement).expr(annotation)
-        if expr.name not in _NO_FIELDS:
-            yield field_source(name, expr, statement)
+        if is_field(name, statement):
+            yield field_source(name, AnnotationWalk(statement).expr(annotation), statement)
     for name, value in statement.namespace.items():
         call = recorded_call(value)
-        if call is not None and name not in statement.annotations and call.name != language.CONST:
+        if call is not None and call.name != language.CONST and not is_field(name, statement):
             options = call._replace(args=()) if call.name == language.VIRTUAL else call
             yield FieldSource(name, None, specifier=specifier_call(options, f"{statement.name}.{name}"))
 
 
 def attributes(statement: ClassStatement) -> tuple[str, ...]:
     """The names that the class body binds beside fields and functions."""
-    fields = {name for name, annotation in statement.annotations.items() if not _is_no_field(annotation, statement)}
+    fields = {name for name in statement.annotations if is_field(name, statement)}
     return tuple(
         name
         for name, value in statement.namespace.items()
@@ -132,8 +131,11 @@ def attributes(statement: ClassStatement) -> tuple[str, ...]:
     )
 
 
-def _is_no_field(annotation: object, statement: ClassStatement) -> bool:
-    return AnnotationWalk(statement).expr(annotation).name in _NO_FIELDS
+def is_field(name: str, statement: ClassStatement) -> bool:
+    """Whether a name has an annotation, and it is not that of a class variable."""
+    if name not in statement.annotations:
+        return False
+    return AnnotationWalk(statement).expr(statement.annotations[name]).name not in _NO_FIELDS
 
 
 def _defines(statement: ClassStatement, name: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ..common.specifier_records import recorded_call
 from ..model import ConfigDecl, Declaration, ModuleDecl, SpecifierCall, SubmoduleDecl, Value, declares, language
 from ..model.class_body import Argument
+from .read_class import is_field
 from .statement import ClassStatement
 
 
@@ -24,9 +25,9 @@ def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
 
 
 def _declares_nothing(name: str, value: object, statement: ClassStatement) -> bool:
-    """Whether a specifier is assigned to a name without an annotation."""
-    call = None if name in statement.annotations else recorded_call(value)
-    return call is not None and call.name in language.SPECIFIERS
+    """Whether a specifier is assigned to a name that is not a field."""
+    call = recorded_call(value)
+    return call is not None and call.name in language.SPECIFIERS and not is_field(name, statement)
 
 
 def _values(declaration: ModuleDecl) -> Iterator[Value]:

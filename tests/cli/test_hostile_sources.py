@@ -77,7 +77,7 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
             "Batch derives from enum.Enum, which a declaration cannot do",
         ),
         (
-            "class P(Protocol): ...\nclass Net(Module, P): ...",
+            "class Net(Module, Protocol): ...",
             "QG102",
             "Net derives from typing.Protocol, which a declaration cannot do",
         ),

@@ -49,6 +49,7 @@ def statement(
         "annotations": annotations,
         "bases": (TensorClass,),
         "parents": (),
+        "mixins": (),
         "flags": frozenset(),
         "words": {},
         "resolve": resolve,

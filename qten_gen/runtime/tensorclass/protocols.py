@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ..declaring.fields import Default
@@ -26,8 +26,7 @@ def dataclass_fields(
     return made
 
 
-@dataclasses.dataclass(frozen=True)
-class DataclassParams:
+class DataclassParams(NamedTuple):
     """A `__dataclass_params__`, which `pprint` and others read: no method of a TensorClass was written by `dataclass`."""
 
     frozen: bool

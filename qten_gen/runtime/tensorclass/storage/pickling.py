@@ -168,7 +168,7 @@ def _buffer(tensor: Tensor) -> PickleBuffer:
 def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:
     view = memoryview(buffer)
     if not view.nbytes:
-        return torch.empty(shape, dtype=DTYPES[dtype])
+        return torch.empty(shape, dtype=DTYPES[dtype], device="cpu")
     memory = bytearray(view) if view.readonly else buffer
     return torch.reshape(torch.frombuffer(memory, dtype=DTYPES[dtype]), shape)
 

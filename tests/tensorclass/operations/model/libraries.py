@@ -96,6 +96,10 @@ def _with_option(step: Step, plain: Plain) -> bool:
     return bool(step.options)
 
 
+def _number(step: Step, plain: Plain) -> bool:
+    return isinstance(step.arguments[0], (bool, int, float))
+
+
 def _unusual_index(step: Step, plain: Plain) -> bool:
     """An index that is no position, slice, None or mask, or is beyond the batch dimensions, or is none at all."""
     index = step.arguments[0]
@@ -127,6 +131,7 @@ def _differences() -> Iterator[tuple[str, str, Condition]]:
     yield "float double half bfloat16 float16 float32 float64", "converts every tensor, whole numbers too", _always
     yield "clamp_min clamp_max maximum minimum", "takes a tensor without dimensions for a number", _single
     yield "clamp_min_ clamp_max_ maximum_ minimum_", "takes a tensor without dimensions for a number", _single
+    yield "logical_and", "takes no numbers", _number
     yield "fill_", "fills one field: fill_(key, value)", _always
     yield "repeat", "adds no dimensions in front", _always
     yield "squeeze", "fails where no batch dimension is left", _always
