@@ -24,7 +24,7 @@ from .specifiers import field_source, specifier_call, virtual_source
 from .statement import ClassStatement
 
 _NO_FIELDS = ("typing.ClassVar",)
-_FUNCTIONS = (types.FunctionType, property, classmethod, staticmethod)
+_FUNCTIONS: tuple[type, ...] = (types.FunctionType, property, classmethod, staticmethod)
 
 
 def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:

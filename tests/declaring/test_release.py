@@ -7,6 +7,7 @@ import traceback
 import weakref
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -40,12 +41,14 @@ def entries() -> tuple[int, int]:
 
 def test_modules_made_in_a_loop_are_released() -> None:
     gc.collect()
-    before, made = entries(), []
-    for width in range(1, 6):
+    before = entries()
+
+    def used(width: int) -> weakref.ref[type]:
         cls = module_class()
         cls(width)(torch.ones(width))
-        made.append(weakref.ref(cls))
-    del cls
+        return weakref.ref(cls)
+
+    made = [used(width) for width in range(1, 6)]
     gc.collect()
     assert [cls() for cls in made] == [None] * 5
     assert entries() == before
@@ -62,11 +65,9 @@ def test_batches_made_in_a_loop_share_their_text() -> None:
 
 
 def test_a_traceback_shows_the_lines_of_a_class_made_in_memory() -> None:
-    try:
+    with pytest.raises(IndexError) as caught:
         batch_class()(torch.ones(2), batch_size=2)._map(lambda tensor: tensor[7, 7])
-    except IndexError as error:
-        shown = "".join(traceback.format_exception(error))
-    assert "fn(self._x)," in shown
+    assert "fn(self._x)," in "".join(traceback.format_exception(caught.value))
 
 
 def test_classes_of_different_calls_are_kept_apart() -> None:

@@ -6,6 +6,8 @@ the function would compute now.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
@@ -181,8 +183,8 @@ def compare(module: Derived) -> None:
 
 def full(tensor: Tensor) -> Tensor:
     """A tensor as a whole, where processes hold parts of it."""
-    whole: Tensor = tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
-    return whole
+    gather: Callable[[], Tensor] | None = getattr(tensor, "full_tensor", None)
+    return tensor if gather is None else gather()
 
 
 def compare_everywhere(module: Derived) -> None:

@@ -9,6 +9,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from typing import cast
 
 import pytest
 import torch
@@ -41,7 +42,7 @@ def stepped(cls: type[torch.optim.Optimizer], variant: Mapping[str, bool], modul
     for tensor in tensors:
         gradient = torch.full_like(tensor, 0.5)
         tensor.grad = gradient.to_sparse() if sparse else gradient
-    make: Callable[..., torch.optim.Optimizer] = cls
+    make = cast("Callable[..., torch.optim.Optimizer]", cls)
     try:
         optimizer = make(tensors, lr=0.5, **variant)
         optimizer.step(lambda: 0.0)
@@ -208,7 +209,7 @@ def read_in_another_thread(module: Derived) -> None:
 def fill_with(value: float) -> Callable[[Derived], object]:
     def change(module: Derived) -> None:
         with torch.no_grad():
-            torch._foreach_mul_([module.fixed, module.running, module.weight], value)
+            torch.ops.aten._foreach_mul_.Scalar([module.fixed, module.running, module.weight], value)
 
     change.__name__ = f"multiply_by_{value}"
     return change

@@ -88,21 +88,21 @@ class DeclarationMeta(DeclaredClass):
         return cls
 
     @classmethod
-    def _undeclared(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object]) -> DeclarationMeta:
+    def _undeclared(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object]) -> DeclarationMeta:
         """A class made by a call that declares nothing: derived from its bases, copied, or rebuilt by cloudpickle."""
         if made_by_call.is_complete(namespace):
-            cls = super().__new__(mcls, name, bases, made_by_call.rebuilt(namespace))
-            mcls._complete_class(cls)
-            return cls
+            made = super().__new__(cls, name, bases, made_by_call.rebuilt(namespace))
+            cls._complete_class(made)
+            return made
         generated = made_by_call.generated_base(namespace)
         if generated is not None:
-            cls = super().__new__(mcls, name, bases, made_by_call.rebuilt(namespace))
-            mcls._register(cls, is_filled=False)
+            made = super().__new__(cls, name, bases, made_by_call.rebuilt(namespace))
+            cls._register(made, is_filled=False)
             loading.show_rebuilt(generated.cls)
-            return cls
-        cls = super().__new__(mcls, name, bases, made_by_call.named(mcls, name, namespace))
-        mcls._register(cls)
-        return cls
+            return made
+        made = super().__new__(cls, name, bases, made_by_call.named(cls, name, namespace))
+        cls._register(made)
+        return made
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **flags: object) -> None:
         super().__init__(name, bases, namespace)
