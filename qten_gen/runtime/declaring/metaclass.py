@@ -41,7 +41,7 @@ class DeclarationMeta(DeclaredClass):
         is_statement = "__qualname__" in namespace
         if not is_statement:
             if not made_by_call.is_declaring(namespace, flags):
-                return mcls._undeclared(name, bases, namespace)
+                return _undeclared(mcls, name, bases, namespace)
             namespace = made_by_call.named(mcls, name, namespace)
         module = str(namespace["__module__"])
         scope = Scope(statement_frame(mcls, module), namespace)
@@ -87,23 +87,6 @@ class DeclarationMeta(DeclaredClass):
         _publish(cls, found, statement)
         return cls
 
-    @classmethod
-    def _undeclared(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object]) -> DeclarationMeta:
-        """A class made by a call that declares nothing: derived from its bases, copied, or rebuilt by cloudpickle."""
-        if made_by_call.is_complete(namespace):
-            made = super().__new__(cls, name, bases, made_by_call.rebuilt(namespace))
-            cls._complete_class(made)
-            return made
-        generated = made_by_call.generated_base(namespace)
-        if generated is not None:
-            made = super().__new__(cls, name, bases, made_by_call.rebuilt(namespace))
-            cls._register(made, is_filled=False)
-            loading.show_rebuilt(generated.cls)
-            return made
-        made = super().__new__(cls, name, bases, made_by_call.named(cls, name, namespace))
-        cls._register(made)
-        return made
-
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **flags: object) -> None:
         super().__init__(name, bases, namespace)
 
@@ -131,6 +114,25 @@ class DeclarationMeta(DeclaredClass):
 
     def _register(cls, *, is_filled: bool = True) -> None:
         """Make the class known to libraries. Unless `is_filled`, its tables are still to come."""
+
+
+def _undeclared(
+    mcls: type[DeclarationMeta], name: str, bases: tuple[type, ...], namespace: dict[str, object]
+) -> DeclarationMeta:
+    """A class made by a call that declares nothing: derived from its bases, copied, or rebuilt by cloudpickle."""
+    if made_by_call.is_complete(namespace):
+        cls = DeclaredClass.__new__(mcls, name, bases, made_by_call.rebuilt(namespace))
+        mcls._complete_class(cls)
+        return cls
+    generated = made_by_call.generated_base(namespace)
+    if generated is not None:
+        cls = DeclaredClass.__new__(mcls, name, bases, made_by_call.rebuilt(namespace))
+        mcls._register(cls, is_filled=False)
+        loading.show_rebuilt(generated.cls)
+        return cls
+    cls = DeclaredClass.__new__(mcls, name, bases, made_by_call.named(mcls, name, namespace))
+    mcls._register(cls)
+    return cls
 
 
 def _with_generated(generated: tuple[type, ...], bases: tuple[type, ...]) -> tuple[type, ...]:

@@ -16,7 +16,7 @@ from .core.module_base import ModuleBase
 from .virtual_names import attributes_read, class_attribute
 from .virtual_reads import Read
 
-_CONSTANTS = (
+_CONSTANTS: tuple[type, ...] = (
     NoneType,
     bool,
     int,
