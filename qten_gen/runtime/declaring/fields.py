@@ -254,6 +254,9 @@ def param(
         when: The config field that says whether there is a parameter; if not, the attribute is None.
         tie: The path of a parameter declared above, which this one is too.
         init: For type checkers: a parameter is not a constructor argument.
+
+    Raises:
+        DeclarationError: the class statement names a config field that does not exist, or an initializer that cannot fill.
     """
     return cast(nn.Parameter, Parameter(dims, initializer, dtype, requires_grad, when, tie))
 
@@ -299,6 +302,9 @@ def buffer(
         persistent: Whether the buffer is in the state dict.
         when: The config field that says whether there is a buffer; if not, the attribute is None.
         init: For type checkers: a buffer is not a constructor argument.
+
+    Raises:
+        DeclarationError: the class statement names a config field that does not exist, or an initializer that cannot fill.
     """
     return cast(Tensor, Buffer(dims, initializer, dtype, persistent, when))
 
@@ -347,6 +353,9 @@ def submodule(
         keys: One child for each of these names; a string is the config field that holds them.
         init: For type checkers: a child is not a constructor argument.
         kwargs: What it is called with. A class that takes one of the names above is wrapped in `functools.partial`.
+
+    Raises:
+        DeclarationError: the class statement names a config field that does not exist, or contains a module or a tensor.
     """
     when = cast("str | None", kwargs.pop("when", None))
     repeat = cast("Dimension | None", kwargs.pop("repeat", None))
@@ -392,6 +401,9 @@ def virtual(
         sources: The config fields, parameters and buffers that the method reads, where other attributes that it mentions do
             not matter: only these are compared then.
         cast: Whether a floating point result is cast to the module's dtype. Other results are not.
+
+    Raises:
+        DeclarationError: the class statement names sources that the module does not have.
     """
     if function is not None:
         return Virtual(function)

@@ -62,6 +62,9 @@ class FrozenDict(Mapping[K, V]):
 
         >>> FrozenDict.fromkeys(("weight", "bias"), 0)
         FrozenDict({'weight': 0, 'bias': 0})
+
+        Raises:
+            TypeError: a key is not hashable.
         """
         return FrozenDict(dict.fromkeys(keys, value))
 

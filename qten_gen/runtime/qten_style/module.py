@@ -53,10 +53,14 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
     >>> Linear(2, 3, dtype=torch.float64)(torch.ones(3, dtype=torch.float64)).tolist()
     [3.0, 3.0]
 
-    The examples of the methods are about this class.
+    The examples of the methods are about the class `Linear` above.
 
     The generated constructor also takes `device` and `dtype`, by keyword. A class that writes its own `__init__` registers by
     assignment, as in any nn.Module.
+
+    Raises:
+        TypeError: an argument of the constructor is missing or unknown.
+        DeclarationError: the class statement declares what cannot be generated.
     """
 
     _own_init_mixins: ClassVar[tuple[type, ...]] = (LabelledOwner,)

@@ -132,6 +132,9 @@ class VirtualTensor:
         >>> VirtualTensor.create(module, "mask", lambda module, dtype, device: torch.ones(2, dtype=dtype))
         >>> module.mask.value
         tensor([1., 1.])
+
+        Raises:
+            AttributeError, TypeError, ValueError: where the constructor raises them.
         """
         make: Callable[..., VirtualTensor] = cls
         setattr(owner, name, make(owner, name, materializer, dtype, device, persist))
@@ -177,6 +180,9 @@ class VirtualTensor:
         >>> module.mask.to(torch.float64)
         >>> module.mask.value.dtype
         torch.float64
+
+        Raises:
+            TypeError: the arguments are not those of `torch.Tensor.to`.
         """
         now = self._reference()
         device, dtype, *_ = torch._C._nn._parse_to(*args, **kwargs)  # pyright: ignore[reportAttributeAccessIssue] # not in its stub

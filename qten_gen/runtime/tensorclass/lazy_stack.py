@@ -210,6 +210,9 @@ class LazyStack(Generic[B]):
         >>> lazy = Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))])
         >>> lazy.map(lambda batch: batch.replace(mask=batch.tokens > 0))[0].mask
         tensor([True, True])
+
+        Raises:
+            TypeError: `fn` returned no object, or objects of different classes.
         """
         return LazyStack([fn(one) for one in self.objects])
 
@@ -219,6 +222,10 @@ class LazyStack(Generic[B]):
         >>> lazy = Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))])
         >>> lazy.apply(torch.neg)[0].tokens
         tensor([-1., -1.])
+
+        Raises:
+            TypeError: `fn` returned no tensor.
+            ValueError: the shape of a result does not start with the batch size of its object.
         """
         return LazyStack([apply(one, fn) for one in self.objects])
 

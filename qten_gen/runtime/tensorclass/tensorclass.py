@@ -53,14 +53,14 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     >>> batch[:2].tokens.shape, torch.stack([batch, batch]).batch_size
     (torch.Size([2, 7]), torch.Size([2, 4]))
 
-    The examples of the methods are about this class.
-
     The annotation decides what a field is. A `Tensor` has a shape that starts with the batch size; another TensorClass is nested,
     and its batch size starts with this one's; any other type is static, the same value for the whole batch. The constructor takes
     the fields in order, then `batch_size`, `device`, `names` and `lock` by keyword. With a device, every tensor is moved to it;
     `names` are those of the batch dimensions; with `lock=True` the object is locked, as by `lock_`.
 
     Operations return new objects with the static values of the first one. `__post_init__` runs in the constructor only.
+    The constructor raises TypeError where a value is of another type than its field, and ValueError where a shape does not fit.
+    The examples of the methods are about the class `Batch` above.
     """
 
     __slots__ = ()
