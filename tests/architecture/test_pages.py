@@ -1,8 +1,9 @@
-"""The folders and files that the pages for contributors name exist, and every room of the package is on the map."""
+"""The files that the pages for contributors name exist, and these pages name every room and every file of the runtime."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -34,3 +35,16 @@ def test_every_room_of_the_package_is_in_the_table() -> None:
     ]
     assert len(rooms) > 12
     assert [room for room in rooms if f"| `{room}/`" not in table] == []
+
+
+ROOMS = sorted((PACKAGE / "runtime").rglob("README.md"))
+
+
+@pytest.mark.parametrize("page", ROOMS, ids=[page.parent.name for page in ROOMS])
+def test_the_page_of_a_room_names_every_file_in_it_and_no_other(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    folders = [REPOSITORY / folder for folder in ("qten_gen", "tests")]
+    existing = [path.relative_to(REPOSITORY).as_posix() for folder in folders for path in folder.rglob("*.py")]
+    named = re.findall(r"`((?:\w+/)*\w+\.py)`", text)
+    assert [name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in existing)] == []
+    assert [path.stem for path in page.parent.glob("[!_]*.py") if not re.search(rf"\b{path.stem}\b", text)] == []

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 
 
 class ModuleList(nn.ModuleList, Generic[M]):
-    """`torch.nn.ModuleList` of children of one class: `blocks[0]` is a `Block` in a `ModuleList[Block]`."""
+    """`torch.nn.ModuleList` of children of one class: `blocks[0]` is a `Block` in a `ModuleList[Block]`.
+
+    >>> class Net(Module):
+    ...     depth: int
+    ...     blocks: ModuleList[nn.Linear] = submodule(nn.Linear, 2, 2, repeat="depth")
+    >>> Net(3).blocks[-1].weight.shape
+    torch.Size([2, 2])
+    """
 
     if TYPE_CHECKING:
 
@@ -35,7 +42,13 @@ class ModuleList(nn.ModuleList, Generic[M]):
 
 
 class ModuleDict(nn.ModuleDict, Generic[M]):
-    """`torch.nn.ModuleDict` of children of one class: `heads["topic"]` is a `Head` in a `ModuleDict[Head]`."""
+    """`torch.nn.ModuleDict` of children of one class: `heads["topic"]` is a `Head` in a `ModuleDict[Head]`.
+
+    >>> class Net(Module):
+    ...     heads: ModuleDict[nn.Linear] = submodule(nn.Linear, 2, 2, keys=("topic", "tone"))
+    >>> list(Net().heads), Net().heads["tone"].weight.shape
+    (['topic', 'tone'], torch.Size([2, 2]))
+    """
 
     if TYPE_CHECKING:
 

@@ -191,7 +191,10 @@ def field(
 
     A factory is called for each instance. A tensor given as `default` is cloned for each instance.
 
-        tags: list[str] = field(default_factory=list)
+    >>> class Run(Module):
+    ...     tags: list[str] = field(default_factory=list)
+    >>> Run().tags, Run(["first"]).tags
+    ([], ['first'])
 
     Raises:
         TypeError: both a default and a factory are given.
@@ -233,9 +236,14 @@ def param(
 ) -> nn.Parameter | None:
     """A parameter of a Module, of the given shape.
 
-        qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)
-        bias: nn.Parameter | None = param("dim", when="use_bias", initializer=nn.init.zeros_)
-        head: nn.Parameter = param(tie="embed.weight")
+    >>> class Attention(Module):
+    ...     dim: int
+    ...     use_bias: bool = False
+    ...     qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)
+    ...     bias: nn.Parameter | None = param("dim", when="use_bias", initializer=nn.init.zeros_)
+    ...     twin: nn.Parameter = param(tie="qkv")
+    >>> Attention(2).qkv.shape, Attention(2, use_bias=True).bias.shape
+    (torch.Size([6, 2]), torch.Size([2]))
 
     Args:
         dims: One size for each dimension: a number, or an expression over config fields. Without any, a scalar.
@@ -246,6 +254,9 @@ def param(
         when: The config field that says whether there is a parameter; if not, the attribute is None.
         tie: The path of a parameter declared above, which this one is too.
         init: For type checkers: a parameter is not a constructor argument.
+
+    Raises:
+        DeclarationError: the class statement names a config field that does not exist, or an initializer that cannot fill.
     """
     return cast(nn.Parameter, Parameter(dims, initializer, dtype, requires_grad, when, tie))
 
@@ -277,7 +288,11 @@ def buffer(
 ) -> Tensor | None:
     """A buffer of a Module, of the given shape.
 
-        scale: Tensor = buffer("heads", persistent=False, initializer=nn.init.ones_)
+    >>> class Norm(Module):
+    ...     dim: int
+    ...     mean: Tensor = buffer("dim", initializer=nn.init.zeros_)
+    >>> Norm(2).mean, list(Norm(2).state_dict())
+    (tensor([0., 0.]), ['mean'])
 
     Args:
         dims: One size for each dimension: a number, or an expression over config fields. Without any, a scalar.
@@ -287,6 +302,9 @@ def buffer(
         persistent: Whether the buffer is in the state dict.
         when: The config field that says whether there is a buffer; if not, the attribute is None.
         init: For type checkers: a buffer is not a constructor argument.
+
+    Raises:
+        DeclarationError: the class statement names a config field that does not exist, or an initializer that cannot fill.
     """
     return cast(Tensor, Buffer(dims, initializer, dtype, persistent, when))
 
@@ -313,12 +331,19 @@ def submodule(
     A string is the name of a config field, whose value is passed, or an expression over such fields; `const("...")` is a plain
     string. A submodule can be an argument of another. `device` and `dtype` come from the owner's constructor.
 
-        norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim", eps=1e-6)
-        conv: nn.Conv1d = submodule(nn.Conv1d, "dim", "dim", 3, padding_mode=const("circular"))
-        blocks: ModuleList[Block] = submodule(Block, "dim", repeat="depth")
-        heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
-        drop: nn.Dropout = submodule(nn.Dropout, "rate")
-        body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
+    >>> class Net(Module):
+    ...     dim: int
+    ...     tasks: tuple[str, ...]
+    ...     rate: float = 0.1
+    ...     proj: nn.Linear = submodule(nn.Linear, "dim", "4*dim", bias=False)
+    ...     conv: nn.Conv1d = submodule(nn.Conv1d, "dim", "dim", 3, padding_mode=const("circular"))
+    ...     drop: nn.Dropout = submodule(nn.Dropout, "rate")
+    ...     blocks: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat=2)
+    ...     heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
+    ...     body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
+    >>> net = Net(2, ("topic", "tone"))
+    >>> net.proj.weight.shape, net.drop.p, len(net.blocks), list(net.heads)
+    (torch.Size([8, 2]), 0.1, 2, ['topic', 'tone'])
 
     Args:
         cls: The class, or a function that makes a module.
@@ -328,6 +353,9 @@ def submodule(
         keys: One child for each of these names; a string is the config field that holds them.
         init: For type checkers: a child is not a constructor argument.
         kwargs: What it is called with. A class that takes one of the names above is wrapped in `functools.partial`.
+
+    Raises:
+        DeclarationError: the class statement names a config field that does not exist, or contains a module or a tensor.
     """
     when = cast("str | None", kwargs.pop("when", None))
     repeat = cast("Dimension | None", kwargs.pop("repeat", None))
@@ -355,9 +383,13 @@ def virtual(
     `qten_gen.runtime.module.virtual_tensors`). Its result is moved to the device, and keeps the dtype that it has. It is never in
     the state dict.
 
-        @virtual(cached=True)
-        def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-            return torch.ones(self.dim, self.dim, dtype=torch.bool, device=device).tril()
+    >>> class Mask(Module):
+    ...     dim: int
+    ...     @virtual(cached=True)
+    ...     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+    ...         return torch.ones(self.dim, self.dim, dtype=torch.bool, device=device).tril()
+    >>> Mask(2).causal.tolist()
+    [[True, False], [True, True]]
 
     Args:
         function: The method, where the decorator is used without parentheses.
@@ -369,6 +401,9 @@ def virtual(
         sources: The config fields, parameters and buffers that the method reads, where other attributes that it mentions do
             not matter: only these are compared then.
         cast: Whether a floating point result is cast to the module's dtype. Other results are not.
+
+    Raises:
+        DeclarationError: the class statement names sources that the module does not have.
     """
     if function is not None:
         return Virtual(function)
@@ -376,5 +411,11 @@ def virtual(
 
 
 def const(value: T) -> T:
-    """A string argument of `submodule` that is not a dimension expression: `const("circular")`."""
+    """A string argument of `submodule` that is not a dimension expression: `const("circular")`.
+
+    >>> class Net(Module):
+    ...     conv: nn.Conv1d = submodule(nn.Conv1d, 2, 2, 3, padding_mode=const("circular"))
+    >>> Net().conv.padding_mode
+    'circular'
+    """
     return cast(T, Const(value))

@@ -48,7 +48,11 @@ class DeclaredModule(ModuleBase, Functional):
             """Initialise the parameters and buffers that the class declares; submodules initialise themselves."""
 
     def config(self) -> dict[str, Any]:
-        """The constructor arguments by name: the values themselves, not copies."""
+        """The constructor arguments by name: the values themselves, not copies.
+
+        >>> Linear(2, 3).config()
+        {'rows': 2, 'cols': 3}
+        """
         return {name: getattr(self, name) for name in self._config}
 
     @classmethod
@@ -57,7 +61,9 @@ class DeclaredModule(ModuleBase, Functional):
     ) -> Self:
         """A new module with the constructor arguments that `config` gave.
 
-            twin = Linear.from_config(linear.config(), device="meta")
+        >>> twin = Linear.from_config(Linear(2, 3).config(), device="meta")
+        >>> twin.weight.shape, twin.weight.device
+        (torch.Size([2, 3]), device(type='meta'))
 
         A class with its own `__init__` is called with what `config` holds, and with `device` and `dtype` where they are given.
 
@@ -68,17 +74,29 @@ class DeclaredModule(ModuleBase, Functional):
         return cls(**config, **placed)
 
     def freeze(self) -> Self:
-        """Record no gradients for any parameter in the module, and return the module itself. Buffers have none anyway."""
+        """Record no gradients for any parameter in the module, and return the module itself. Buffers have none anyway.
+
+        >>> Linear(2, 3).freeze().weight.requires_grad
+        False
+        """
         self.requires_grad_(False)
         return self
 
     def unfreeze(self) -> Self:
-        """Record gradients for every parameter in the module, and return the module itself. Buffers have none anyway."""
+        """Record gradients for every parameter in the module, and return the module itself. Buffers have none anyway.
+
+        >>> Linear(2, 3).freeze().unfreeze().weight.requires_grad
+        True
+        """
         self.requires_grad_(True)
         return self
 
     def extra_repr(self) -> str:
-        """The constructor arguments, as `repr` shows them."""
+        """The constructor arguments, as `repr` shows them.
+
+        >>> Linear(2, 3).extra_repr()
+        'rows=2, cols=3'
+        """
         state = vars(self)
         return ", ".join(f"{name}={state[name]!r}" for name in self._config if name in state)
 
@@ -126,6 +144,10 @@ class DeclaredModule(ModuleBase, Functional):
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """nn.Module's `load_state_dict`, with the same result and the same errors.
+
+        >>> linear = Linear(2, 3)
+        >>> linear.load_state_dict({"weight": torch.zeros(2, 3)})
+        <All keys matched successfully>
 
         Args:
             state_dict: Tensors by dotted name, of the shapes that the module has; cast to its dtypes and devices unless `assign`.

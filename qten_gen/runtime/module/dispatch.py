@@ -46,14 +46,13 @@ class Dispatch(NamedTuple):
 class Functional(HandlerTables):
     """Something that is called on objects of registered types.
 
-        class Area(Functional):
-            pass
-
-        @Area.register(Circle)
-        def _(area: Area, circle: Circle) -> float:
-            return math.pi * circle.radius**2
-
-        Area()(Circle(1.0))
+    >>> class Length(Functional):
+    ...     pass
+    >>> @Length.register(str)
+    ... def of_text(length: Length, text: str) -> int:
+    ...     return len(text)
+    >>> Length()("abc")
+    3
 
     The object decides first: the most specific type counts that is registered on the functional's class or a base of it. Of
     several handlers for that type, the one of the nearest base counts. A subclass inherits registrations.
@@ -82,9 +81,13 @@ class Functional(HandlerTables):
     def register(cls, obj_type: type[Any] | UnionType, /, *, replace: bool = False) -> Callable[[H], H]:
         """Decorate the handler for objects of `obj_type`: `handler(functional, obj, **keywords)`.
 
-            @Area.register(Circle)
-            def _(area: Area, circle: Circle) -> float:
-                return math.pi * circle.radius**2
+        >>> class Length(Functional):
+        ...     pass
+        >>> @Length.register(list | tuple)
+        ... def of_sequence(length: Length, sequence: list | tuple) -> int:
+        ...     return len(sequence)
+        >>> Length()([1, 2]), Length()((1,))
+        (2, 1)
 
         It can be given at any time, also after the first call. For a Module, `forward` too looks for a handler first: inside
         a handler, call it on objects of other types only. When the statement runs again, as it does when its module is
@@ -114,11 +117,24 @@ class Functional(HandlerTables):
 
     @classmethod
     def get_applicable_types(cls) -> tuple[type, ...]:
-        """The types registered on this very class, in the order of registration."""
+        """The types registered on this very class, in the order of registration.
+
+        >>> class Length(Functional):
+        ...     pass
+        >>> handler = Length.register(str)(lambda length, text: len(text))
+        >>> Length.get_applicable_types()
+        (<class 'str'>,)
+        """
         return tuple(cls._handlers)
 
     def allows(self, obj: object) -> bool:
         """Whether a handler, inherited ones included, is registered for `obj`.
+
+        >>> class Length(Functional):
+        ...     pass
+        >>> handler = Length.register(str)(lambda length, text: len(text))
+        >>> Length().allows("abc"), Length().allows(3)
+        (True, False)
 
         Raises:
             TypeError: two abstract classes cover `obj`, and neither is more specific.
@@ -127,6 +143,12 @@ class Functional(HandlerTables):
 
     def invoke(self, obj: object, **keywords: Any) -> Any:
         """Call the registered handler for `obj`, and return what it returns.
+
+        >>> class Length(Functional):
+        ...     pass
+        >>> handler = Length.register(str)(lambda length, text, scale=1: scale * len(text))
+        >>> Length().invoke("abc", scale=2)
+        6
 
         Raises:
             NotImplementedError: none is registered; the error names both types and what is registered.

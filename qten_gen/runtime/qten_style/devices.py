@@ -55,6 +55,9 @@ class Device:
     def new(cls, name: str) -> Device:
         """The device written as `name`: "cpu", "gpu", "gpu:1" or "meta".
 
+        >>> Device.new("gpu:1")
+        Device(name='gpu', index=1)
+
         Raises:
             ValueError: nothing is written so; the message lists what is.
         """
@@ -67,11 +70,18 @@ class Device:
 
     @classmethod
     def of(cls, device: torch.device) -> Device:
-        """The logical device of a torch device: every accelerator is a gpu."""
+        """The logical device of a torch device: every accelerator is a gpu.
+
+        >>> Device.of(torch.device("cuda", 1))
+        Device(name='gpu', index=1)
+        """
         return cls(device.type) if device.type in NAMES else cls("gpu", device.index)
 
     def torch_device(self) -> torch.device:
         """The torch device that this means on this machine. "gpu" without index is the current one.
+
+        >>> Device("cpu").torch_device()
+        device(type='cpu')
 
         Raises:
             RuntimeError: a gpu, and the machine has none.
@@ -133,7 +143,11 @@ class DeviceBounded:
         raise NotImplementedError(f"{type(self).__name__} cannot be moved: it has to define `to_device`")
 
     def cpu(self) -> Self:
-        """Return a copy of this object on the cpu."""
+        """Return a copy of this object on the cpu.
+
+        >>> LabelledTensor(torch.ones(2), ("site",)).cpu().device
+        Device(name='cpu', index=None)
+        """
         return self.to_device(Device("cpu"))
 
     def gpu(self, index: int | None = None) -> Self:

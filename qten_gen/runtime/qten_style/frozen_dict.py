@@ -58,11 +58,23 @@ class FrozenDict(Mapping[K, V]):
 
     @classmethod
     def fromkeys(cls, keys: Iterable[K], value: V) -> FrozenDict[K, V]:
-        """The same value under each key."""
+        """The same value under each key.
+
+        >>> FrozenDict.fromkeys(("weight", "bias"), 0)
+        FrozenDict({'weight': 0, 'bias': 0})
+
+        Raises:
+            TypeError: a key is not hashable.
+        """
         return FrozenDict(dict.fromkeys(keys, value))
 
     def copy(self) -> FrozenDict[K, V]:
-        """The FrozenDict itself, which cannot change."""
+        """The FrozenDict itself, which cannot change.
+
+        >>> frozen = FrozenDict(weight=1)
+        >>> frozen.copy() is frozen
+        True
+        """
         return self
 
     def __getitem__(self, key: K) -> V:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
-from torch.utils import _pytree
 
 from .devices import Device, DeviceBounded, resolved
-from .labelled_functions import EQUAL, KEEPS, instead, is_number
+from .labelled_functions import EQUAL, KEEPS, instead, is_number, name_of
+from .labelled_tree import register_pytree
 
 if TYPE_CHECKING:
     from typing import Self
 
+    _Operator = Callable[["LabelledTensor", "LabelledTensor | Tensor | complex"], "LabelledTensor"]
 
-def _binary(
-    function: Callable[[Any, Any], Any],
-) -> Callable[[LabelledTensor, LabelledTensor | Tensor | complex], LabelledTensor]:
+
+def _binary(function: Callable[[Any, Any], Any]) -> _Operator:
     def method(self: LabelledTensor, other: LabelledTensor | Tensor | complex) -> LabelledTensor:
         if not (isinstance(other, LabelledTensor | Tensor) or is_number(other)):
             return NotImplemented  # type: ignore[no-any-return] # Python asks the other operand
@@ -29,9 +29,7 @@ def _binary(
     return method
 
 
-def _reflected(
-    function: Callable[[Any, Any], Any],
-) -> Callable[[LabelledTensor, LabelledTensor | Tensor | complex], LabelledTensor]:
+def _reflected(function: Callable[[Any, Any], Any]) -> _Operator:
     return _binary(lambda right, left: function(left, right))
 
 
@@ -49,8 +47,7 @@ class LabelledTensor(DeviceBounded):
     (`labelled_functions.py`), give a LabelledTensor: labelled arguments must have the same labels, plain ones
     broadcast to them. Every other function of torch works on the data and gives plain tensors. A pytree of one leaf, the data.
 
-    Assigned to an attribute of a Module, its data is copied into a parameter or buffer, and the attribute is a LabelledTensor
-    whose data is always the module's.
+    Assigned to an attribute of a Module, its data is copied into a parameter or buffer, whose data the attribute then shows.
 
     >>> wave = LabelledTensor(torch.ones(2, 3), ("site", "band"))
     >>> (wave * 2).dims
@@ -135,13 +132,20 @@ class LabelledTensor(DeviceBounded):
     def size(self, dim: int | None = None) -> torch.Size | int:
         """The sizes of all dimensions, or of the one at the position `dim`.
 
+        >>> LabelledTensor(torch.ones(2), ("site",)).size(0)
+        2
+
         Raises:
             IndexError: there is no such dimension.
         """
         return self.data.shape if dim is None else self.data.size(dim)
 
     def numel(self) -> int:
-        """How many elements there are."""
+        """How many elements there are.
+
+        >>> LabelledTensor(torch.ones(2, 3), ("site", "band")).numel()
+        6
+        """
         return self.data.numel()
 
     def item(self) -> bool | int | float | complex:
@@ -156,7 +160,11 @@ class LabelledTensor(DeviceBounded):
         return self.data.item()
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers, or as one number where there are no dimensions."""
+        """The elements as nested lists of Python numbers, or as one number where there are no dimensions.
+
+        >>> LabelledTensor(torch.ones(2), ("site",)).tolist()
+        [1.0, 1.0]
+        """
         return self.data.tolist()
 
     def equal(self, other: LabelledTensor | Tensor) -> bool:
@@ -178,10 +186,12 @@ class LabelledTensor(DeviceBounded):
     ) -> bool:
         """Whether all elements are close: they differ by `atol` at most, or by the part `rtol` of what `other` has.
 
+        >>> LabelledTensor(torch.ones(2), ("site",)).allclose(torch.tensor(1.0))
+        True
+
         Args:
             other: What to compare with, of the same dtype, broadcast where it is plain.
-            rtol: The relative difference that counts as close.
-            atol: The absolute difference that counts as close.
+            rtol, atol: The relative and the absolute difference that count as close.
             equal_nan: Whether NaN is close to NaN.
 
         Raises:
@@ -220,6 +230,9 @@ class LabelledTensor(DeviceBounded):
     def attach(self) -> LabelledTensor:
         """This tensor if it requires gradients; otherwise a copy that does, and is a leaf of its own.
 
+        >>> LabelledTensor(torch.ones(2), ("site",)).attach().requires_grad
+        True
+
         Raises:
             RuntimeError: the elements are neither floating point nor complex.
         """
@@ -228,11 +241,19 @@ class LabelledTensor(DeviceBounded):
         return labelled(self.data.detach().clone().requires_grad_(), self._dims)
 
     def detach(self) -> LabelledTensor:
-        """The same data without its history."""
+        """The same data without its history.
+
+        >>> LabelledTensor(torch.ones(2), ("site",)).attach().detach().requires_grad
+        False
+        """
         return labelled(self.data.detach(), self._dims)
 
     def clone(self) -> LabelledTensor:
-        """A copy that stays part of the graph."""
+        """A copy that stays part of the graph.
+
+        >>> LabelledTensor(torch.ones(2), ("site",)).clone()
+        LabelledTensor(tensor([1., 1.]), dims=('site',))
+        """
         return labelled(self.data.clone(), self._dims)
 
     def to(self, *args: Any, **keywords: Any) -> LabelledTensor:
@@ -249,6 +270,9 @@ class LabelledTensor(DeviceBounded):
 
     def to_device(self, device: Device) -> Self:
         """A copy on `device`, or this tensor if it is there already.
+
+        >>> LabelledTensor(torch.ones(2), ("site",)).to_device(Device("meta")).device
+        Device(name='meta', index=None)
 
         Raises:
             TypeError: `device` is not a Device.
@@ -385,13 +409,13 @@ def _keep(function: Callable[..., Any], args: tuple[Any, ...], keywords: Mapping
     dims, rank = found[0]._dims, found[0].ndim
     for other in found:
         if other._dims != dims:
-            raise ValueError(f"{_name(function)}: the labels {dims} and {other._dims} differ")
+            raise ValueError(f"{name_of(function)}: the labels {dims} and {other._dims} differ")
     result = function(*map(_plain, args), **{name: _plain(value) for name, value in keywords.items()})
     if not isinstance(result, Tensor):
         return result
     # Inside vmap there is a dimension less than there are labels, so labels are not counted.
     if result.ndim != rank:
-        raise ValueError(f"{_name(function)}: a plain tensor adds dimensions without label to {dims}")
+        raise ValueError(f"{name_of(function)}: a plain tensor adds dimensions without label to {dims}")
     return labelled(result, dims)
 
 
@@ -414,10 +438,6 @@ def _plain(value: Any) -> Any:
     return type(value)(map(_plain, value)) if type(value) in (list, tuple) else value
 
 
-def _name(function: Callable[..., Any]) -> str:
-    return str(getattr(function, "__name__", "operator"))
-
-
 def labelled(data: Tensor, dims: tuple[Hashable, ...]) -> LabelledTensor:
     """A LabelledTensor of what is known to fit, or of what stands for a tensor in a tree."""
     made = object.__new__(LabelledTensor)
@@ -426,23 +446,5 @@ def labelled(data: Tensor, dims: tuple[Hashable, ...]) -> LabelledTensor:
     return made
 
 
-def _flatten(tensor: LabelledTensor) -> tuple[list[Tensor], tuple[Hashable, ...]]:
-    return [tensor.data], tensor.dims
-
-
-def _flatten_keyed(tensor: LabelledTensor) -> tuple[list[tuple[Any, Tensor]], tuple[Hashable, ...]]:
-    return [(_pytree.GetAttrKey("data"), tensor.data)], tensor.dims
-
-
-def _unflatten(children: Iterable[Tensor], dims: tuple[Hashable, ...]) -> LabelledTensor:
-    (data,) = children
-    return labelled(data, dims)
-
-
-def register_pytree(cls: type[LabelledTensor]) -> None:
-    """Make a class known to pytree; what comes out of a tree is a LabelledTensor that belongs to nobody."""
-    _pytree.register_pytree_node(cls, _flatten, _unflatten, flatten_with_keys_fn=_flatten_keyed)
-
-
-register_pytree(LabelledTensor)
+register_pytree(LabelledTensor, labelled)
 torch.serialization.add_safe_globals([labelled])

@@ -22,7 +22,8 @@ from torch.nn.utils import parametrize
 
 from .devices import Device, DeviceBounded
 from .instance_properties import ABSENT, Kind, give, make_way
-from .labelled import LabelledTensor, register_pytree
+from .labelled import LabelledTensor, labelled
+from .labelled_tree import register_pytree
 from .virtual_tensor import VirtualTensor
 
 TENSOR_PARAM_PREFIX = "tensor:"
@@ -56,7 +57,7 @@ class BoundTensor(LabelledTensor):
         return getattr(module, key)  # type: ignore[no-any-return] # a buffer, or computed by a parametrization
 
 
-register_pytree(BoundTensor)
+register_pytree(BoundTensor, labelled)
 
 
 class LabelledAssignment(DeviceBounded):

@@ -5,6 +5,7 @@ Also what to write instead of the methods of tensors that a LabelledTensor does 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Number
 
 import torch
@@ -70,3 +71,8 @@ def instead(name: str) -> str | None:
             return f"write {written}.{name}(tensor), which keeps the labels"
     called = "()" if callable(getattr(Tensor, name)) else ""
     return f"write data.{name}{called}, which works without labels"
+
+
+def name_of(function: Callable[..., object]) -> str:
+    """What messages call a function or an operator."""
+    return str(getattr(function, "__name__", "operator"))

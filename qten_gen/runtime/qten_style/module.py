@@ -53,8 +53,14 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
     >>> Linear(2, 3, dtype=torch.float64)(torch.ones(3, dtype=torch.float64)).tolist()
     [3.0, 3.0]
 
+    The examples of the methods are about the class `Linear` above.
+
     The generated constructor also takes `device` and `dtype`, by keyword. A class that writes its own `__init__` registers by
     assignment, as in any nn.Module.
+
+    Raises:
+        TypeError: an argument of the constructor is missing or unknown.
+        DeclarationError: the class statement declares what cannot be generated.
     """
 
     _own_init_mixins: ClassVar[tuple[type, ...]] = (LabelledOwner,)
@@ -82,6 +88,9 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
     def to_device(self, device: Device) -> Self:
         """Move the module and everything in it to `device`, and return the module itself.
 
+        >>> Linear(2, 3).to_device(Device("meta")).weight.device
+        device(type='meta')
+
         Raises:
             TypeError: `device` is not a Device.
             RuntimeError: a gpu, and the machine has none.
@@ -93,7 +102,11 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
         return self
 
     def cpu(self) -> Self:
-        """Move the module to the cpu, and return the module itself."""
+        """Move the module to the cpu, and return the module itself.
+
+        >>> Linear(2, 3).cpu().device
+        Device(name='cpu', index=None)
+        """
         return self.to_device(Device("cpu"))
 
     def gpu(self, index: int | None = None) -> Self:
@@ -106,6 +119,13 @@ class Module(DeclaredModule, LabelledAssignment, metaclass=ModuleMeta):
 
     def export(self, name: str) -> LabelledTensor:
         """A copy of the labelled tensor that the attribute `name` is: nothing that the module does changes it.
+
+        >>> class Model(Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.weight = LabelledTensor(torch.ones(2), ("site",))
+        >>> Model().export("weight")
+        LabelledTensor(tensor([1., 1.]), dims=('site',))
 
         Returns:
             The same labels, shape, dtype and device, without gradients.

@@ -54,16 +54,15 @@ class _Record:
 class VirtualTensor:
     """A tensor attribute that is computed from other attributes each time its value is read.
 
-        class Decay(nn.Module):
-            def __init__(self) -> None:
-                super().__init__()
-                self.rate = nn.Parameter(torch.ones(3))
-                self.factor = VirtualTensor(self, "factor", "_factor")
-
-            def _factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-                return torch.exp(-self.rate).to(device, dtype)
-
-        Decay().half().factor.value    # of dtype torch.float16
+    >>> class Decay(nn.Module):
+    ...     def __init__(self) -> None:
+    ...         super().__init__()
+    ...         self.rate = nn.Parameter(torch.zeros(3))
+    ...         self.factor = VirtualTensor(self, "factor", "_factor")
+    ...     def _factor(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+    ...         return torch.exp(-self.rate)
+    >>> Decay().half().factor.value.dtype
+    torch.float16
 
     It has the dtype and device of an empty buffer `_{name}_ref` in the owner, which moves with it. Functions of torch take a
     VirtualTensor for its value. The attribute takes no other value; deleting it removes what was added to the owner. A
@@ -127,7 +126,16 @@ class VirtualTensor:
         device: torch.device | str | int | None = None,
         persist: bool = False,
     ) -> None:
-        """Make a virtual tensor an attribute: `owner.NAME = VirtualTensor(owner, name, ...)`, with the same arguments."""
+        """Make a virtual tensor an attribute: `owner.NAME = VirtualTensor(owner, name, ...)`, with the same arguments.
+
+        >>> module = nn.Linear(2, 2)
+        >>> VirtualTensor.create(module, "mask", lambda module, dtype, device: torch.ones(2, dtype=dtype))
+        >>> module.mask.value
+        tensor([1., 1.])
+
+        Raises:
+            AttributeError, TypeError, ValueError: where the constructor raises them.
+        """
         make: Callable[..., VirtualTensor] = cls
         setattr(owner, name, make(owner, name, materializer, dtype, device, persist))
 
@@ -165,7 +173,17 @@ class VirtualTensor:
         self.to(device=value)
 
     def to(self, *args: Any, **kwargs: Any) -> None:
-        """Set dtype and device, given as to `torch.Tensor.to`."""
+        """Set dtype and device, given as to `torch.Tensor.to`.
+
+        >>> module = nn.Linear(2, 2)
+        >>> VirtualTensor.create(module, "mask", lambda module, dtype, device: torch.ones(2))
+        >>> module.mask.to(torch.float64)
+        >>> module.mask.value.dtype
+        torch.float64
+
+        Raises:
+            TypeError: the arguments are not those of `torch.Tensor.to`.
+        """
         now = self._reference()
         device, dtype, *_ = torch._C._nn._parse_to(*args, **kwargs)  # pyright: ignore[reportAttributeAccessIssue] # not in its stub
         made = torch.empty(0, dtype=dtype or now.dtype, device=device or now.device)  # there is nothing to copy
@@ -190,7 +208,14 @@ class VirtualTensor:
         return value.to(device=device, dtype=dtype)
 
     def check_assignment(self, module: nn.Module, name: str) -> None:
-        """Raise TypeError if this is not the virtual tensor `name` of `module`."""
+        """Raise TypeError if this is not the virtual tensor `name` of `module`.
+
+        >>> first, second = nn.Linear(2, 2), nn.Linear(2, 2)
+        >>> VirtualTensor.create(first, "mask", lambda module, dtype, device: torch.ones(2))
+        >>> first.mask.check_assignment(second, "mask")
+        Traceback (most recent call last):
+        TypeError: Linear.mask cannot be a virtual tensor that was made for Linear.mask: make one for each attribute
+        """
         if self.owner is not module or self.name != name:
             raise TypeError(
                 f"{type(module).__name__}.{name} cannot be a virtual tensor that was made for"

@@ -30,7 +30,12 @@ def from_dataclass(cls: type, *, name: str | None = None, **flags: bool) -> type
     It is built in memory, and checkers know none of its fields: a class statement is better where you can write one. Use it as
     a decorator, or give the class the name that you assign it to, so that pickle finds it.
 
-        Batch = from_dataclass(PlainBatch, name="Batch", frozen=True)
+    >>> @dataclasses.dataclass
+    ... class Plain:
+    ...     tokens: Tensor
+    >>> Frozen = from_dataclass(Plain, name="Frozen", frozen=True)
+    >>> Frozen(torch.arange(2), batch_size=2)[0].tokens
+    tensor(0)
 
     Args:
         cls: The dataclass. `TensorClass.from_dataclass` converts its instances.

@@ -33,9 +33,12 @@ Several = slice | list[int] | list[bool] | range | Tensor
 class LazyStack(Generic[B]):
     """A stack of objects that is made only when a field is read: the objects keep their own tensors, and their shapes may differ.
 
-        lazy = Batch.lazy_stack([first, second])
-        lazy.get("tokens", as_padded_tensor=True)
-        lazy[0].tokens, [batch.source for batch in lazy], lazy.map(lambda batch: batch.point)
+    >>> lazy = Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))])
+    >>> lazy.get("tokens", as_padded_tensor=True)
+    tensor([[1., 1., 0.],
+            [1., 1., 1.]])
+    >>> lazy[0].tokens, lazy.batch_size
+    (tensor([1., 1.]), torch.Size([2]))
 
     The objects stand along a first batch dimension. Changing one of them changes what the stack reads.
 
@@ -72,7 +75,11 @@ class LazyStack(Generic[B]):
         return found.pop() if len(found) == 1 else None
 
     def keys(self) -> tuple[str, ...]:
-        """The names of the fields."""
+        """The names of the fields.
+
+        >>> Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))]).keys()
+        ('tokens', 'mask')
+        """
         return self.objects[0]._fields
 
     if not TYPE_CHECKING:
@@ -110,7 +117,11 @@ class LazyStack(Generic[B]):
     ) -> Tensor | list[Tensor | None]:
         """A tensor field of all objects: stacked, or in another form where their shapes differ.
 
-            lazy.get("tokens", as_list=True), lazy.get(("point", "weight"), as_nested_tensor=True)
+        >>> lazy = Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))])
+        >>> lazy.get("tokens", as_list=True)
+        [tensor([1., 1.]), tensor([1., 1., 1.])]
+        >>> lazy.get("tokens", as_padded_tensor=True, padding_value=-1.0)[0]
+        tensor([ 1.,  1., -1.])
 
         Other fields are read from the objects: `[batch.source for batch in lazy]`, `lazy.map(lambda batch: batch.point)`.
 
@@ -194,11 +205,28 @@ class LazyStack(Generic[B]):
         return f"LazyStack([\n{lines}])"
 
     def map(self, fn: Callable[[B], C]) -> LazyStack[C]:
-        """The stack of what `fn` makes of each object, of whatever TensorClass: `lazy.map(lambda batch: batch.point)`."""
+        """The stack of what `fn` makes of each object, of whatever TensorClass: `lazy.map(lambda batch: batch.point)`.
+
+        >>> lazy = Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))])
+        >>> lazy.map(lambda batch: batch.replace(mask=batch.tokens > 0))[0].mask
+        tensor([True, True])
+
+        Raises:
+            TypeError: `fn` returned no object, or objects of different classes.
+        """
         return LazyStack([fn(one) for one in self.objects])
 
     def apply(self, fn: Callable[[Tensor], Tensor]) -> LazyStack[B]:
-        """The stack with `fn` applied to every tensor of every object."""
+        """The stack with `fn` applied to every tensor of every object.
+
+        >>> lazy = Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))])
+        >>> lazy.apply(torch.neg)[0].tokens
+        tensor([-1., -1.])
+
+        Raises:
+            TypeError: `fn` returned no tensor.
+            ValueError: the shape of a result does not start with the batch size of its object.
+        """
         return LazyStack([apply(one, fn) for one in self.objects])
 
     def to(
@@ -208,6 +236,10 @@ class LazyStack(Generic[B]):
         non_blocking: bool = False,
     ) -> LazyStack[B]:
         """The stack with every object moved or cast, as by the `to` of an object.
+
+        >>> lazy = Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))])
+        >>> lazy.to(torch.float64)[0].tokens.dtype
+        torch.float64
 
         Raises:
             TypeError: a dtype is neither floating point nor complex.
@@ -224,6 +256,9 @@ class LazyStack(Generic[B]):
 
     def dense(self) -> B:
         """One object with a copy of all tensors, as by `torch.stack`.
+
+        >>> Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(2))]).dense().tokens.shape
+        torch.Size([2, 2])
 
         Raises:
             TypeError: a field is None in some objects only.

@@ -1,4 +1,4 @@
-"""The metaclass of TensorClass: slots for the fields, and what dataclasses and pytrees know of a class."""
+"""The metaclass of TensorClass: flags, slots for the fields, and what dataclasses and pytrees know of a class."""
 
 from __future__ import annotations
 
@@ -28,6 +28,20 @@ _SLOTS = ("_batch_size", "_device", "_lock", "_names")
 
 _DEFAULTS = ("_index_put", "_join", "_leaves", "_rearrange", "_split")
 """Primitives of `Stored` that serve the usual classes, so that nothing is generated for these."""
+
+
+class Flagged:
+    """`TensorClass["frozen"]` among the bases of a class: TensorClass, and flags for the metaclass to read."""
+
+    def __init__(self, cls: type[Stored], flags: frozenset[str]) -> None:
+        self.cls = cls
+        self.flags = flags
+
+    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type[Stored]]:
+        return (self.cls,)
+
+    def __repr__(self) -> str:
+        return f"{self.cls.__name__}[{', '.join(map(repr, sorted(self.flags)))}]"
 
 
 @dataclass_transform(field_specifiers=(field, dataclass_field), eq_default=False)

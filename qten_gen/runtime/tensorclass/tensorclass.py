@@ -11,7 +11,7 @@ from .core import names as dimension_names
 from .core.keywords import unexpected
 from .core.stored import Stored
 from .interop import arrays, tensordicts
-from .metaclass import TensorClassMeta
+from .metaclass import Flagged, TensorClassMeta
 from .methods import applying, conversion, indexing, inplace, moving, with_statements
 from .methods import batch_size as batch_size_property
 from .methods import keys as keyed
@@ -43,31 +43,15 @@ else:
 T = TypeVar("T", bound="TensorClass")
 
 
-class Flagged:
-    """`TensorClass["frozen"]` among the bases of a class: TensorClass, and flags for the metaclass to read."""
-
-    def __init__(self, cls: type[TensorClass], flags: frozenset[str]) -> None:
-        self.cls = cls
-        self.flags = flags
-
-    def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type[TensorClass]]:
-        return (self.cls,)
-
-    def __repr__(self) -> str:
-        return f"{self.cls.__name__}[{', '.join(map(repr, sorted(self.flags)))}]"
-
-
 class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClassMeta):
     """Base of declared batches: named tensors that share their leading dimensions, the batch size.
 
-        class Batch(TensorClass):
-            tokens: Tensor
-            mask: Tensor | None = None
-            source: str = "train"
-
-        batch = Batch(torch.ones(4, 7), batch_size=4)
-        batch[:2].to("cuda")
-        torch.stack([batch, batch])
+    >>> class Batch(TensorClass):
+    ...     tokens: Tensor
+    ...     mask: Tensor | None = None
+    >>> batch = Batch(torch.zeros(4, 7), batch_size=4)
+    >>> batch[:2].tokens.shape, torch.stack([batch, batch]).batch_size
+    (torch.Size([2, 7]), torch.Size([2, 4]))
 
     The annotation decides what a field is. A `Tensor` has a shape that starts with the batch size; another TensorClass is nested,
     and its batch size starts with this one's; any other type is static, the same value for the whole batch. The constructor takes
@@ -75,6 +59,8 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     `names` are those of the batch dimensions; with `lock=True` the object is locked, as by `lock_`.
 
     Operations return new objects with the static values of the first one. `__post_init__` runs in the constructor only.
+    The constructor raises TypeError where a value is of another type than its field, and ValueError where a shape does not fit.
+    The examples of the methods are about the class `Batch` above.
     """
 
     __slots__ = ()
@@ -165,7 +151,13 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     # Side by side
     @classmethod
     def lazy_stack(cls, items: Sequence[Self], **refused: Never) -> LazyStack[Self]:
-        """Objects of this class side by side, without a copy, where shapes may differ. See `lazy_stack.LazyStack`."""
+        """Objects of this class side by side, without a copy, where shapes may differ.
+
+        Raises TypeError where they are of different classes, and ValueError where there are none.
+
+        >>> Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))]).get("tokens", as_list=True)
+        [tensor([1., 1.]), tensor([1., 1., 1.])]
+        """
         if refused:
             raise unexpected(cls, "lazy_stack", refused)
         from .lazy_stack import LazyStack
@@ -174,7 +166,11 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
 
     @classmethod
     def maybe_dense_stack(cls, items: Sequence[Self], **refused: Never) -> Self | LazyStack[Self]:
-        """`torch.stack` where the objects allow it, else `lazy_stack`."""
+        """`torch.stack` where the objects allow it, else `lazy_stack`, with the errors of that.
+
+        >>> Batch.maybe_dense_stack([Batch(torch.ones(2)), Batch(torch.ones(2))]).batch_size
+        torch.Size([2])
+        """
         if refused:
             raise unexpected(cls, "maybe_dense_stack", refused)
         from .lazy_stack import lazy_or_dense
@@ -213,7 +209,14 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         allow_pickle: bool = False,
         **refused: Never,
     ) -> Self:
-        """The object that a folder holds; see `qten_gen.runtime.tensorclass.storage.memory_map.load_memmap`."""
+        """The object that a folder holds, whichever class saved it; its tensors are the files, unless a device is given.
+
+        Raises FileNotFoundError where the folder holds none, and StorageError where files are damaged or do not fit the class.
+
+        >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
+        >>> Batch.load_memmap("data/train")[:2].tokens
+        tensor([0, 1])
+        """
         if refused:
             raise unexpected(cls, "load_memmap", refused)
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
@@ -229,7 +232,12 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         allow_pickle: bool = False,
         **refused: Never,
     ) -> Self:
-        """Another name of `load_memmap`."""
+        """Another name of `load_memmap`.
+
+        >>> saved = Batch(torch.arange(2), batch_size=2).save("data/train")
+        >>> Batch.load("data/train").tokens
+        tensor([0, 1])
+        """
         if refused:
             raise unexpected(cls, "load", refused)
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
@@ -244,14 +252,26 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     load_state_dict = load_state.load_state_dict
 
     def save_safetensors(self, path: PathLike, *, allow_pickle: bool = False) -> None:
-        """Save the object in one file; see `qten_gen.runtime.tensorclass.storage.safetensors_files.save_safetensors`."""
+        """Save the object in one file that every reader of safetensors understands.
+
+        Raises TypeError where a static value has no form in JSON, and ImportError without safetensors.
+
+        >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
+        """
         from .storage.safetensors_files import save_safetensors
 
         save_safetensors(self, path, allow_pickle=allow_pickle)
 
     @classmethod
     def load_safetensors(cls, path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> Self:
-        """The object in a file; see `qten_gen.runtime.tensorclass.storage.safetensors_files.load_safetensors`."""
+        """The object that `save_safetensors` saved, on `device`.
+
+        Raises FileNotFoundError where there is no file, and StorageError where it is damaged or does not fit the class.
+
+        >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
+        >>> Batch.load_safetensors("batch.safetensors").tokens
+        tensor([0, 1])
+        """
         from .storage.safetensors_files import load_safetensors
 
         return load_safetensors(cls, path, device, allow_pickle=allow_pickle)
@@ -271,7 +291,13 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         batch_dims: int | None = None,
         **refused: Never,
     ) -> Self:
-        """Construct from a mapping, as `to_dict` returns it. See `qten_gen.runtime.tensorclass.core.construction.from_dict`."""
+        """Construct from a mapping, as `to_dict` returns it, with `batch_size` or what `auto_batch_size` or `batch_dims` finds.
+
+        Raises TypeError where a field is unknown or missing, and ValueError where a shape does not start with the batch size.
+
+        >>> Batch.from_dict({"tokens": torch.arange(2)}, batch_size=2).tokens
+        tensor([0, 1])
+        """
         if refused:
             raise unexpected(cls, "from_dict", refused)
         return construction.from_dict(
@@ -309,14 +335,27 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     def from_tensordict(
         cls, tensordict: TensorDictBase, non_tensordict: Mapping[str, object] | None = None, safe: bool = True
     ) -> Self:
-        """Construct from a `tensordict.TensorDict`, without a copy. See `interop.tensordicts.from_tensordict`."""
+        """Construct from a `tensordict.TensorDict`, with its batch size, device and names, without a copy.
+
+        Raises TypeError where an entry is not a field or a field is missing, and ValueError where a shape does not fit.
+
+        >>> from tensordict import TensorDict
+        >>> Batch.from_tensordict(TensorDict(tokens=torch.arange(2), batch_size=[2])).batch_size
+        torch.Size([2])
+        """
         return tensordicts.from_tensordict(cls, tensordict, non_tensordict, safe)
 
     @classmethod
     def from_numpy(
         cls, values: Mapping[str, object] | Array, *, batch_size: BatchSize = None, device: DeviceLike = None
     ) -> Self:
-        """Construct from a mapping of arrays, or a structured array. See `interop.arrays.from_numpy`."""
+        """Construct from a mapping of arrays, or a structured array; memory is shared where it can be.
+
+        Raises TypeError where a field is unknown or missing or torch lacks a dtype; ValueError where a shape does not fit.
+
+        >>> Batch.from_numpy({"tokens": numpy.arange(2)}, batch_size=2).tokens
+        tensor([0, 1])
+        """
         return arrays.from_numpy(cls, values, batch_size=batch_size, device=device)
 
     @classmethod
@@ -330,7 +369,14 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         batch_dims: int | None = None,
         **refused: Never,
     ) -> Self:
-        """Construct from an instance of a dataclass with the same field names. See `interop.records.from_dataclass`."""
+        """Construct from an instance of a dataclass with the same field names, without a copy.
+
+        Raises TypeError where a field is unknown or missing, and ValueError where a shape does not start with the batch size.
+
+        >>> Point = dataclasses.make_dataclass("Point", ["tokens"])
+        >>> Batch.from_dataclass(Point(torch.arange(2)), batch_size=2).tokens
+        tensor([0, 1])
+        """
         if refused:
             raise unexpected(cls, "from_dataclass", refused)
         from .interop.records import from_dataclass
@@ -348,7 +394,12 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         batch_dims: int | None = None,
         **refused: Never,
     ) -> Self:
-        """Construct from a named tuple with the same field names. See `interop.records.from_namedtuple`."""
+        """Construct from a named tuple with the same field names, as `from_dataclass` does, with the same errors.
+
+        >>> Point = collections.namedtuple("Point", ["tokens"])
+        >>> Batch.from_namedtuple(Point(torch.arange(2)), batch_size=2).tokens
+        tensor([0, 1])
+        """
         if refused:
             raise unexpected(cls, "from_namedtuple", refused)
         from .interop.records import from_namedtuple

@@ -67,12 +67,15 @@ class ModuleBase(nn.Module):
     def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
         """Bring the module's part of a state dict up to date, in place; called when an older version than the class's is loaded.
 
-            version: ClassVar[int] = 2
-
-            @classmethod
-            def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
-                if "w" in state_dict:
-                    state_dict["weight"] = state_dict.pop("w")
+        >>> class Scale(Module):
+        ...     weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+        ...     version: ClassVar[int] = 2
+        ...     @classmethod
+        ...     def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+        ...         if "w" in state_dict:
+        ...             state_dict["weight"] = state_dict.pop("w")
+        >>> Scale().load_state_dict({"w": torch.zeros(2)})
+        <All keys matched successfully>
 
         Args:
             state_dict: The tensors of the module and its children, of any shape, dtype and device, under their names in the

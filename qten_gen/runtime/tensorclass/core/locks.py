@@ -112,8 +112,13 @@ def lock_(self: T) -> T:
     What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
     ends with the block.
 
-        batch.lock_()
-        with batch.lock_(): ...
+    >>> batch = Batch(torch.arange(2), batch_size=2)
+    >>> with batch.lock_():
+    ...     batch.tokens[0] = 5
+    ...     batch.is_locked
+    True
+    >>> batch.tokens, batch.is_locked
+    (tensor([5, 1]), False)
     """
     with _changes():
         _remember(self)
@@ -124,8 +129,11 @@ def lock_(self: T) -> T:
 def unlock_(self: T) -> T:
     """Unlock the object and those that it holds. In a `with` statement an object that was locked is locked again afterwards.
 
-        with batch.unlock_():
-            batch.mask = None
+    >>> batch = Batch(torch.arange(2), batch_size=2, lock=True)
+    >>> with batch.unlock_():
+    ...     batch.mask = torch.ones(2)
+    >>> batch.is_locked
+    True
 
     Raises:
         RuntimeError: another locked object holds it, or one of those that it holds; unlock that one.

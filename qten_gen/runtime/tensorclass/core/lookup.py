@@ -22,7 +22,9 @@ NO_DEFAULT: Final = object()
 def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> object:
     """The value of a field; a tuple names a field of a nested object.
 
-        batch.get("tokens"), batch.get(("point", "weight")), batch.get(("point", "weight"), None)
+    >>> batch = Batch(torch.arange(2), batch_size=2)
+    >>> batch.get("tokens"), batch.get("weight", None)
+    (tensor([0, 1]), None)
 
     Args:
         default: Returned where there is no such field, or where a nested object on the way is None.

@@ -85,7 +85,8 @@ def set_names(self: Stored, value: NamesLike) -> None:
 def refine_names(self: T, *names: str | EllipsisType | None) -> T:
     """The object with names for dimensions that have none; an ellipsis stands for the dimensions between. Tensors are not copied.
 
-        batch.refine_names("time", ...)
+    >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).refine_names("time", ...).names
+    ('time', None)
 
     Raises:
         ValueError: a dimension has another name already, or there is not one name for each dimension.
@@ -109,7 +110,9 @@ def refine_names(self: T, *names: str | EllipsisType | None) -> T:
 def rename(self: T, *names: str | None, **changes: str) -> T:
     """The object with other names: all of them in order, or some by their old name; None alone takes all away.
 
-        batch.rename("time", "row"), batch.rename(time="step"), batch.rename(None)
+    >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3], names=["time", "row"])
+    >>> batch.rename(time="step").names, batch.rename(None).names
+    (('step', 'row'), (None, None))
 
     Raises:
         ValueError: no dimension has that name, or there is not one name for each dimension.
@@ -119,6 +122,9 @@ def rename(self: T, *names: str | None, **changes: str) -> T:
 
 def rename_(self: T, *names: str | None, **changes: str) -> T:
     """`rename` in place.
+
+    >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).rename_("time", "row").names
+    ('time', 'row')
 
     Raises:
         ValueError: no dimension has that name, or there is not one name for each dimension.

@@ -61,6 +61,10 @@ class PerItem(PerItemField[T]):
     It is indexed and iterated over like a tensor, and always gives a `PerItem`: one without batch dimensions has one value, its
     `item()`. Two are equal where their batch sizes and values are.
 
+    >>> titles = PerItem(["first", "second", "third"])
+    >>> titles[1:]
+    PerItem(['second', 'third'])
+
     Args:
         values: One for each item; row by row where there are several batch dimensions.
         batch_size: As many items as there are values; one dimension by default.
@@ -90,6 +94,9 @@ class PerItem(PerItemField[T]):
     def item(self) -> T:
         """The only value.
 
+        >>> PerItem(["first", "second"])[1].item()
+        'second'
+
         Raises:
             ValueError: there is none, or there are several.
         """
@@ -99,13 +106,21 @@ class PerItem(PerItemField[T]):
         return found[0]
 
     def values(self) -> tuple[T, ...]:
-        """All values, row by row where there are several batch dimensions."""
+        """All values, row by row where there are several batch dimensions.
+
+        >>> PerItem(["a", "b", "c", "d"], batch_size=[2, 2]).values()
+        ('a', 'b', 'c', 'd')
+        """
         positions = _numbers(_row(self._positions))
         pool = self._pool.values
         return tuple([pool[i] for i in positions])
 
     def tolist(self) -> T | list[Any]:  # a list of lists, as deep as there are batch dimensions
-        """The values in lists, one in the other for each batch dimension; without batch dimensions the value itself."""
+        """The values in lists, one in the other for each batch dimension; without batch dimensions the value itself.
+
+        >>> PerItem(["a", "b", "c", "d"], batch_size=[2, 2]).tolist()
+        [['a', 'b'], ['c', 'd']]
+        """
         return cast("T | list[Any]", self._picked(_numbers(self._positions)))
 
     def _picked(self, positions: Any) -> object:

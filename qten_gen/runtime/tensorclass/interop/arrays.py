@@ -35,6 +35,9 @@ def numpy(self: Stored, *, force: bool = False) -> dict[str, object]:
 
     Arrays share memory with the tensors, so writes are seen on both sides.
 
+    >>> Batch(torch.arange(2), batch_size=2).numpy()
+    {'tokens': array([0, 1]), 'mask': None}
+
     Args:
         force: Take tensors that have no array as they are too: detached from their history, copied to main memory. Such an array
             shares no memory.
@@ -130,7 +133,8 @@ def _is_shareable(array: Array) -> bool:
 def tolist(self: Stored, **refused: Never) -> Rows:
     """The items as dicts of plain Python values, in lists as deep as there are batch dimensions; what JSON can hold.
 
-        batch.tolist()[0]["tokens"]
+    >>> Batch(torch.arange(2), batch_size=2).tolist()
+    [{'tokens': 0, 'mask': None}, {'tokens': 1, 'mask': None}]
 
     Static values are the same object in every dict.
     """

@@ -32,6 +32,9 @@ def to_tensordict(self: Stored, *, retain_none: bool = True) -> TensorDict:
     Tensors are shared, not copied. A static value becomes a `NonTensorData`, an Unbatched tensor an `UnbatchedTensor`, a dict or
     list of tensors a TensorDict, which has the positions of a list as its keys, and values of items a `NonTensorStack`.
 
+    >>> Batch(torch.arange(2), batch_size=2).to_tensordict(retain_none=False)["tokens"]
+    tensor([0, 1])
+
     Args:
         retain_none: Whether fields that are None are entries of the result. Without them `from_tensordict` gives such a field its
             default, which need not be None.

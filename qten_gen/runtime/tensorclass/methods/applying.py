@@ -84,9 +84,11 @@ def apply(
 ) -> T:
     """The object with `fn` applied to every tensor.
 
-        batch.apply(torch.square)
-        batch.apply(lambda tensor: tensor.sum(0), batch_size=())
-        batch.apply(torch.maximum, other)
+    >>> batch = Batch(torch.tensor([1.0, 2.0]), batch_size=2)
+    >>> batch.apply(torch.square).tokens, batch.apply(torch.maximum, batch * -1).tokens
+    (tensor([1., 4.]), tensor([1., 2.]))
+    >>> batch.apply(lambda tensor: tensor.sum(0), batch_size=()).tokens
+    tensor(3.)
 
     Args:
         fn: Gets a tensor of shape `[*batch, *event]`, of a field of its own each time, and returns one whose shape starts with
@@ -176,7 +178,9 @@ def named_apply(
 ) -> T:
     """`apply` of a function whose first argument is the name of the field.
 
-        batch.named_apply(lambda name, tensor: tensor.double() if name == "weight" else tensor)
+    >>> batch = Batch(torch.ones(2), torch.ones(2), batch_size=2)
+    >>> batch.named_apply(lambda name, tensor: tensor.bool() if name == "mask" else tensor).mask
+    tensor([True, True])
 
     Args:
         fn: Gets a key and a tensor of shape `[*batch, *event]`, and returns one whose shape starts with the batch size.

@@ -25,7 +25,8 @@ def to_dict(
 ) -> dict[str, object]:
     """The fields as a dict, nested objects as dicts. Tensors are not copied.
 
-        batch.to_dict(retain_none=False, convert_tensors=True)
+    >>> Batch(torch.arange(2), batch_size=2).to_dict(retain_none=False, convert_tensors=True)
+    {'tokens': [0, 1]}
 
     Args:
         retain_none: Also fields that are None.
@@ -111,6 +112,10 @@ def copy(self: T) -> T:
     """The same tensors in a new object, for `copy.copy`; nested objects, dicts and lists of tensors are new ones too.
 
     So a field of the copy can be set, at any depth, and the original stays as it is.
+
+    >>> batch = Batch(torch.arange(2), batch_size=2)
+    >>> batch.copy().tokens is batch.tokens
+    True
     """
     return shallow_copy(self)
 

@@ -55,7 +55,13 @@ class Gradients(Stored):
         return self._map(_grad)
 
     def zero_grad(self, set_to_none: bool = True) -> Self:
-        """Remove the gradients of all tensors, or write zeros into them."""
+        """Remove the gradients of all tensors, or write zeros into them.
+
+        >>> batch = Batch(torch.ones(2), batch_size=2).requires_grad_()
+        >>> batch.tokens.sum().backward()
+        >>> batch.zero_grad(set_to_none=False).tokens.grad
+        tensor([0., 0.])
+        """
         for leaf in self._leaves():
             if set_to_none:
                 leaf.grad = None
@@ -72,7 +78,10 @@ class Gradients(Stored):
     ) -> None:
         """Add up the gradients of all tensors that require one in the leaves of their graphs.
 
-            (batch * weight).apply(torch.sum, batch_size=()).backward()
+        >>> batch = Batch(torch.ones(2), batch_size=2).requires_grad_()
+        >>> (batch * 3).apply(torch.sum, batch_size=()).backward()
+        >>> batch.grad.tokens
+        tensor([3., 3.])
 
         Args:
             gradient: Where tensors hold more than one element, the gradients with respect to them: an object of this class whose

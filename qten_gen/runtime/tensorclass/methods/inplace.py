@@ -30,7 +30,8 @@ Several = dict[str, Tensor] | list[Tensor]
 def set_(self: T, key: Key, value: object, *, non_blocking: bool = False, **refused: Never) -> T:
     """Write a tensor of the field's shape, or a number, into the tensor that the field holds.
 
-        batch.set_("tokens", tokens), batch.set_(("point", "weight"), 1.0)
+    >>> Batch(torch.zeros(2), batch_size=2).set_("tokens", torch.tensor([1, 2])).tokens
+    tensor([1., 2.])
 
     The shapes are equal and not broadcast. The tensor keeps its dtype and device, as with `Tensor.copy_`. Of a nested object
     the tensors are written, as in `update_`, of a dict or list of tensors each one.
@@ -53,7 +54,9 @@ def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool =
     A tensor to write broadcasts over `[*indexed, *event]`: the batch size that the index leaves, and the field's own
     dimensions. A PerItem field takes one Python value for each of the items.
 
-        batch.set_at_("tokens", tokens, 0), batch.set_at_(("point", "weight"), 0.0, mask)
+    >>> batch = Batch(torch.zeros(3, 2), batch_size=3)
+    >>> batch.set_at_("tokens", torch.tensor([1.0, 2.0]), slice(1, None)).tokens.tolist()
+    [[0.0, 0.0], [1.0, 2.0], [1.0, 2.0]]
 
     Args:
         non_blocking: Do not wait for the copy to another device.
@@ -116,8 +119,9 @@ def update_(
 ) -> T:
     """Write into the tensors of several fields, as `set_` does into one; or into all, from another object of the class.
 
-        batch.update_({"tokens": tokens, "point": {"weight": weight}}), batch.update_(other)
-        batch.update_(tokens=tokens), batch.update_(other, keys_to_update=["tokens"])
+    >>> batch = Batch(torch.zeros(2), torch.zeros(2), batch_size=2)
+    >>> batch.update_({"mask": 1.0}, tokens=torch.tensor([1.0, 2.0])).tokens
+    tensor([1., 2.])
 
     Args:
         values: Values by key, or an object of the class.
@@ -170,6 +174,9 @@ def update_at_(
 ) -> T:
     """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
 
+    >>> Batch(torch.zeros(3), batch_size=3).update_at_({"tokens": 5.0}, 0).tokens
+    tensor([5., 0., 0.])
+
     Raises:
         KeyError: there is no such field; nothing is written then.
         TypeError: a field is static, or a value is not a tensor.
@@ -193,6 +200,10 @@ def copy_(self: T, source: T, non_blocking: bool = False, **refused: Never) -> T
     """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
 
     A `PerItem` field gets the values of the other object.
+
+    >>> batch = Batch(torch.zeros(2), batch_size=2)
+    >>> batch.copy_(Batch(torch.ones(2), batch_size=2)).tokens
+    tensor([1., 1.])
 
     Raises:
         TypeError: it is of another class.
@@ -224,6 +235,10 @@ def _exchange_items(owner: Stored, name: str, values: object) -> None:
 
 def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False, **refused: Never) -> T:
     """`batch[index] = source`, as a method.
+
+    >>> batch = Batch(torch.zeros(3), batch_size=3)
+    >>> batch.copy_at_(Batch(torch.ones(2), batch_size=2), slice(2)).tokens
+    tensor([1., 1., 0.])
 
     Args:
         non_blocking: Do not wait for copies to the device of the object, where it has one.

@@ -36,7 +36,9 @@ def keys(
 ) -> tuple[Key, ...]:
     """The names of the fields, in the order of the constructor. Every field is there, also one that is None.
 
-        batch.keys(), batch.keys(include_nested=True, leaves_only=True)  # ("tokens", ("point", "weight"))
+    >>> batch = Batch(torch.arange(4), batch_size=4)
+    >>> batch.keys(), batch.keys(include_nested=True, leaves_only=True)
+    (('tokens', 'mask'), ('tokens',))
 
     Args:
         include_nested: Also the fields of nested objects, as tuples of names.
@@ -53,7 +55,11 @@ def keys(
 def values(
     self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
 ) -> tuple[object, ...]:
-    """The values of the fields, None and static ones included; the arguments are those of `keys`."""
+    """The values of the fields, None and static ones included; the arguments are those of `keys`.
+
+    >>> Batch(torch.arange(4), batch_size=4).values(leaves_only=True)
+    (tensor([0, 1, 2, 3]),)
+    """
     if refused:
         raise unexpected(self, "values", refused)
     return tuple(value for _, value in items(self, include_nested, leaves_only, sort=sort))
@@ -72,7 +78,11 @@ def items(
 def items(
     self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
 ) -> tuple[tuple[Key, object], ...]:
-    """Names and values of the fields; the arguments are those of `keys`."""
+    """Names and values of the fields; the arguments are those of `keys`.
+
+    >>> dict(Batch(torch.arange(4), batch_size=4).items())
+    {'tokens': tensor([0, 1, 2, 3]), 'mask': None}
+    """
     if refused:
         raise unexpected(self, "items", refused)
     found = [(key, value) for key, value, is_leaf in _walk(self, (), include_nested) if is_leaf or not leaves_only]
@@ -105,7 +115,11 @@ def sorted_keys(self: Stored) -> tuple[str, ...]:
 
 
 def is_empty(self: Stored) -> bool:
-    """Whether the object holds no tensor at all."""
+    """Whether the object holds no tensor at all.
+
+    >>> Batch(torch.arange(4), batch_size=4).is_empty()
+    False
+    """
     return not self._leaves()
 
 
@@ -121,7 +135,8 @@ def contains(self: Stored, item: object) -> bool:
 def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -> object:
     """The items of a field that `index` selects along the batch dimensions: `batch[index].get(key)`, but for that field alone.
 
-        batch.get_at("tokens", 0), batch.get_at(("point", "weight"), mask)
+    >>> Batch(torch.arange(4), batch_size=4).get_at("tokens", slice(2))
+    tensor([0, 1])
 
     Args:
         default: Returned where `get` returns it.
@@ -142,7 +157,9 @@ def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -
 def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False, **refused: Never) -> T:
     """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
 
-        batch.set("tokens", tokens), batch.set(("point", "weight"), weight, inplace=True)
+    >>> batch = Batch(torch.arange(2), batch_size=2)
+    >>> batch.set("mask", torch.ones(2)).mask
+    tensor([1., 1.])
 
     Args:
         inplace: Write into the tensors that are there, as `set_` does, where the field holds some; a locked object allows that.
@@ -170,7 +187,8 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
 def setdefault(self: Stored, key: Key, default: object, **refused: Never) -> object:
     """The value of a field; one that is None is set to `default` first.
 
-        batch.setdefault("mask", torch.ones(4))
+    >>> Batch(torch.arange(2), batch_size=2).setdefault("mask", torch.ones(2))
+    tensor([1., 1.])
 
     Raises:
         KeyError: there is no such field.
@@ -189,6 +207,10 @@ def setdefault(self: Stored, key: Key, default: object, **refused: Never) -> obj
 
 def pop(self: Stored, key: Key, default: object = NO_DEFAULT) -> object:
     """Take the value out of an optional tensor or nested field, which is None afterwards.
+
+    >>> batch = Batch(torch.arange(2), torch.ones(2), batch_size=2)
+    >>> batch.pop("mask"), batch.mask
+    (tensor([1., 1.]), None)
 
     Args:
         default: Returned where there is no such field, or where it is None already.
@@ -267,8 +289,9 @@ def update(
 ) -> T:
     """Set several fields, or all that another object of the class has; a mapping in place of a nested object updates that object.
 
-        batch.update({"tokens": tokens, "point": {"weight": weight}}), batch.update({("point", "weight"): weight})
-        batch.update(tokens=tokens), batch.update(other, keys_to_update=["tokens", ("point", "weight")])
+    >>> batch = Batch(torch.arange(2), batch_size=2)
+    >>> batch.update({"mask": torch.ones(2)}, tokens=torch.zeros(2)).tokens
+    tensor([0., 0.])
 
     Args:
         values: Values by key, or an object of the class.
@@ -317,7 +340,8 @@ def _update_fields(self: Stored, values: dict[str, object], inplace: bool, non_b
 def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
     """Some fields as a dict, in the order asked for; of a nested object that a tuple leads into, a dict of the fields asked for.
 
-        batch.select("tokens", ("point", "weight"))  # {"tokens": ..., "point": {"weight": ...}}
+    >>> Batch(torch.arange(2), batch_size=2).select("tokens")
+    {'tokens': tensor([0, 1])}
 
     The result is not an object, because that has every field. `update` takes it.
 
@@ -339,6 +363,9 @@ def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
 
 def exclude(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
     """The fields that are not named, as a dict; a nested object that a tuple leads into is a dict of its other fields.
+
+    >>> Batch(torch.arange(2), batch_size=2).exclude("mask")
+    {'tokens': tensor([0, 1])}
 
     Raises:
         KeyError: there is no such field.
@@ -362,7 +389,9 @@ def replace(self: T, values: Mapping[str, object] | T | None = None, /, **change
     It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied; nested
     objects that stay are new ones around the same tensors, which no lock of the old object holds.
 
-        batch.replace(mask=None), batch.replace({"mask": None})
+    >>> batch = Batch(torch.arange(2), torch.ones(2), batch_size=2)
+    >>> batch.replace(mask=None).mask is None, batch.mask
+    (True, tensor([1., 1.]))
 
     Args:
         values: Values by the names of fields, or an object of the class, whose values are all taken.

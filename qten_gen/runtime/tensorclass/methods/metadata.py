@@ -33,6 +33,10 @@ class Metadata(Stored):
     def size(self, dim: Dim | None = None) -> Size | int:
         """The batch size, or that of one batch dimension.
 
+        >>> batch = Batch(torch.zeros(2, 3, 7), batch_size=[2, 3])
+        >>> batch.size(), batch.size(-1)
+        (torch.Size([2, 3]), 3)
+
         Raises:
             IndexError: there is no such batch dimension.
             ValueError: no batch dimension has that name.
@@ -47,11 +51,19 @@ class Metadata(Stored):
     batch_dims = ndim
 
     def dim(self) -> int:
-        """The number of batch dimensions."""
+        """The number of batch dimensions.
+
+        >>> Batch(torch.zeros(2, 3, 7), batch_size=[2, 3]).dim()
+        2
+        """
         return len(self._batch_size)
 
     def numel(self) -> int:
-        """The number of items: 1 where there are no batch dimensions."""
+        """The number of items: 1 where there are no batch dimensions.
+
+        >>> Batch(torch.zeros(2, 3, 7), batch_size=[2, 3]).numel()
+        6
+        """
         return prod(self._batch_size)
 
     if TYPE_CHECKING:
@@ -86,16 +98,27 @@ class Metadata(Stored):
         return _all_on(self, "meta")
 
     def is_contiguous(self) -> bool:
-        """Whether every tensor is contiguous in memory."""
+        """Whether every tensor is contiguous in memory.
+
+        >>> Batch(torch.zeros(2, 3).T, batch_size=3).is_contiguous()
+        False
+        """
         return all(leaf.is_contiguous() for leaf in self._leaves())
 
     def is_floating_point(self) -> bool:
-        """Whether every tensor is a floating point one; False where there are none."""
+        """Whether every tensor is a floating point one; False where there are none.
+
+        >>> Batch(torch.zeros(4), batch_size=4).is_floating_point()
+        True
+        """
         leaves = self._leaves()
         return bool(leaves) and all(leaf.is_floating_point() for leaf in leaves)
 
     def param_count(self, *, count_duplicates: bool = True) -> int:
         """The number of elements of all tensors together.
+
+        >>> Batch(torch.zeros(2, 7), torch.ones(2), batch_size=2).param_count()
+        16
 
         Args:
             count_duplicates: Count a tensor that stands in several fields each time.
@@ -107,6 +130,9 @@ class Metadata(Stored):
 
     def auto_batch_size_(self, batch_dims: int | None = None, keep_compliant_size: bool = False) -> Self:
         """Make the leading dimensions that all tensors share the batch size; nested objects get the longest of their own.
+
+        >>> Batch(torch.zeros(2, 3), torch.zeros(2, 3)).auto_batch_size_(1).batch_size
+        torch.Size([2])
 
         Args:
             batch_dims: How many dimensions at most.
@@ -122,6 +148,9 @@ class Metadata(Stored):
     def auto_device_(self) -> Self:
         """Set the device to the one that all tensors are on; to None where they differ or there are none.
 
+        >>> Batch(torch.arange(4), batch_size=4).auto_device_().device
+        device(type='cpu')
+
         Raises:
             RuntimeError: the object is locked.
             FrozenInstanceError: it is frozen.
@@ -131,6 +160,9 @@ class Metadata(Stored):
 
     def clear_device_(self) -> Self:
         """Set the device to None, where tensors may be on different ones. No tensor is moved.
+
+        >>> Batch(torch.arange(4), batch_size=4, device="cpu").clear_device_().device is None
+        True
 
         Raises:
             RuntimeError: the object is locked.

@@ -69,9 +69,12 @@ def to(self: T, *args: Target | bool | None, **options: Any) -> T:
     A dtype is that of the floating point tensors, as in `nn.Module.to`; other tensors keep theirs. Of another TensorClass the
     device is taken.
 
-        batch.to("cuda", non_blocking=True), batch.to(torch.bfloat16), batch.to(device="cpu", dtype=torch.float64)
-        batch.to(torch.int32, cast_filter=lambda tensor: tensor.dtype == torch.int64)
-        batch.to(torch.bfloat16, cast_filter=lambda key, tensor: key[-1] != "weight")
+    >>> batch = Batch(torch.zeros(2), torch.ones(2).bool(), batch_size=2)
+    >>> half = batch.to("meta", torch.bfloat16)
+    >>> half.tokens.dtype, half.mask.dtype, half.device
+    (torch.bfloat16, torch.bool, device(type='meta'))
+    >>> batch.to(torch.bfloat16, cast_filter=lambda key, tensor: key[-1] != "tokens").mask.dtype
+    torch.bfloat16
 
     Args:
         device: Where all tensors go.
@@ -205,7 +208,11 @@ def _with_dtype(tensor: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def cpu(self: T, *, non_blocking: bool = False) -> T:
-    """The object in main memory."""
+    """The object in main memory.
+
+    >>> Batch(torch.zeros(2), batch_size=2).cpu().device
+    device(type='cpu')
+    """
     return _moved(self, "cpu", non_blocking)
 
 
@@ -247,6 +254,9 @@ def record_stream(self: T, stream: torch.cuda.Stream) -> T:
 
 def requires_grad_(self: T, requires_grad: bool = True) -> T:
     """Record gradients for the floating point tensors, in place, or stop it.
+
+    >>> Batch(torch.zeros(2), torch.ones(2).bool(), batch_size=2).requires_grad_().tokens.requires_grad
+    True
 
     Raises:
         FrozenInstanceError: the class is frozen.

@@ -45,9 +45,9 @@ def map(
 ) -> R:
     """Call `fn` on the chunks of the object in worker processes, and put the results together along `dim`.
 
-        def features(images: Images) -> Features: ...
-
-        images.map(features, num_workers=4, chunksize=64)
+    >>> from operator import neg
+    >>> Batch(torch.arange(4), batch_size=4).map(neg, num_workers=1, chunksize=2).tokens
+    tensor([ 0, -1, -2, -3])
 
     The chunks share memory with the object: what is not in shared memory yet is moved there, and `fn` should not write into its
     argument. Results are concatenated. With `chunksize=0` they are stacked: `fn` gets items without the dimension.
@@ -112,6 +112,10 @@ def map_iter(
     """`map` that gives the results one by one, in the order of the chunks, as soon as they are there.
 
     Workers are a few chunks ahead of what was taken, not more.
+
+    >>> from operator import neg
+    >>> [part.tokens.tolist() for part in Batch(torch.arange(4), batch_size=4).map_iter(neg, num_workers=1, chunksize=2)]
+    [[0, -1], [-2, -3]]
 
     Args:
         shuffle: Take the chunks in a random order.

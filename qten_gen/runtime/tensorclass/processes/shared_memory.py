@@ -18,6 +18,10 @@ def share_memory_(self: T) -> T:
 
     It is locked because a tensor that is set later would not be shared; `unlock_` allows it all the same. A frozen object is
     shared too: its values stay what they are.
+
+    >>> batch = Batch(torch.arange(4), batch_size=4).share_memory_()
+    >>> batch.is_shared(), batch.is_locked
+    (True, True)
     """
     for leaf in self._leaves():
         leaf.share_memory_()  # type: ignore[no-untyped-call] # torch gives it no types
@@ -25,6 +29,10 @@ def share_memory_(self: T) -> T:
 
 
 def is_shared(self: Stored) -> bool:
-    """Whether every tensor is in shared memory; False where there are none."""
+    """Whether every tensor is in shared memory; False where there are none.
+
+    >>> Batch(torch.arange(4), batch_size=4).is_shared()
+    False
+    """
     leaves = self._leaves()
     return bool(leaves) and all(leaf.is_shared() for leaf in leaves)  # type: ignore[no-untyped-call] # as above

@@ -22,6 +22,10 @@ def load_state_dict(
 
     Where the batch size changes, the object gets new tensors instead, of its own dtypes and on its own devices.
 
+    >>> state = Batch(torch.arange(2), batch_size=2).state_dict()
+    >>> Batch(torch.zeros(2, dtype=torch.int64), batch_size=2).load_state_dict(state).tokens
+    tensor([0, 1])
+
     Args:
         state_dict: As `state_dict` returns it, nested or flat; a tensordict's too.
         strict: Whether the names have to be the same, those of static values too where the dict has metadata; otherwise those

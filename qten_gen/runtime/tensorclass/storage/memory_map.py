@@ -73,8 +73,9 @@ def memmap(
 ) -> T | Future[T]:
     """Save every tensor to a file, and return an object whose tensors are those files. It is locked; its device is the CPU.
 
-        saved = batch.memmap("data/train")
-        Batch.load_memmap("data/train")
+    >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
+    >>> Batch.load_memmap("data/train").tokens
+    tensor([0, 1, 2, 3])
 
     However the process ends, the folder holds what it held before or all of the new object. Who mapped the old files keeps them
     as they were. `save` and `dumps` are other names for this.
@@ -142,6 +143,10 @@ def memmap_(
 ) -> T | Future[T]:
     """`memmap` in place: this object and those that it holds get the mapped tensors, and are locked.
 
+    >>> batch = Batch(torch.arange(4), batch_size=4)
+    >>> batch.memmap_("data/train").is_memmap(), batch.is_locked
+    (True, True)
+
     Raises:
         FrozenInstanceError: the object is frozen; use `memmap`.
     """
@@ -203,6 +208,10 @@ def memmap_like(
         store[:64] = first
 
     The arguments are those of `memmap`; nothing is copied, so `copy_existing` changes nothing.
+
+    >>> store = Batch(torch.ones(2), batch_size=2).memmap_like("data/train")
+    >>> store.tokens
+    tensor([0., 0.])
     """
     if refused:
         raise unexpected(self, "memmap_like", refused)
@@ -298,6 +307,10 @@ def load_memmap(
 def load_memmap_(self: T, prefix: PathLike, *, allow_pickle: bool = False, **refused: Never) -> T:
     """Load what a folder holds into this object: tensors, on its device, static values and batch size. See `load_memmap`.
 
+    >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
+    >>> Batch(torch.zeros(4, dtype=torch.int64), batch_size=4).load_memmap_("data/train").tokens
+    tensor([0, 1, 2, 3])
+
     Raises:
         RuntimeError: the object is locked, and not because it is a memory map.
         FrozenInstanceError: it is frozen.
@@ -311,6 +324,11 @@ def memmap_refresh_(self: T, **refused: Never) -> T:
     """Load anew what the folder holds that this object was saved in or loaded from, as another process may have replaced it.
 
     What other processes write into the tensors is there without it.
+
+    >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
+    >>> later = Batch(torch.ones(4, dtype=torch.int64), batch_size=4).memmap("data/train")
+    >>> saved.memmap_refresh_().tokens
+    tensor([1, 1, 1, 1])
 
     Raises:
         RuntimeError: the object is in no folder.
@@ -327,7 +345,11 @@ def memmap_refresh_(self: T, **refused: Never) -> T:
 
 
 def is_memmap(self: Stored) -> bool:
-    """Whether the object is locked and every tensor of it is a mapped file, so that writes to them reach other processes."""
+    """Whether the object is locked and every tensor of it is a mapped file, so that writes to them reach other processes.
+
+    >>> Batch(torch.arange(4), batch_size=4).memmap().is_memmap()
+    True
+    """
     return self._lock is not None and _is_on_files(self)
 
 

@@ -54,8 +54,8 @@ def state_dict(
 ) -> dict[str, Any]:
     """The tensors by name, and the rest in the attribute `_metadata`. A field that is None has no name in it.
 
-        torch.save(batch.state_dict(), "batch.pt")
-        batch.load_state_dict(torch.load("batch.pt"))
+    >>> dict(Batch(torch.arange(2), batch_size=2).state_dict())
+    {'tokens': tensor([0, 1])}
 
     Args:
         destination: A dict that gets the entries and is returned, as in `nn.Module.state_dict`; an ordered one gets metadata too.

@@ -293,7 +293,9 @@ _NO_DIM = _NoDim()
 def vmap_dims(self: Stored, dim: int = 0) -> object:
     """What to tell `torch.vmap` as `in_dims` or `out_dims`, so that it takes apart only what the batch carries.
 
-        torch.vmap(f, in_dims=(batch.vmap_dims(),))(batch)
+    >>> batch = Batch(torch.arange(2), batch_size=2)
+    >>> torch.vmap(lambda item: item.tokens * 2, in_dims=(batch.vmap_dims(),))(batch)
+    tensor([0, 2])
 
     It is needed for classes with Unbatched fields, and says what `dim` says for all others.
 

@@ -39,7 +39,9 @@ def vmap(
 ) -> R:
     """`function` of each item along a batch dimension, computed for all items at once, as `torch.vmap` does.
 
-        batch.vmap(torch.func.grad(loss))
+    >>> batch = Batch(torch.tensor([1.0, 2.0]), batch_size=2)
+    >>> batch.vmap(torch.func.grad(lambda item: item.tokens.square())).tokens
+    tensor([2., 4.])
 
     The function gets an object without that dimension. It returns a tensor, an object, or a tuple, list or dict of these, which
     then have the dimension again. Fields that the batch does not carry are passed on as they are.

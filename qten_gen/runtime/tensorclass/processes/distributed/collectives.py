@@ -38,6 +38,11 @@ Reduction = Literal["sum", "mean", "product", "min", "max"]
 def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bool = True, **refused: Never) -> T:
     """Write the tensors of process `src` into those of every other process.
 
+    >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    >>> Batch(torch.ones(2), batch_size=2).broadcast(0).tokens
+    tensor([1., 1.])
+    >>> torch.distributed.destroy_process_group()
+
     Raises:
         ValueError: `check` found a difference between the processes.
         FrozenInstanceError: the class is frozen.
@@ -62,7 +67,10 @@ def all_reduce(
 ) -> T:
     """Write the sum, or another reduction, over the objects of all processes into each of them.
 
-        gradients.all_reduce("mean")
+    >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    >>> Batch(torch.ones(2), batch_size=2).all_reduce("mean").tokens
+    tensor([1., 1.])
+    >>> torch.distributed.destroy_process_group()
 
     Raises:
         ValueError: `check` found a difference between the processes, or there is no such reduction.
@@ -93,6 +101,11 @@ def reduce(
 
     What the tensors of the other processes hold afterwards is not defined, as in `torch.distributed.reduce`.
 
+    >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    >>> Batch(torch.ones(2), batch_size=2).reduce(0, "max").tokens
+    tensor([1., 1.])
+    >>> torch.distributed.destroy_process_group()
+
     Raises:
         ValueError: `check` found a difference between the processes, or there is no such reduction.
         TypeError: the mean of a tensor that is not floating point.
@@ -111,6 +124,11 @@ def reduce(
 
 def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True) -> list[T]:
     """The objects of all processes, in the order of their ranks, in every process. Static values are those of this process.
+
+    >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    >>> len(Batch(torch.arange(4), batch_size=4).all_gather())
+    1
+    >>> torch.distributed.destroy_process_group()
 
     Raises:
         ValueError: `check` found a difference between the processes.
@@ -131,6 +149,11 @@ def gather_and_stack(self: T, dst: int, *, group: ProcessGroup | None = None, ch
     """The objects of all processes in process `dst`, stacked along a new first dimension; None in the other processes.
 
     Unbatched tensors and static values of the stack are those of process `dst`.
+
+    >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    >>> Batch(torch.ones(2), batch_size=2).gather_and_stack(0).batch_size
+    torch.Size([1, 2])
+    >>> torch.distributed.destroy_process_group()
 
     Raises:
         ValueError: `check` found a difference between the processes.
@@ -163,6 +186,11 @@ def scatter(
     """Write one of the `items` of process `src` into the object of each process, in the order of their ranks.
 
         part = Batch(torch.empty(4, 7), batch_size=4).scatter(0, batch.split(4) if rank == 0 else None)
+
+    >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    >>> Batch(torch.zeros(2), batch_size=2).scatter(0, Batch(torch.ones(2), batch_size=2).split(2)).tokens
+    tensor([1., 1.])
+    >>> torch.distributed.destroy_process_group()
 
     Args:
         items: In process `src` one object for each process; None in the others.
