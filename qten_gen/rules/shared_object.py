@@ -13,7 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import Argument, ConfigDecl, ModuleDecl, NodePath, SpecifierCall, SubmoduleDecl, TensorClassDecl, Value
+from ..model import (
+    Argument,
+    ConfigDecl,
+    ModuleDecl,
+    NodePath,
+    SpecifierCall,
+    SubmoduleDecl,
+    TensorClassDecl,
+    Value,
+    language,
+)
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -78,6 +88,12 @@ def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: R
         yield Diagnostic(KIND, message, cls.place, help)
     for argument in arguments:
         match argument.value:
+            case Value() as value if value.is_container and language.SUBMODULE in value.contains:
+                message = (
+                    f"an argument of {name} contains submodule(...) inside a container, where nothing constructs it"
+                )
+                help = "give submodule a function that makes the whole child: submodule(lambda: nn.ModuleDict({...}))"
+                yield Diagnostic(KIND, message, value.place, help)
             case Value() as value if (what := kind_of(value, context)) is not None:
                 message = f"an argument of {name} contains a {what}, which exists once for all instances"
                 help = (
