@@ -9,6 +9,9 @@ PRIVATE_NAMES = frozenset(
 )
 """Private attributes of generated classes and of TensorClass itself."""
 
+REFERENCE = "_reference"
+"""The empty buffer of a Module whose virtual tensors have no parameter or buffer of its own to follow."""
+
 
 def storage(name: str) -> str:
     """The private attribute that stores a field of a TensorClass.

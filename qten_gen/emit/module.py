@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..common.naming import REFERENCE
 from ..model import (
     Argument,
     Binary,
@@ -27,10 +28,6 @@ from ..model import (
 from . import layout, spelling
 from .dimensions import to_python
 from .imports import Aliases
-
-_REFERENCE = "_reference"
-"""Name of the empty buffer that tells virtual tensors the dtype and device where no parameter or buffer can."""
-
 
 _KEPT = {
     False: "",
@@ -126,8 +123,8 @@ def _registrations(declaration: ModuleDecl, aliases: Aliases) -> tuple[str, ...]
         for field in declaration.fields
         if not isinstance(field, ConfigDecl | VirtualDecl)
     ]
-    if dtype_device_source(declaration) == _REFERENCE:
-        lines.append(f'_rt.register_buffer(self, "{_REFERENCE}", (0,), device, dtype, persistent=False)')
+    if dtype_device_source(declaration) == REFERENCE:
+        lines.append(f'_rt.register_buffer(self, "{REFERENCE}", (0,), device, dtype, persistent=False)')
     return (*config, *lines)
 
 
@@ -259,7 +256,7 @@ def _children_in_words(field: SubmoduleDecl) -> str:
 
 def _virtual(field: VirtualDecl, declaration: ModuleDecl, aliases: Aliases) -> VirtualView:
     source = dtype_device_source(declaration)
-    of = f"of `{source}`" if source and source != _REFERENCE else "of the module"
+    of = f"of `{source}`" if source and source != REFERENCE else "of the module"
     cast = "\nCast to the dtype where it is floating point." if field.cast else ""
     how = f"Computed when it is read, for the dtype and on the device {of}.{cast}{_KEPT[field.cached]}"
     read = "cached_virtual" if field.cached else "virtual"
@@ -280,7 +277,7 @@ def dtype_device_source(declaration: ModuleDecl) -> str | None:
         for field in fields:
             if isinstance(field, kind) and field.dtype is None and field.when is None and not _is_tied(field):
                 return field.name
-    return _REFERENCE
+    return REFERENCE
 
 
 def _is_tied(field: ModuleField) -> bool:

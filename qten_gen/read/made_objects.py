@@ -9,7 +9,9 @@ import libcst as cst
 from .imports import dotted
 from .names import Scope
 
-_CONTAINERS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple", "functools.partial"})
+_CONTAINERS = frozenset(
+    {"builtins.dict", "builtins.list", "builtins.tuple", "collections.OrderedDict", "functools.partial"}
+)
 
 _NO_OBJECTS = frozenset(
     {"data_ptr", "dim", "element_size", "item", "nelement", "numel", "numpy", "parameters", "size", "tolist"}

@@ -7,18 +7,19 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import partial
 
+from ..common import language
 from ..common.specifier_records import recorded_call
 
 
 def contained(value: object) -> Iterator[str]:
-    """`torch.nn.Module`, `torch.nn.Parameter` or `torch.Tensor` for each such object in a value, at any depth.
+    """The kind of each in a value, at any depth: `torch.nn.Module`, `torch.nn.Parameter`, `torch.Tensor`, `qten_gen.submodule`.
 
     It looks into containers, partials, dataclasses and the arguments of `const`, but not into functions or other objects.
     """
     waiting, seen = [value], {id(value)}
     while waiting:
         found = waiting.pop()
-        kind = _kind(found)
+        kind = _kind(found) or _specifier(found)
         if kind is not None:
             yield kind
             continue
@@ -45,6 +46,11 @@ def _kind(value: object) -> str | None:
         if isinstance(value, cls):
             return name
     return None
+
+
+def _specifier(value: object) -> str | None:
+    call = recorded_call(value)
+    return language.SUBMODULE if call is not None and call.name == language.SUBMODULE else None
 
 
 def _items(value: object) -> Iterator[object]:

@@ -13,7 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import Argument, ConfigDecl, ModuleDecl, NodePath, SpecifierCall, SubmoduleDecl, TensorClassDecl, Value
+from ..model import (
+    Argument,
+    ConfigDecl,
+    ModuleDecl,
+    NodePath,
+    SpecifierCall,
+    SubmoduleDecl,
+    TensorClassDecl,
+    Value,
+    language,
+)
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -59,7 +69,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.module_fields:
         match field:
             case ConfigDecl(default=default) if default is not None:
-                what = _kind(default.value, context)
+                what = kind_of(default.value, context)
                 is_cloned = what == "tensor" and not default.factory and not default.value.is_container
                 if what is not None and not is_cloned:
                     yield Diagnostic(KIND, *_of_default(field, what, default.factory, default.value.place))
@@ -69,7 +79,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: RuleContext) -> Iterator[Diagnostic]:
     """What is wrong with the class and the arguments of one child, and with those of the children among them."""
-    what = _kind(cls, context)
+    what = kind_of(cls, context)
     if what is not None:
         message = f"{name} is constructed from a {what}, which exists once for all instances"
         help = (
@@ -78,7 +88,13 @@ def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: R
         yield Diagnostic(KIND, message, cls.place, help)
     for argument in arguments:
         match argument.value:
-            case Value() as value if (what := _kind(value, context)) is not None:
+            case Value() as value if value.is_container and language.SUBMODULE in value.contains:
+                message = (
+                    f"an argument of {name} contains submodule(...) inside a container, where nothing constructs it"
+                )
+                help = "give submodule a function that makes the whole child: submodule(lambda: nn.ModuleDict({...}))"
+                yield Diagnostic(KIND, message, value.place, help)
+            case Value() as value if (what := kind_of(value, context)) is not None:
                 message = f"an argument of {name} contains a {what}, which exists once for all instances"
                 help = (
                     "write submodule(...) in its place, or give submodule a function that makes the whole child"
@@ -104,7 +120,7 @@ def _of_default(field: ConfigDecl, what: str, factory: bool, place: NodePath) ->
     return message, place, f"write {write}, or field(default_factory=...) with a function that makes it"
 
 
-def _kind(value: Value, context: RuleContext) -> str | None:
+def kind_of(value: Value, context: RuleContext) -> str | None:
     """What a value contains that instances cannot share: "module", "parameter" or "tensor"."""
     return next((kind for name in value.contains if (kind := _made(name, context)) is not None), None)
 

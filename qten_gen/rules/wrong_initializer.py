@@ -15,6 +15,7 @@ from ..common.suggestions import did_you_mean
 from ..model import BufferDecl, ModuleDecl, ParameterDecl, Value, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
+from .shared_object import kind_of
 
 KIND = Kind("QG315", "wrong-initializer")
 
@@ -63,7 +64,7 @@ def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] |
     if given.literal is not None:
         example = f"partial(nn.init.constant_, val={given.literal})"
         return f"the initializer of {name} is {given.literal}, which is not a function", f"write {example}"
-    if given.contains and given.contains[0].startswith("torch."):
+    if not given.is_container and kind_of(given, context) is not None:  # a partial may hold a tensor
         return (
             f"the initializer of {name} is not a function, but a tensor or a module",
             "write a function that fills the tensor, such as lambda tensor: tensor.copy_(values)",

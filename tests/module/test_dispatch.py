@@ -315,6 +315,28 @@ def test_dispatching_calls_compile_to_one_graph() -> None:
     assert torch.equal(compiled(Batch(torch.ones(2))), torch.full((2,), 3.0))
 
 
+@pytest.mark.parametrize(
+    "given", [[1.0], (1.0,), {"a": 1.0}, 3, True, 2.5, "text", None, {1}, range(2), slice(1), 1j, b"x"]
+)
+def test_compiled_code_finds_the_handlers_for_builtin_types(given: object) -> None:
+    class Named(Module):
+        weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+
+        def forward(self, x: object, y: Tensor) -> Tensor:
+            return y * self.weight * 10
+
+    for number, builtin in enumerate((object, int, bool, list, tuple, dict, str, float, complex)):
+
+        @Named.register(builtin)
+        def handle(named: Named, x: object, y: Tensor, number: int = number) -> Tensor:
+            return y * named.weight + number
+
+    module: Any = Named()
+    torch.compiler.reset()
+    compiled = torch.compile(module, fullgraph=True, backend="eager")
+    assert torch.equal(compiled(given, torch.ones(2)), module(given, torch.ones(2)))  # type: ignore[no-untyped-call] # torch gives it no types
+
+
 def test_compiled_code_sees_late_registrations_and_is_traced_once() -> None:
     linear = linear_class()
     linear.register(Batch)(lambda module, batch: batch.rows)

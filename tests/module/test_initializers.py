@@ -179,6 +179,34 @@ def test_a_name_that_is_not_a_method_is_refused() -> None:
     assert caught.value.findings[0].help == "did you mean fill?"
 
 
+def copied(tensor: Tensor, source: Tensor) -> None:
+    tensor.copy_(source)
+
+
+PARTIAL_WITH_A_TENSOR = """
+from functools import partial
+import torch
+from torch import Tensor, nn
+from qten_gen import Module, param
+
+def copied(tensor: Tensor, source: Tensor) -> None:
+    tensor.copy_(source)
+
+class Turned(Module):
+    weight: nn.Parameter = param(2, 2, initializer=partial(copied, source=torch.eye(2)))
+    other: nn.Parameter = param(2, 2, initializer=torch.compiler.disable(copied))
+"""
+
+
+def test_an_initialiser_may_hold_a_tensor() -> None:
+    class Turned(Module):
+        weight: nn.Parameter = param(2, 2, initializer=partial(copied, source=torch.eye(2)))
+
+    assert torch.equal(Turned().weight, torch.eye(2)) and Turned().weight is not Turned().weight
+    (file,), _ = link([read(PARTIAL_WITH_A_TENSOR.encode(), "turned.py", "turned")[0]])
+    assert not rules.check(file)
+
+
 @pytest.mark.parametrize(
     ("initializer", "message"),
     [
@@ -298,3 +326,23 @@ def test_tools_that_skip_initialisation_are_left_alone(monkeypatch: pytest.Monke
     assert nn.utils.skip_init(Net).weight.shape == (2,)  # type: ignore[no-untyped-call] # torch gives it no types
     monkeypatch.setattr(nn.init, "ones_", lambda tensor: tensor)
     Net()
+
+
+@pytest.mark.parametrize(
+    "name", ["float8_e4m3fn", "float8_e8m0fnu", "float4_e2m1fn_x2", "bfloat16", "complex64", "uint16", "bool"]
+)
+def test_an_initialiser_of_the_users_fills_every_dtype(name: str) -> None:
+    if not hasattr(torch, name):
+        pytest.skip("this torch has no such dtype")
+
+    class Small(Module):
+        scale: Tensor = buffer(
+            4, dtype=getattr(torch, name), initializer=lambda tensor: tensor.view(torch.uint8).zero_()
+        )
+
+    class Forgotten(Module):
+        scale: Tensor = buffer(4, dtype=getattr(torch, name), initializer=lambda tensor: None)
+
+    assert not Small().scale.view(torch.uint8).any()
+    with pytest.raises(RuntimeError, match="Forgotten.scale is not initialised"):
+        Forgotten()

@@ -243,3 +243,10 @@ def test_a_specifier_of_a_field_is_not_an_argument() -> None:
 
         class Net(Module):
             x: Keeper = submodule(Keeper, param(2, initializer=nn.init.ones_))
+
+
+def test_a_submodule_in_a_container_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"contains submodule\(\.\.\.\) inside a container"):
+
+        class Held(Module):
+            heads: nn.ModuleDict = submodule(nn.ModuleDict, {"a": submodule(nn.Linear, 2, 2)})

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from qten_gen import Module, buffer, param, virtual
+from qten_gen import Module, buffer, param, submodule, virtual
 
 
 class Mask(Module):
@@ -224,3 +224,31 @@ def test_a_subclass_can_build_on_the_inherited_one() -> None:
 
     assert Doubled().table.tolist() == [2, 2]
     assert Base().table.tolist() == [1, 1]
+
+
+class Placed(Module):
+    """Has tensors in its child only."""
+
+    linear: nn.Linear = submodule(nn.Linear, 2, 2)
+
+    @virtual(cached=True)
+    def positions(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.arange(2, dtype=dtype, device=device)
+
+    def forward(self, x: Tensor) -> Tensor:
+        linear: Tensor = self.linear(x)
+        return linear + self.positions
+
+
+def test_it_follows_the_children_where_only_those_leave_meta() -> None:
+    placed, source = Placed(device="meta"), Placed()
+    assert placed.positions.is_meta
+    called = torch.func.functional_call(placed, source.state_dict(), (torch.ones(2),))
+    assert torch.equal(called, source(torch.ones(2)))
+    model = nn.Sequential(placed)
+    model.load_state_dict(nn.Sequential(source).state_dict(), assign=True)
+
+    assert torch.equal(model(torch.ones(2)), source(torch.ones(2)))
+    assert torch.equal(torch.compile(model, backend="eager", fullgraph=True)(torch.ones(2)), source(torch.ones(2)))
+    assert placed.positions is placed.positions
+    assert placed.double().positions.dtype == torch.float64

@@ -16,7 +16,7 @@ from torch.compiler import is_dynamo_compiling
 
 _PLAIN = (Tensor, nn.Parameter)
 _MARK = 0xA5
-"""Each byte of a marked tensor of integers or bools; one of floating or complex numbers holds NaN."""
+"""Each byte of a marked tensor of integers, bools or floating point of one byte; others hold NaN."""
 
 _INITIALISERS = {
     name: function for name, function in vars(nn.init).items() if name.endswith("_") and callable(function)
@@ -94,7 +94,7 @@ def _has_memory(tensor: Tensor) -> bool:
 
 def _mark(tensor: Tensor) -> int:
     data = tensor.data
-    if data.is_floating_point() or data.is_complex():
+    if _has_nan(data):
         data.fill_(torch.nan)
     else:
         _bytes(data).fill_(_MARK)
@@ -103,9 +103,14 @@ def _mark(tensor: Tensor) -> int:
 
 def _is_marked(tensor: Tensor) -> bool:
     data = tensor.data
-    if data.is_floating_point() or data.is_complex():
+    if _has_nan(data):
         return bool(data.isnan().all())
     return bool((_bytes(data) == _MARK).all())
+
+
+def _has_nan(data: Tensor) -> bool:
+    """Whether torch can write NaN and look for it: not in floating point of one byte, or of two numbers in one."""
+    return data.is_complex() or (data.is_floating_point() and data.element_size() > 1)
 
 
 def _bytes(data: Tensor) -> Tensor:

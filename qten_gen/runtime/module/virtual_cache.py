@@ -18,6 +18,7 @@ from torch._C import _is_any_autocast_enabled, _is_tracing, _len_torch_dispatch_
 from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
+from ...common.naming import REFERENCE
 from ..declaring.fields import Cached, Virtual
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .virtual_reads import TensorReads
@@ -147,7 +148,8 @@ def _like(module: ModuleBase) -> tuple[str, str | None]:
     """Where the tensor is that `dtype_device_source` takes dtype and device from."""
     name = type(module)._dtype_device_source
     home = "_parameters" if vars(module)["_parameters"].get(name) is not None else "_buffers"
-    return home, name
+    empty = module._buffers.get(name) if name == REFERENCE else None
+    return home, None if empty is not None and empty.is_meta else name
 
 
 def _all_sources(

@@ -12,6 +12,7 @@ from itertools import chain
 import torch
 from torch import Tensor
 
+from ...common.naming import REFERENCE
 from ..declaring.fields import Virtual
 from .core.module_base import ModuleBase
 
@@ -36,7 +37,8 @@ def dtype_device_source(module: ModuleBase) -> tuple[torch.dtype, torch.device]:
 
     A class with its own `__init__` declares no tensor to take them from. There the first floating tensor in the module or its
     children gives them. The same holds where a parametrization computes the declared tensor: reading it would compute it once
-    more than the author's code does.
+    more than the author's code does. And where the empty buffer stayed on meta, because what is in no state dict is not loaded by
+    `load_state_dict(assign=True)`.
     """
     name = type(
         module
@@ -44,11 +46,14 @@ def dtype_device_source(module: ModuleBase) -> tuple[torch.dtype, torch.device]:
     if name is not None:
         for home in (module._parameters, module._buffers, module.__dict__):
             tensor = home.get(name)
-            if tensor is not None:
+            if tensor is not None and not (name == REFERENCE and tensor.is_meta):
                 return tensor.dtype, tensor.device
+    empty = None if name != REFERENCE else module._buffers.get(name)
     for tensor in chain(module.parameters(), module.buffers()):
-        if tensor.is_floating_point():
+        if tensor.is_floating_point() and tensor is not empty:
             return tensor.dtype, tensor.device
+    if empty is not None:
+        return empty.dtype, empty.device
     return torch.get_default_dtype(), torch.get_default_device()
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 from torch.compiler import is_dynamo_compiling
 
 from . import seen_types
-from .registered_types import FindType, find_by_bases, finder, is_open
+from .registered_types import FindType, find_by_bases, find_by_subclass, finder, is_open
 from .registrations import Handler, Registration, is_repeated
 from .seen_types import Resolved
 
@@ -97,7 +97,8 @@ def _traced(cls: type[HandlerTables], obj_type: type) -> Handler | None:
     """`find_handler` without the cache: a graph that fills it would be traced again for that."""
     table = cls._table
     if cls._find_open is None:
-        found = find_by_bases(table, obj_type)
+        is_builtin = obj_type.__module__ == "builtins"  # dynamo cannot iterate over their bases
+        found = find_by_subclass(table, obj_type) if is_builtin else find_by_bases(table, obj_type)
         return None if found is None else table[found]
     if len(table) == 0:  # never: asking for the length guards the graph against registrations
         return None
