@@ -88,6 +88,18 @@ def test_a_field_that_a_block_leaves_alone_keeps_its_tensor() -> None:
     assert value.point.weight is weight
 
 
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_what_the_object_itself_is_given_meanwhile_stays(view: Callable[[Grid], Grid]) -> None:
+    value, expected = grid(), grid()
+    with view(value) as seen:
+        value.update(x=expected.x + 10, point=expected.point + 10, parts={"b": expected.x})
+        seen.unit = "g"
+    assert torch.equal(value.x, expected.x + 10)
+    assert torch.equal(value.point.weight, expected.point.weight + 10)
+    assert list(value.parts) == ["b"]
+    assert value.unit == "g"
+
+
 def test_an_error_in_the_block_writes_nothing_back() -> None:
     value = grid()
     before = value.x

@@ -18,8 +18,8 @@ from .reshaping import permute, reshape
 
 T = TypeVar("T", bound=Stored)
 
-_Held = dict[str, "tuple[object, _Held | list[Tensor]]"]
-"""By field, the value, and what is in it: fields of an object, or tensors."""
+_Held = dict[str, "tuple[object, _Held | list[Tensor], bool]"]
+"""By field, the value, what is in it (fields of an object, or tensors), and whether the tensors are copies of the source's."""
 
 
 def enter(self: T) -> T:
@@ -71,7 +71,7 @@ def _write_back_later(self: Stored) -> End | None:
             f"the object that this {type(self).__name__} was made of is gone, so that nothing can be written back; "
             "give it a name first"
         )
-    before = _held(self)
+    before = _held(self, source)
 
     def end(succeeded: bool) -> None:
         if succeeded and source._lock is not FROZEN:
@@ -83,7 +83,7 @@ def _write_back_later(self: Stored) -> End | None:
 def _write_back(self: Stored, source: Stored, order: list[int] | None, before: _Held) -> None:
     """Give the object that `self` was made of what has changed since `before`, and what was copied on the way."""
     undone = reshape(self, source._batch_size) if order is None else permute(self, _inverse(order))
-    changed = {key: get(undone, key) for key in _changed(self, source, before, ())}
+    changed = {key: get(undone, key) for key in _changed(self, before, ())}
     if source._lock is None:
         update(source, cast("Values", changed))
     else:
@@ -94,41 +94,42 @@ def _inverse(order: list[int]) -> list[int]:
     return [order.index(place) for place in range(len(order))]
 
 
-def _held(self: Stored) -> _Held:
-    return {
-        name: (
-            value,
-            _held(value) if isinstance(value, Stored) and name in self._nested else _tensors(self, name, value),
-        )
-        for name, value in contents(self).items()
-    }
+def _held(self: Stored, source: Stored) -> _Held:
+    """What the fields hold as the block begins: what the source gets in the meantime is not taken for a change of the block."""
+    beside = contents(source)
+    held: _Held = {}
+    for name, value in contents(self).items():
+        other = beside[name]
+        if isinstance(value, Stored) and isinstance(other, Stored) and name in self._nested:
+            held[name] = value, _held(value, other), False
+        else:
+            tensors = _tensors(self, name, value)
+            held[name] = value, tensors, not _share_memory(tensors, _tensors(self, name, other))
+    return held
 
 
 def _tensors(self: Stored, name: str, value: object) -> list[Tensor]:
     return [] if name in self._static else [*tensors_of(value)]
 
 
-def _changed(self: Stored, source: Stored, before: _Held, path: tuple[str, ...]) -> list[Key]:
+def _changed(self: Stored, before: _Held, path: tuple[str, ...]) -> list[Key]:
     """The keys of fields that hold another value than before, or whose tensors are not in the memory of the source's."""
     found: list[Key] = []
-    old = contents(source)
     for name, value in contents(self).items():
-        was, inside = before[name]
-        beside = old[name]
-        if value is was and isinstance(value, Stored) and isinstance(inside, dict) and isinstance(beside, Stored):
-            found += _changed(value, beside, inside, (*path, name))
-        elif value is not was or (
-            isinstance(inside, list)
-            and name not in self._static
-            and not _are_views(tensors_of(value), inside, tensors_of(beside))
-        ):
+        was, inside, is_copied = before[name]
+        if value is was and isinstance(value, Stored) and isinstance(inside, dict):
+            found += _changed(value, inside, (*path, name))
+        elif value is not was or is_copied or not _are_same(_tensors(self, name, value), inside):
             found.append((*path, name))
     return found
 
 
-def _are_views(tensors: list[Tensor], before: list[Tensor], source: list[Tensor]) -> bool:
-    """Whether tensors are those that were there before, and share their memory with those of the source."""
-    return len(tensors) == len(before) == len(source) and all(
-        tensor is was and tensor.untyped_storage()._cdata == beside.untyped_storage()._cdata
-        for tensor, was, beside in zip(tensors, before, source, strict=True)
+def _are_same(tensors: list[Tensor], before: _Held | list[Tensor]) -> bool:
+    return len(tensors) == len(before) and all(one is was for one, was in zip(tensors, before, strict=True))
+
+
+def _share_memory(tensors: list[Tensor], source: list[Tensor]) -> bool:
+    return len(tensors) == len(source) and all(
+        tensor.untyped_storage()._cdata == beside.untyped_storage()._cdata
+        for tensor, beside in zip(tensors, source, strict=True)
     )
