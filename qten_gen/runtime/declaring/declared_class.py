@@ -47,23 +47,14 @@ class DeclaredClass(ProtocolMeta):
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **keywords: object) -> None:
         ABCMeta.__init__(cls, name, bases, namespace)
 
-    @property
-    def __dataclass_params__(cls) -> object:
-        for base in cls.__mro__:
-            if "__dataclass_params__" in vars(base):
-                return vars(base)["__dataclass_params__"]
-        raise AttributeError(f"type object {cls.__name__!r} has no attribute '__dataclass_params__'")
-
-    @__dataclass_params__.setter
-    def __dataclass_params__(cls, value: object) -> None:
-        # `dataclass` sets it before anything else.
-        raise TypeError(
-            f"@dataclass would replace the constructor of {cls.__name__}, which qten-gen generates: remove it"
-        )
-
     if not TYPE_CHECKING:  # checkers would take it for leave to set anything
 
         def __setattr__(cls, name, value):
+            # `dataclass` sets this before anything else; cloudpickle gives a class that it rebuilds the record of ours.
+            if name == "__dataclass_params__" and type(value).__module__ == "dataclasses":
+                raise TypeError(
+                    f"@dataclass would replace the constructor of {cls.__name__}, which qten-gen generates: remove it"
+                )
             # `%autoreload 2` gives the old class what the new one has. It skips what cannot be set.
             own = vars(cls).get(name)
             if isinstance(value, MemberDescriptorType) and isinstance(own, MemberDescriptorType) and value is not own:
