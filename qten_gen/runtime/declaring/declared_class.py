@@ -50,12 +50,11 @@ class DeclaredClass(ProtocolMeta):
     if not TYPE_CHECKING:  # checkers would take it for leave to set anything
 
         def __setattr__(cls, name, value):
+            # `dataclass` sets this before anything else; cloudpickle gives a class that it rebuilds the record of ours.
             if name == "__dataclass_params__" and type(value).__module__ == "dataclasses":
-                # `dataclass` sets it before anything else.
-                message = (
+                raise TypeError(
                     f"@dataclass would replace the constructor of {cls.__name__}, which qten-gen generates: remove it"
                 )
-                raise TypeError(message)
             # `%autoreload 2` gives the old class what the new one has. It skips what cannot be set.
             own = vars(cls).get(name)
             if isinstance(value, MemberDescriptorType) and isinstance(own, MemberDescriptorType) and value is not own:

@@ -92,3 +92,8 @@ def test_the_default_dtype_of_torch_counts() -> None:
 def test_anything_else_is_refused(value: Any) -> None:
     with pytest.raises(TypeError, match=r"^Step\.reward: expected a Tensor, got"):
         Step(value, batch_size=2)
+
+
+def test_an_error_of_a_number_that_is_too_large_names_the_field() -> None:
+    with pytest.raises(ValueError, match=r"\.count: int .* does not fit into a tensor"):
+        Step(0, count=2**70)

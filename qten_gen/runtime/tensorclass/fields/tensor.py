@@ -69,6 +69,7 @@ def number(
 
     Raises:
         TypeError: a number is of a wider type than the annotation: 0.5 in an `int` field, 2 in a `bool` field.
+        ValueError: a number is too large for the dtype.
     """
     if isinstance(value, Tensor):
         return tensor(self, name, value, batch_size, device)
@@ -76,7 +77,10 @@ def number(
         value = cast(Any, value).item()
     if not isinstance(value, (int, float, complex)):
         return tensor(self, name, value, batch_size, device)
-    return torch.full(batch_size, _as_kind(self, name, value, kind), device=device)
+    try:
+        return torch.full(batch_size, _as_kind(self, name, value, kind), device=device)
+    except OverflowError as error:
+        raise ValueError(f"{label(self, name)}: {describe(value)} does not fit into a tensor: {error}") from error
 
 
 def _as_kind(self: Stored, name: str, value: complex, kind: NumberKind) -> complex:
