@@ -1,7 +1,7 @@
 """A parameter or buffer is not initialised.
 
 The constructor allocates it with `torch.empty`, so it would contain whatever was in memory before: other values in every run, and
-sometimes NaN. Pass an `initializer`, or define `reset_parameters`, which the constructor calls.
+sometimes NaN. Pass an `initializer`, or define `reset_parameters` or `__post_init__`, which the constructor calls.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or declaration.custom_reset or declaration.custom_init:
         return
+    if declaration.post_init:
+        return  # it may fill them, which is checked when an instance is made
     for field in context.module_fields:
         if isinstance(field, ParameterDecl) and field.tie is not None:
             continue  # its path leads to the declaration that initialises it

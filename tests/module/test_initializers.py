@@ -237,7 +237,7 @@ def test_an_initialiser_that_does_not_write_is_an_error_of_the_constructor(
     class Net(Module):
         table: Tensor = buffer(*sizes, dtype=dtype, initializer=nothing)
 
-    with pytest.raises(RuntimeError, match=r"Net.table is not initialised: neither its initializer nor"):
+    with pytest.raises(RuntimeError, match=r"Net.table is not initialised: no initializer"):
         Net()
 
 
@@ -346,3 +346,31 @@ def test_an_initialiser_of_the_users_fills_every_dtype(name: str) -> None:
     assert not Small().scale.view(torch.uint8).any()
     with pytest.raises(RuntimeError, match="Forgotten.scale is not initialised"):
         Forgotten()
+
+
+def test_an_initializer_may_return_a_statistic_of_what_it_filled() -> None:
+    class Net(Module):
+        weight: nn.Parameter = param(3, 2, initializer=lambda tensor: nn.init.ones_(tensor).norm())
+
+    assert Net().weight.eq(1).all()
+
+
+def test_post_init_may_fill_what_has_no_initializer() -> None:
+    class Net(Module):
+        weight: nn.Parameter = param(2)
+
+        def __post_init__(self) -> None:
+            nn.init.ones_(self.weight)
+
+    assert Net().weight.tolist() == [1, 1]
+
+
+def test_a_tensor_that_post_init_forgets_is_found_when_an_instance_is_made() -> None:
+    class Net(Module):
+        weight: nn.Parameter = param(2)
+
+        def __post_init__(self) -> None:
+            pass
+
+    with pytest.raises(RuntimeError, match="Net.weight is not initialised"):
+        Net()

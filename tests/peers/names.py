@@ -10,6 +10,16 @@ def is_tensorclass(value: object) -> bool:
     return isinstance(value, TensorClass) or (isinstance(value, type) and issubclass(value, TensorClass))
 
 
+def refused(error: Exception) -> type:
+    """What stands for a class that could not be declared: the tests that use it end in its error."""
+
+    class Refused:
+        def __init__(self, *args: object, **keywords: object) -> None:
+            raise error
+
+    return Refused
+
+
 def tensorclass(cls: type) -> type:
     """The class itself, which the rewritten source has declared."""
     if not issubclass(cls, TensorClass):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-DECIDED, MISSING = "differs by decision", "not there"
+DECIDED = "differs by decision"
 
 
 class Reason(NamedTuple):
@@ -18,7 +18,6 @@ class Reason(NamedTuple):
 
 
 REASONS = (
-    Reason(MISSING, "a field that is called `data`, or starts with an underscore", r"attribute 'data'|private-name"),
     Reason(
         DECIDED,
         "reads private attributes or files of tensordict",
@@ -27,18 +26,21 @@ REASONS = (
     Reason(
         DECIDED,
         "keeps a TensorDict in a field, or objects in a TensorDict",
-        r"TensorDict|MemoryMappedTensor|NonTensorData|'dict' object has no attribute 'dtype'|must be Tensor, not dict"
+        r"TensorDict|class of tensordict|MemoryMappedTensor"
+        r"|NonTensorData|'dict' object has no attribute 'dtype'|must be Tensor, not dict"
         r"|from_dict$|FuncAutoCast|save_load",
     ),
     Reason(
         DECIDED,
         "uses a member that the tables above replace",
-        r"has no attribute '(consolidate|from_list|to_lazystack|is_non_tensor)'|does not take \w+=|test_select",
+        r"has no attribute '(consolidate|from_list|to_lazystack|is_non_tensor)'|does not take \w+="
+        r"|out= is not supported|test_select",
     ),
     Reason(
         DECIDED,
         "gives a field a value of another type than its annotation says",
-        r"expected (a Tensor|\w+), got (None|a ndarray|int|a \w+)|test_pre_allocate|test_wrong_tensor_only|unsupported-type"
+        r"expected (a Tensor|\w+), got (None|a ndarray|int|a \w+)|test_pre_allocate|static by its annotation"
+        r"|test_wrong_tensor_only|unsupported-type"
         r"|test_autocast_simple|test_tensor_only_none",
     ),
     Reason(DECIDED, "gets None for a field that is not there", r"FieldError"),
@@ -59,13 +61,9 @@ REASONS = (
     ),
     Reason(DECIDED, "expects a constructor without `lock`", r"test_signature"),
     Reason(DECIDED, "shadows `batch_size`", r"attribute 'batch_size'"),
-    Reason(
-        MISSING,
-        "`dataclasses.field`, and `from_dataclass` that makes a class",
-        r"got a Field|MyTensorClass|test_from_dataclass",
-    ),
-    Reason(MISSING, "a `__setattr__` of the user's", r"test_subclassing_super_call"),
-    Reason(MISSING, "reserved names that tensordict does not reserve", r"reserved-name"),
+    Reason(DECIDED, "makes a class with tensordict's `from_dataclass`", r"MyTensorClass|test_from_dataclass"),
+    Reason(DECIDED, "has a default that does not fit the batch size", r"test_defaultfactory"),
+    Reason(DECIDED, "has a field with a name that is reserved here", r"reserved-name"),
 )
 
 

@@ -34,11 +34,13 @@ def fill(tensor: Tensor, initializer: Callable[[Tensor], object], field: str) ->
     """Call an initialiser. `field` names what it fills, `Attention.scale`.
 
     Raises:
-        TypeError: it returned a new tensor, as `torch.zeros_like` does.
+        TypeError: it returned a new tensor of that shape, as `torch.zeros_like` does.
     """
     result = initializer(tensor)
     if result is None or result is tensor or not isinstance(result, Tensor) or is_dynamo_compiling():
         return
+    if result.shape != tensor.shape:
+        return  # a statistic, say; whether the tensor is filled is checked too
     if type(result) in _PLAIN and type(tensor) in _PLAIN and not _same_memory(result, tensor):
         name = getattr(initializer, "__name__", None) or repr(initializer)
         raise TypeError(
@@ -78,7 +80,7 @@ def check_filled(module: nn.Module, marks: dict[str, Mark]) -> None:
                 return
             cls = type(module).__name__
             raise RuntimeError(
-                f"{cls}.{name} is not initialised: neither its initializer nor {cls}.reset_parameters writes to it;"
+                f"{cls}.{name} is not initialised: no initializer, {cls}.reset_parameters or __post_init__ writes to it;"
                 f" a reset_parameters of your own has to call super().reset_parameters() or to fill self.{name}"
             )
 

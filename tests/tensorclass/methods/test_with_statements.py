@@ -193,3 +193,12 @@ def test_a_locked_or_frozen_object_lets_nothing_be_deleted() -> None:
         del grid().lock_().mask
     with pytest.raises(dataclasses.FrozenInstanceError):
         delattr(Frozen(torch.ones(2), batch_size=[2]), "mask")
+
+
+@pytest.mark.parametrize("dim", [0, None, (0, 1)])
+def test_a_squeeze_that_drops_nothing_is_written_back_too(dim: int | tuple[int, ...] | None) -> None:
+    grid = Grid(torch.zeros(2, 3), Point(torch.zeros(2, 3), batch_size=(2, 3)), {}, batch_size=(2, 3))
+    with grid.squeeze() if dim is None else grid.squeeze(dim) as same:
+        same.x = same.x + 1
+    assert same is not grid
+    assert grid.x.eq(1).all()

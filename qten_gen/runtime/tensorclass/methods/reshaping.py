@@ -167,18 +167,15 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
     size = self._batch_size
     if dim is not None and is_single(dim):
         at = dimension(self, dim)
-        if size[at] != 1:
-            return self
-        out = self._rearrange(torch.squeeze, at, without(size, at))
+        gone = size[at] == 1
+        out = self._rearrange(torch.squeeze, at, without(size, at) if gone else size)
         if not is_dynamo_compiling():
             out._viewed = ref(self)
         if self._names is not None:
-            out._names = names.without(self._names, [at])
+            out._names = names.without(self._names, [at]) if gone else self._names
         return out
     wanted = range(len(size)) if dim is None else [dimension(self, one) for one in listed(dim)]
     dims = tuple([at for at, length in enumerate(size) if length == 1 and at in wanted])
-    if not dims:
-        return self
     out = self._rearrange(torch.squeeze, dims, Size([length for at, length in enumerate(size) if at not in dims]))
     if not is_dynamo_compiling():
         out._viewed = ref(self)

@@ -5,7 +5,6 @@ python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operation
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from textwrap import fill
 
 import torch
@@ -79,14 +78,20 @@ def _row(operation: Operation) -> str:
 _MODULES = {"torch": torch, "nn.functional": torch.nn.functional, "torch.special": torch.special}
 
 
-def _names(functions: tuple[Function, ...]) -> Iterator[str]:
+def _names(functions: tuple[Function, ...]) -> list[str]:
     """What functions of torch are called. Methods of Tensor, which stand for operators, are left out."""
-    for function in functions:
-        for prefix, module in _MODULES.items():
-            name = function.__name__.removeprefix("special_").lstrip("_")
+    found = [name for function in functions if (name := _name(function)) is not None]
+    return list(dict.fromkeys(found))
+
+
+def _name(function: Function) -> str | None:
+    """The public name of a function; None if it has none. Some are bound under another name than their own."""
+    own = function.__name__.removeprefix("special_").lstrip("_")
+    for prefix, module in _MODULES.items():
+        for name in (own, own.replace("_", "")):
             if getattr(module, name, None) is function:
-                yield f"`{prefix}.{name}`"
-                break
+                return f"`{prefix}.{name}`"
+    return None
 
 
 if __name__ == "__main__":
