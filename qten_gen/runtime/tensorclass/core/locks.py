@@ -178,10 +178,17 @@ def end_block(self: Stored) -> End | None:
         ended = self._entered.end()
         if ended.was_locked:
             lock(self)
-        elif ended.was_locked is False and self._lock is not None:
-            unlock_(self)
-            self._entered.forget()
+        elif ended.was_locked is False:
+            _release(self)
     return ended.write_back
+
+
+def _release(self: Stored) -> None:
+    """Take the lock of an object off it and those that it holds. Another locked object that holds them too keeps them locked."""
+    for found in _tree(self):
+        if found._lock is not None and found._lock is not FROZEN:
+            others = tuple([ref(owner) for owner in _owners(found) if owner is not self])
+            found._lock = Lock(others) if others else None
 
 
 def _remember(self: Stored) -> None:

@@ -43,10 +43,6 @@ class OpenBlocks:
         """Note a call of `lock_` or `unlock_`, on which a `with` statement may follow."""
         self._announced[_thread()] = was_locked
 
-    def forget(self) -> None:
-        """Note that none follows."""
-        self._announced.pop(_thread(), None)
-
     def begin_lock(self) -> bool:
         """Begin the block of the last call of `lock_` or `unlock_` in this thread. Whether there was one."""
         thread = _thread()
