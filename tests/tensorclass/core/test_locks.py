@@ -408,7 +408,7 @@ def test_a_block_leaves_the_lock_of_another_owner() -> None:
 
 
 FORKING = """
-import os, threading
+import os, signal, threading
 from torch import Tensor, zeros
 from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.core import locks
@@ -420,6 +420,7 @@ value = Flat(zeros(2), batch_size=2)
 
 def fork():
     if (pid := os.fork()) == 0:
+        signal.alarm(20)
         value.lock_()
         os._exit(7)
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
