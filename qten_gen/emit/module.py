@@ -115,6 +115,7 @@ def _parameters(config: list[ConfigDecl], aliases: Aliases) -> tuple[str, ...]:
 
 
 def _registrations(declaration: ModuleDecl, aliases: Aliases) -> tuple[str, ...]:
+    """The statements of `__init__` that set the config and register the tensors and children, in the order of the fields."""
     owner = declaration.name
     given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
     config = [layout.bracketed("_rt.set_attributes(", ["self", *given], ")", 8)] if given else []
@@ -129,6 +130,7 @@ def _registrations(declaration: ModuleDecl, aliases: Aliases) -> tuple[str, ...]
 
 
 def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str, aliases: Aliases) -> str:
+    """The statement that registers one field, over as many lines as it needs."""
     quoted = f'"{field.name}"'
     match field:
         case ParameterDecl(tie=str(path)):
@@ -222,6 +224,7 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
 
 
 def _registered(own: list[ModuleField], aliases: Aliases) -> Iterator[RegisteredView]:
+    """The properties of the fields that were declared in this class; the docstring of each states the shape."""
     for field in own:
         match field:
             case ParameterDecl():
@@ -255,6 +258,7 @@ def _children_in_words(field: SubmoduleDecl) -> str:
 
 
 def _virtual(field: VirtualDecl, declaration: ModuleDecl, aliases: Aliases) -> VirtualView:
+    """The property that computes a virtual tensor; its docstring says whose dtype and device it has, and when it is kept."""
     source = dtype_device_source(declaration)
     of = f"of `{source}`" if source and source != REFERENCE else "of the module"
     cast = "\nCast to the dtype where it is floating point." if field.cast else ""
@@ -285,6 +289,7 @@ def _is_tied(field: ModuleField) -> bool:
 
 
 def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
+    """The tables of the generated class, which the runtime reads: one assignment each. An empty one is inherited."""
     fields = declaration.fields
     hidden = [f.name for f in fields if not isinstance(f, ConfigDecl)]
     source = dtype_device_source(declaration)
@@ -346,6 +351,7 @@ def _spelled(key: str, value: Value | None) -> Iterator[tuple[str, str]]:
 
 
 def _class_doc(declaration: ModuleDecl) -> str:
+    """The docstring of the generated class: every field, under the heading of its kind."""
     what = "Properties" if declaration.custom_init else "Construction and properties"
     lines = [f"{what} of `{declaration.name}`."]
     groups: dict[str, list[str]] = {}
@@ -364,6 +370,7 @@ def _condition(field: ParameterDecl | BufferDecl) -> str:
 
 
 def _documented(field: ModuleField) -> tuple[str, str]:
+    """The heading that a field stands under in the docstring of the class, and its line there."""
     match field:
         case ConfigDecl():
             return "Config", f"{field.name}: {spelling.static_type(field.type)}"

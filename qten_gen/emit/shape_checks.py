@@ -187,6 +187,7 @@ def _dtype_condition(field: FieldDecl) -> Iterator[str]:
 
 
 def _lines(sizes: _Sizes, conditions: list[str], shaped: list[_Shaped]) -> tuple[str, ...]:
+    """One `if` over all conditions, which calls the function that finds out which of them failed; nothing without conditions."""
     if not conditions:
         return ()
     if len(conditions) > 1:

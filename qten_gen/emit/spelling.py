@@ -48,6 +48,7 @@ def field_doc(field: FieldDecl) -> str:
 
 
 def _shape_doc(field: FieldDecl) -> str:
+    """The sentence about the shape and dtype of what a field holds."""
     none = ", or None" if field.optional else ""
     match field.kind:
         case FieldKind.TENSOR if field.container is not None:

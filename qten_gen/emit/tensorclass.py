@@ -189,6 +189,7 @@ def _fill_signature(fields: list[StoredField]) -> str:
 def _parameters(
     declaration: TensorClassDecl, names: NestedNames, variables: Collection[str], aliases: Aliases
 ) -> tuple[str, ...]:
+    """The parameters of the generated `__init__` behind `self`, as they are written."""
     positional = [f for f in declaration.fields if not f.kw_only]
     keyword = [f for f in declaration.fields if f.kw_only]
     return (
@@ -209,6 +210,7 @@ def _given_type(field: FieldDecl, names: NestedNames, variables: Collection[str]
 
 
 def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:
+    """The tables of the generated class, which the runtime reads: one assignment each. An empty one is inherited."""
     fields = declaration.fields
     nested = [(f.name, reference(f, declaration.module, names)) for f in nested_fields(declaration)]
     static = [f.name for f in fields if f.kind in (FieldKind.STATIC, FieldKind.PER_ITEM)]

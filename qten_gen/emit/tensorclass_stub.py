@@ -139,6 +139,7 @@ def _update(declaration: Declaration | None) -> str:
 def _types(
     field: FieldDecl, names: StubNames, related: Mapping[str, Declaration], variables: Mapping[str, Meanings]
 ) -> _Types:
+    """The types of one field in the stub. It can take more types than it is read as, and dicts have types of their own."""
     own = variables.get(field.owner, {})
     written = names.field_type(field, own)
     if field.kind is FieldKind.NUMBER:
@@ -190,6 +191,7 @@ def _nested(field: FieldDecl) -> TypeExpr:
 
 
 def _init(declaration: TensorClassDecl, types: Mapping[str, _Types], names: StubNames) -> str:
+    """The signature of the constructor; nothing where the class writes its own, which checkers see in the source."""
     written = next((method.signature for method in declaration.methods if method.name == "__init__"), None)
     if written is not None:
         return ""

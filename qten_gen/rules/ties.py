@@ -141,6 +141,7 @@ def _substituted(dim: Dim, given: Mapping[str, Dim]) -> Dim | None:
 
 
 def _size(dim: Dim, sizes: Mapping[str, int]) -> int:
+    """The value of a dimension expression for these sizes; a division by zero counts as 0, since any value serves to compare."""
     match dim:
         case Number(value):
             return value

@@ -1,9 +1,10 @@
-"""The lists that have to agree with each other, and the size of files."""
+"""The lists that have to agree with each other, the size of files, and what a function says of itself."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 import qten_gen
 from qten_gen.common.naming import PRIVATE_NAMES
@@ -12,10 +13,13 @@ from qten_gen.runtime.declaring.metaclass import DeclarationMeta
 from qten_gen.runtime.module.metaclass import ModuleMeta
 from qten_gen.runtime.tensorclass.metaclass import TensorClassMeta
 
-from .imports import IMPORTS, PACKAGE, REPOSITORY
+from .imports import IMPORTS, PACKAGE, REPOSITORY, SOURCES
 
 LONGEST = 450
 """Lines that a file written by hand may have."""
+
+RULES = ("check", "check_file")
+"""The functions of a rule."""
 
 
 def test_no_private_name_is_imported_from_another_module() -> None:
@@ -75,3 +79,29 @@ def test_methods_of_the_metaclasses_are_called_on_them() -> None:
     text = (PACKAGE / "runtime" / "declaring" / "metaclass.py").read_text(encoding="utf-8")
     assert methods
     assert [name for name in methods if f"cls.{name}(" in text.replace(f"mcls.{name}(", "")] == []
+
+
+def test_every_long_function_says_what_it_is_for() -> None:
+    """A body of more than ten lines needs a docstring.
+
+    The docstring of a rule's module speaks for its `check`. The function around a nested one explains it, and Python explains
+    a method like `__init__`.
+    """
+    silent = [
+        f"{source.name}.{function.name}"
+        for source in SOURCES
+        for function in _functions(source.tree)
+        if ast.get_docstring(function) is None
+        and (function.body[-1].end_lineno or 0) - function.body[0].lineno + 1 > 10
+        and not (function.name.startswith("__") or (source.name.startswith("rules/") and function.name in RULES))
+    ]
+    assert silent == []
+
+
+def _functions(node: ast.Module | ast.stmt) -> Iterator[ast.FunctionDef]:
+    """The functions of a module and the methods of its classes, those under `if` included, but no nested functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef):
+            yield child
+        elif isinstance(child, ast.ClassDef | ast.If | ast.Try | ast.With):
+            yield from _functions(child)

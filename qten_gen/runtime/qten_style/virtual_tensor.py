@@ -261,6 +261,7 @@ def _check_owner(owner: nn.Module, name: str) -> None:
 
 
 def _check_materializer(owner: nn.Module, materializer: object) -> None:
+    """Raise where the materializer is neither a function nor the name of a method of the owner."""
     if isinstance(materializer, str):
         if not hasattr(owner, materializer):
             raise AttributeError(

@@ -147,6 +147,7 @@ def unlock_(self: T) -> T:
 
 
 def _unlock(self: Stored) -> None:
+    """Unlock a whole tree, or nothing where an object outside of it holds a part and keeps that locked."""
     tree = list(_tree(self))
     for found in tree:
         for owner in _owners(found):
