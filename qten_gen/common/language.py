@@ -29,6 +29,22 @@ DATACLASS_FIELD = "dataclasses.field"
 SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE})
 """The functions that are called on the right of a field."""
 
+REPEAT = "repeat"
+"""The keyword of `submodule` that takes a dimension."""
+
+SPECIFIER_KEYWORDS = {
+    FIELD: ("default", "default_factory", "kw_only"),
+    PARAM: ("initializer", "dtype", "requires_grad", "when", "tie", "init"),
+    BUFFER: ("initializer", "dtype", "persistent", "when", "init"),
+    SUBMODULE: ("when", REPEAT, "keys", "init"),
+    VIRTUAL: ("cached", "sources", "cast"),
+}
+"""The keywords that each specifier takes. `submodule` passes all others to the class of the child: `submodule(nn.LayerNorm,
+eps=1e-6)`."""
+
+SPECIFIER_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cast", "init"})
+"""Those among them that are True or False."""
+
 FLAGS = ("autocast", "frozen", "nocast", "open", "shadow", "tensor_only")
 """Class flags of a TensorClass, as a keyword (`frozen=True`) or in brackets (`TensorClass["frozen"]`). Each is off unless given.
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ..common import language
-from .class_body import SUBMODULE_KEYWORDS, FieldSource, MethodSource, SpecifierCall
+from .class_body import FieldSource, MethodSource, SpecifierCall
 from .dimensions import Dim, DimError
 from .expressions import Default, TypeExpr, Value
 from .field_kinds import classify
@@ -119,7 +119,8 @@ def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
         arguments=tuple(
             argument
             for argument in call.arguments[1:]
-            if not isinstance(argument.value, DimError) and argument.keyword not in SUBMODULE_KEYWORDS
+            if not isinstance(argument.value, DimError)
+            and argument.keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
         ),
         when=_string(call, "when"),
         repeat=_dim(call, "repeat"),

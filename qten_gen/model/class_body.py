@@ -58,11 +58,13 @@ class SpecifierCall:
         return tuple(argument for argument in self.arguments if argument.keyword is None)
 
 
-_VALUE_KEYWORDS = frozenset({"initializer", "dtype", "persistent", "requires_grad", "when", "tie", "keys", "init"})
-
-
-SUBMODULE_KEYWORDS = ("when", "repeat", "keys", "init")
-"""The keywords of `submodule` itself. All others are passed to the class of the child: `submodule(nn.LayerNorm, eps=1e-6)`."""
+_TAKE_DIMENSIONS = (language.PARAM, language.BUFFER, language.SUBMODULE)
+_VALUE_KEYWORDS = {
+    keyword
+    for specifier in _TAKE_DIMENSIONS
+    for keyword in language.SPECIFIER_KEYWORDS[specifier]
+    if keyword != language.REPEAT
+}
 
 
 def takes_dimension(specifier: str, position: int, keyword: str | None) -> bool:
@@ -71,7 +73,7 @@ def takes_dimension(specifier: str, position: int, keyword: str | None) -> bool:
     >>> takes_dimension("qten_gen.param", 0, None), takes_dimension("qten_gen.param", 2, "when")
     (True, False)
     """
-    if specifier in (language.FIELD, language.VIRTUAL) or keyword in _VALUE_KEYWORDS:
+    if specifier not in _TAKE_DIMENSIONS or keyword in _VALUE_KEYWORDS:
         return False
     is_class_of_child = specifier == language.SUBMODULE and position == 0 and keyword is None
     return not is_class_of_child

@@ -34,7 +34,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
         DeclarationError: an argument of a specifier is malformed.
     """
     parents = [(owner, parent) for owner, parent in statement.parents if isinstance(parent, TensorClassDecl)]
-    flags = statement.flags.union(*(parent.flags for _, parent in parents), statement.words.keys() & {INIT})
+    flags = statement.flags.union(*(parent.flags for _, parent in parents), statement.options.keys() & {INIT})
     fields = {f.name: f for owner, parent in reversed(parents) for f in parent.fields if f.owner == owner}
     inherited = frozenset(fields)
     for name, annotation in statement.annotations.items():
@@ -62,7 +62,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
 
 def _string_option(keyword: str, statement: ClassStatement, inherited: list[str]) -> str:
     """The value of a class keyword that takes a string: that of the statement or, without one, of the first parent."""
-    return str(statement.words.get(keyword, next(iter(inherited), STRING_OPTIONS[keyword][0])))
+    return str(statement.options.get(keyword, next(iter(inherited), STRING_OPTIONS[keyword][0])))
 
 
 def read_module(statement: ClassStatement) -> ModuleDecl:
@@ -90,7 +90,7 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         post_init=_defines(statement, "__post_init__"),
         custom_reset=_defines(statement, "reset_parameters"),
         inherited_reset=_inherits(statement, "reset_parameters"),
-        keeps_init=statement.words.get(INIT) is False,
+        keeps_init=statement.options.get(INIT) is False,
         module=statement.module,
         qualname=statement.qualname,
         bases=_bases(statement),

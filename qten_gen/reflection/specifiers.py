@@ -25,13 +25,10 @@ from ..model import (
     language,
     takes_dimension,
 )
-from ..model.class_body import SUBMODULE_KEYWORDS
 from ..model.diagnostics import DeclarationError
 from ..read.dimensions import parse
 from .statement import ClassStatement
 from .values import value_of
-
-_SWITCHES = ("kw_only", "requires_grad", "persistent", "cast")
 
 
 def field_source(name: str, annotation: TypeExpr, statement: ClassStatement) -> FieldSource:
@@ -106,7 +103,7 @@ def _value(
 ) -> Dim | Value | SpecifierCall:
     """The value of one argument: a dimension, a string, a switch or another value, depending on what the specifier takes."""
     is_dimension = takes_dimension(specifier, position, keyword)
-    if specifier == language.SUBMODULE and keyword not in SUBMODULE_KEYWORDS:
+    if specifier == language.SUBMODULE and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
         call = recorded_call(given)
         if call is not None and call.name == language.SUBMODULE:
             _refuse_keywords(call, where)
@@ -119,7 +116,7 @@ def _value(
         return _dim(given, where)
     if keyword in ("when", "tie", "keys"):
         return _names(keyword, given, where)
-    if keyword in _SWITCHES:
+    if keyword in language.SPECIFIER_SWITCHES:
         return _literal(bool(given))
     if keyword == "cached":
         return _cached(given, where)
@@ -130,7 +127,7 @@ def _value(
 
 def _refuse_keywords(call: RecordedCall, where: str) -> None:
     """Refuse what a submodule among the arguments of another cannot have, as the rule `specifier-argument` does."""
-    for keyword in SUBMODULE_KEYWORDS:
+    for keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
         if keyword in call.kwargs:
             message = f"{keyword} is for a submodule that is a field, not for an argument of another"
             help = f"remove {keyword}, or declare a Module with this field and use that"

@@ -28,7 +28,7 @@ class ClassStatement:
     """The classes among its ancestors that declare nothing, each with whether it stands before the first declared base."""
     flags: frozenset[str]
     """The class flags that are on, and unknown ones, which a rule reports."""
-    words: Mapping[str, object]
+    options: Mapping[str, object]
     """The class keywords that are not flags, as given: `{"checks": "off"}`, `{"init": False}`."""
     resolve: Callable[[str], object]
     """Looks up a name in the scope of the statement. Raises NameError if it does not exist yet."""

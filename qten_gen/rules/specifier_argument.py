@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
 from ..model import Argument, SpecifierCall, Value, language
-from ..model.class_body import SUBMODULE_KEYWORDS
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -39,14 +38,7 @@ class Scale(Module):
                                    ^^^^^^^^^^
 """
 
-_KEYWORDS = {
-    language.FIELD: ("default", "default_factory", "kw_only"),
-    language.PARAM: ("initializer", "dtype", "requires_grad", "when", "tie", "init"),
-    language.BUFFER: ("initializer", "dtype", "persistent", "when", "init"),
-    language.VIRTUAL: ("cached", "sources", "cast"),
-}
 _SPECIFIERS_OF_MODULES = ("param", "buffer", "submodule")
-_SWITCHES = frozenset({"kw_only", "requires_grad", "persistent", "cast", "init"})
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
@@ -69,7 +61,7 @@ def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
         problem = _problem(call, called, argument)
         if problem is not None:
             message, help = problem
-            known = argument.keyword is None or argument.keyword in _KEYWORDS.get(call.name, ())
+            known = argument.keyword is None or argument.keyword in language.SPECIFIER_KEYWORDS.get(call.name, ())
             yield Diagnostic(KIND, message, argument.place if known else argument.place.beside("keyword"), help)
     if called == "submodule" and not call.positional:
         yield Diagnostic(
@@ -87,7 +79,7 @@ def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
 def _of_nested(call: SpecifierCall) -> Iterator[Diagnostic]:
     """The keywords of `submodule` itself that a submodule among the arguments of another cannot have."""
     for argument in call.arguments:
-        if argument.keyword in SUBMODULE_KEYWORDS:
+        if argument.keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
             message = f"{argument.keyword} is for a submodule that is a field, not for an argument of another"
             help = f"remove {argument.keyword}, or declare a Module with this field and use that"
             yield Diagnostic(KIND, message, argument.place, help)
@@ -101,8 +93,8 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
     unreadable = _unreadable(called, keyword, value)
     if unreadable is not None:
         return unreadable
-    known = _KEYWORDS.get(call.name)
-    if known is None:
+    known = language.SPECIFIER_KEYWORDS.get(call.name)
+    if known is None or call.name == language.SUBMODULE:
         return None
     if keyword is None:
         return (
@@ -111,7 +103,7 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
     if keyword not in known:
         help = did_you_mean(keyword, known, f"it accepts {', '.join(known)}")
         return f"{called}(...) got an unexpected keyword argument {keyword!r}", help
-    if keyword in _SWITCHES and not (isinstance(value, Value) and value.literal in ("True", "False")):
+    if keyword in language.SPECIFIER_SWITCHES and not (isinstance(value, Value) and value.literal in ("True", "False")):
         got = value.text if isinstance(value, Value) else argument.text
         return f"{keyword} must be True or False, got {got}", f"write {keyword}=True or {keyword}=False"
     if called == "virtual":

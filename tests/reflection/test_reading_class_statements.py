@@ -51,7 +51,7 @@ def statement(
         "parents": (),
         "mixins": (),
         "flags": frozenset(),
-        "words": {},
+        "options": {},
         "resolve": resolve,
         "is_declaration": lambda value: value is Point,
         "import_of": {"Later": "shop.other.Later"}.get,
@@ -121,15 +121,15 @@ def test_inherited_fields_come_first_and_flags_are_inherited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "inherited", "checks"), [({}, "off", "off"), ({"checks": "on"}, "off", "on"), ({}, "", "on")]
+    ("options", "inherited", "checks"), [({}, "off", "off"), ({"checks": "on"}, "off", "on"), ({}, "", "on")]
 )
 def test_a_class_keyword_that_is_not_given_is_that_of_the_first_parent(
-    words: dict[str, object], inherited: str, checks: str
+    options: dict[str, object], inherited: str, checks: str
 ) -> None:
-    parent = read_tensorclass(statement({}, name="Base", qualname="Base", words={"checks": inherited}))
+    parent = read_tensorclass(statement({}, name="Base", qualname="Base", options={"checks": inherited}))
     parents = (("shop.model.Base", parent),) if inherited else ()
 
-    assert read_tensorclass(statement({}, words=words, parents=parents)).checks == checks
+    assert read_tensorclass(statement({}, options=options, parents=parents)).checks == checks
 
 
 def test_a_module_has_a_field_for_each_specifier() -> None:
@@ -166,7 +166,9 @@ def test_a_module_has_a_field_for_each_specifier() -> None:
 
 def test_a_module_keeps_an_init_where_it_says_so() -> None:
     written = read_module(statement({}, {"__init__": lambda self: None}, bases=(Module,)))
-    child = read_module(statement({}, bases=(Module,), parents=(("shop.model.Base", written),), words={"init": False}))
+    child = read_module(
+        statement({}, bases=(Module,), parents=(("shop.model.Base", written),), options={"init": False})
+    )
 
     assert (written.custom_init, written.keeps_init) == (True, False)
     assert (child.custom_init, child.keeps_init) == (True, True)

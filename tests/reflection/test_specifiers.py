@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from enum import StrEnum
 from typing import NamedTuple
 from unittest.mock import MagicMock
@@ -13,7 +14,7 @@ from torch import nn
 
 import qten_gen
 from qten_gen import const, field, submodule
-from qten_gen.common.language import CONST, SPECIFIERS, VIRTUAL
+from qten_gen.common.language import CONST, SPECIFIER_KEYWORDS, SPECIFIERS, SUBMODULE, VIRTUAL
 from qten_gen.common.specifier_records import RecordedCall, recorded_call
 from qten_gen.model import ImportedName, NodePath, SpecifierCall
 from qten_gen.model.diagnostics import DeclarationError
@@ -111,6 +112,13 @@ class Parameter(NamedTuple):
     """Called like a record of the runtime."""
 
     dims: tuple[int, ...] = ()
+
+
+@pytest.mark.parametrize("name", sorted(SPECIFIER_KEYWORDS.keys() - {SUBMODULE}))
+def test_every_specifier_takes_the_keywords_that_the_readers_know(name: str) -> None:
+    """`submodule` takes any keyword, for the class of the child."""
+    parameters = inspect.signature(getattr(qten_gen, name.rpartition(".")[2])).parameters.values()
+    assert [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] == list(SPECIFIER_KEYWORDS[name])
 
 
 @pytest.mark.parametrize("value", [Parameter(), MagicMock(), fields.Parameter, 3, None, fields])

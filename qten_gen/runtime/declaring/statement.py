@@ -39,7 +39,7 @@ def describe(
         parents=_parents(bases),
         mixins=_mixins(bases),
         flags=_flags(namespace, {name: on for name, on in keywords.items() if name not in options}),
-        words={name: keywords[name] for name in options if name in keywords},
+        options={name: keywords[name] for name in options if name in keywords},
         resolve=scope.resolve,
         is_declaration=_is_nestable,
         classes={},
