@@ -1,8 +1,14 @@
 """The memory of a tensor mapped to an open file.
 
-`torch.from_file` is told a path. Where another file has taken that path since somebody looked at its size, it maps the other one,
-and it makes a file longer that is too short for the tensor. So it is only asked for memory here, which is then mapped anew: to
-the file that is open, whose size was looked at, and which nothing makes longer.
+`torch.from_file` takes a path. If another file has got that path since its size was checked, it maps the other file. If a file
+is too short for the tensor, it makes the file longer. So here it only reserves memory. The system's `mmap` then puts the open
+file in its place: the file whose size was checked, and which nothing makes longer. The tensor unmaps the memory at its end.
+
+Two simpler ways fall short:
+
+* A map of Python's module `mmap` keeps a copy of the descriptor, so an object of many tensors would hold many open files.
+  Python 3.13 can do without (`trackfd=False`).
+* The path `/proc/self/fd/N` leads to the open file, but `torch.from_file` makes that one longer too, and there may be no `/proc`.
 """
 
 from __future__ import annotations
@@ -18,7 +24,10 @@ import torch
 from torch import Tensor
 
 _FIXED = 0x10
-"""`MAP_FIXED`, which the module `mmap` does not have: at just this address, in place of what is there."""
+"""`MAP_FIXED`, which the module `mmap` does not have: at this very address, in place of what is there.
+
+It has this number on Linux (x86, ARM), macOS and the BSDs.
+"""
 
 _SHARED = getattr(mmap, "MAP_SHARED", 0) | _FIXED
 _PRIVATE = getattr(mmap, "MAP_PRIVATE", 0) | _FIXED
@@ -51,7 +60,7 @@ def map_open_file(descriptor: int, path: str, dtype: torch.dtype, count: int, *,
 
 @cache
 def _mmap() -> _Map:
-    """The function of the system."""
+    """The function of the system. Its offset is as wide as a pointer: torch has builds for 64 bits only."""
     found = ctypes.CDLL(None, use_errno=True).mmap
     found.restype = ctypes.c_void_p
     found.argtypes = (
