@@ -2,6 +2,9 @@
 
 nn.Module's call checks for hooks, for a compiled call and for tracing before it runs `forward`. `module_call` does the same
 checks in fewer steps, and leaves the call to nn.Module where one of them finds something.
+
+The functions look into the table of handlers themselves, and call `find_handler` for a type that is not there. To call it each
+time made a dispatching call a fifth slower, and a function for the look-up alone a twentieth.
 """
 
 from __future__ import annotations
@@ -91,7 +94,7 @@ def by_nn_module(self: Any, /, *args: Any, **keywords: Any) -> Any:
 def module_call(resolved: Resolved, dispatching: Call, forward: Call) -> Call:
     """nn.Module's `__call__` for a class whose `forward` is `dispatching`: what `module_forward` makes of `forward`.
 
-    The look-up of `dispatching` is repeated here, which saves the step through it. What nn.Module does only while torch.jit
+    The handler is looked up before `dispatching` would do it, which saves that step. What nn.Module does only while torch.jit
     traces needs a map of the modules, so the map is what is asked for.
     """
 
