@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from .interop.arrays import Array
     from .lazy_stack import LazyStack
     from .storage.memory_map import PathLike
-
 else:
     Operations = absent_attributes.WithAdvice
 
@@ -59,8 +58,11 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     `names` are those of the batch dimensions; with `lock=True` the object is locked, as by `lock_`.
 
     Operations return new objects with the static values of the first one. `__post_init__` runs in the constructor only.
-    The constructor raises TypeError where a value is of another type than its field, and ValueError where a shape does not fit.
     The examples of the methods are about the class `Batch` above.
+
+    Raises:
+        TypeError: a value is of another type than its field.
+        ValueError: a shape does not start with the batch size, or is not the one that a jaxtyping annotation states.
     """
 
     __slots__ = ()
@@ -151,12 +153,14 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     # Side by side
     @classmethod
     def lazy_stack(cls, items: Sequence[Self], **refused: Never) -> LazyStack[Self]:
-        """Objects of this class side by side, without a copy, where shapes may differ.
-
-        Raises TypeError where they are of different classes, and ValueError where there are none.
+        """Objects of this class along a new first batch dimension, without a copy; their shapes may differ.
 
         >>> Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))]).get("tokens", as_list=True)
         [tensor([1., 1.]), tensor([1., 1., 1.])]
+
+        Raises:
+            TypeError: they are of different classes.
+            ValueError: there are none.
         """
         if refused:
             raise unexpected(cls, "lazy_stack", refused)
@@ -209,38 +213,23 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         allow_pickle: bool = False,
         **refused: Never,
     ) -> Self:
-        """The object that a folder holds, whichever class saved it; its tensors are the files, unless a device is given.
+        """The object that a folder holds, whichever class saved it. `load` is another name for this.
 
-        Raises FileNotFoundError where the folder holds none, and StorageError where files are damaged or do not fit the class.
+        Its tensors are the files, with the shapes and dtypes that were saved. With a device, they are copied to it.
 
         >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
         >>> Batch.load_memmap("data/train")[:2].tokens
         tensor([0, 1])
+
+        Raises:
+            FileNotFoundError: the folder holds no object.
+            StorageError: files are damaged or do not fit the class.
         """
         if refused:
             raise unexpected(cls, "load_memmap", refused)
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
-    @classmethod
-    def load(
-        cls,
-        prefix: PathLike,
-        device: DeviceLike = None,
-        non_blocking: bool = False,
-        *,
-        out: Self | None = None,
-        allow_pickle: bool = False,
-        **refused: Never,
-    ) -> Self:
-        """Another name of `load_memmap`.
-
-        >>> saved = Batch(torch.arange(2), batch_size=2).save("data/train")
-        >>> Batch.load("data/train").tokens
-        tensor([0, 1])
-        """
-        if refused:
-            raise unexpected(cls, "load", refused)
-        return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
+    load = load_memmap
 
     @property
     def saved_path(self) -> str | None:
@@ -254,9 +243,11 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     def save_safetensors(self, path: PathLike, *, allow_pickle: bool = False) -> None:
         """Save the object in one file that every reader of safetensors understands.
 
-        Raises TypeError where a static value has no form in JSON, and ImportError without safetensors.
-
         >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
+
+        Raises:
+            TypeError: a static value has no form in JSON.
+            ImportError: safetensors is not installed.
         """
         from .storage.safetensors_files import save_safetensors
 
@@ -264,13 +255,15 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
 
     @classmethod
     def load_safetensors(cls, path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> Self:
-        """The object that `save_safetensors` saved, on `device`.
-
-        Raises FileNotFoundError where there is no file, and StorageError where it is damaged or does not fit the class.
+        """The object that `save_safetensors` saved, on `device`, with the shapes and dtypes that were saved.
 
         >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
         >>> Batch.load_safetensors("batch.safetensors").tokens
         tensor([0, 1])
+
+        Raises:
+            FileNotFoundError: there is no file.
+            StorageError: it is damaged or does not fit the class.
         """
         from .storage.safetensors_files import load_safetensors
 
@@ -293,10 +286,12 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     ) -> Self:
         """Construct from a mapping, as `to_dict` returns it, with `batch_size` or what `auto_batch_size` or `batch_dims` finds.
 
-        Raises TypeError where a field is unknown or missing, and ValueError where a shape does not start with the batch size.
-
         >>> Batch.from_dict({"tokens": torch.arange(2)}, batch_size=2).tokens
         tensor([0, 1])
+
+        Raises:
+            TypeError: a field is unknown or missing.
+            ValueError: a shape does not start with the batch size.
         """
         if refused:
             raise unexpected(cls, "from_dict", refused)
@@ -337,11 +332,13 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     ) -> Self:
         """Construct from a `tensordict.TensorDict`, with its batch size, device and names, without a copy.
 
-        Raises TypeError where an entry is not a field or a field is missing, and ValueError where a shape does not fit.
-
         >>> from tensordict import TensorDict
         >>> Batch.from_tensordict(TensorDict(tokens=torch.arange(2), batch_size=[2])).batch_size
         torch.Size([2])
+
+        Raises:
+            TypeError: an entry is not a field, or a field is missing.
+            ValueError: a shape does not fit.
         """
         return tensordicts.from_tensordict(cls, tensordict, non_tensordict, safe)
 
@@ -351,10 +348,12 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     ) -> Self:
         """Construct from a mapping of arrays, or a structured array; memory is shared where it can be.
 
-        Raises TypeError where a field is unknown or missing or torch lacks a dtype; ValueError where a shape does not fit.
-
         >>> Batch.from_numpy({"tokens": numpy.arange(2)}, batch_size=2).tokens
         tensor([0, 1])
+
+        Raises:
+            TypeError: a field is unknown or missing, or torch does not have the dtype of an array.
+            ValueError: a shape does not start with the batch size.
         """
         return arrays.from_numpy(cls, values, batch_size=batch_size, device=device)
 
@@ -371,11 +370,13 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     ) -> Self:
         """Construct from an instance of a dataclass with the same field names, without a copy.
 
-        Raises TypeError where a field is unknown or missing, and ValueError where a shape does not start with the batch size.
-
         >>> Point = dataclasses.make_dataclass("Point", ["tokens"])
         >>> Batch.from_dataclass(Point(torch.arange(2)), batch_size=2).tokens
         tensor([0, 1])
+
+        Raises:
+            TypeError: a field is unknown or missing.
+            ValueError: a shape does not start with the batch size.
         """
         if refused:
             raise unexpected(cls, "from_dataclass", refused)
@@ -445,6 +446,5 @@ if not TYPE_CHECKING:
     for _name, _method in table.methods().items():
         setattr(TensorClass, _name, _method)
     TensorClass.__hash__ = None
-
 
 datasets.register(TensorClass)

@@ -48,6 +48,19 @@ GROUPS: tuple[Group, ...] = (
 OPERATIONS: tuple[Operation, ...] = tuple([operation for group in GROUPS for operation in group.operations])
 
 
+def _add_what_holds_for_all(group: Group) -> None:
+    """Let `help` of a method of one line also show the text of its group, which says what becomes of shapes and dtypes."""
+    common = group.text.replace(". ", ".\n")
+    for operation in group.operations:
+        doc = operation.method.__doc__ or ""
+        if operation.is_method and "\n" not in doc:
+            operation.method.__doc__ = f"{doc}\n\n{common}"
+
+
+for _group in GROUPS:
+    _add_what_holds_for_all(_group)
+
+
 def methods() -> dict[str, object]:
     """What is set on TensorClass, by name: the methods of the table and their twins in place."""
     made: dict[str, object] = {}
