@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast, dataclass_transform
 
 from torch import nn
 
+from ...common import language
 from ..declaring import generator
 from ..declaring.fields import Virtual, buffer, field, param, submodule, virtual
 from ..declaring.metaclass import DeclarationMeta
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 @dataclass_transform(field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual), eq_default=False)
 class ModuleMeta(DeclarationMeta):
     """Metaclass of Module."""
+
+    _known_words = (language.INIT,)
 
     if TYPE_CHECKING:
         # Checkers hold the keywords of a class statement against this.
