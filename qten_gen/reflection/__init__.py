@@ -4,6 +4,8 @@ The metaclass passes the annotations, defaults and specifiers of the class body 
 fields with the functions in `model.build_field`, so their declarations are equal.
 """
 
+from .base_functions import module_constructor as module_constructor
+from .base_functions import subclass_hooks as subclass_hooks
 from .mixins import mixins as mixins
 from .read_class import attributes as attributes
 from .read_class import field_sources as field_sources

@@ -34,7 +34,7 @@ def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
         DeclarationError: an argument of a specifier is malformed.
     """
     parents = [(owner, parent) for owner, parent in statement.parents if isinstance(parent, TensorClassDecl)]
-    flags = statement.flags.union(*(parent.flags for _, parent in parents), statement.options.keys() & {INIT})
+    flags = statement.flags.union(*(parent.flags for _, parent in parents))
     fields = {f.name: f for owner, parent in reversed(parents) for f in parent.fields if f.owner == owner}
     inherited = frozenset(fields)
     for name, annotation in statement.annotations.items():

@@ -11,16 +11,22 @@ from collections.abc import Iterator
 from ..common.specifier_records import recorded_call
 from ..model import ConfigDecl, Declaration, ModuleDecl, SpecifierCall, SubmoduleDecl, Value, declares, language
 from ..model.class_body import Argument
+from .base_functions import module_constructor
 from .read_class import is_field
 from .statement import ClassStatement
 
 
 def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
-    """Whether a rule may refuse what it says: a value that instances cannot share, a specifier that declares nothing."""
-    if any(_declares_nothing(name, value, statement) for name, value in statement.namespace.items()):
+    """Whether a rule may refuse what it says.
+
+    Such as a value that instances cannot share, a specifier that declares nothing, or a base that the command does not see.
+    """
+    if statement.passed or any(_declares_nothing(*item, statement) for item in statement.namespace.items()):
         return True
     if not isinstance(declaration, ModuleDecl):
         return False
+    if module_constructor(statement) is not None:
+        return True
     return any(value.contains or value.mutable for value in _values(declaration))
 
 

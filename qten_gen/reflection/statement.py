@@ -27,9 +27,11 @@ class ClassStatement:
     mixins: tuple[tuple[type, bool], ...]
     """The classes among its ancestors that declare nothing, each with whether it stands before the first declared base."""
     flags: frozenset[str]
-    """The class flags that are on, and unknown ones, which a rule reports."""
+    """The class flags that are on, and unknown ones in brackets, which a rule reports."""
     options: Mapping[str, object]
     """The class keywords that are not flags, as given: `{"checks": "off"}`, `{"init": False}`."""
+    passed: Mapping[str, object]
+    """All other class keywords, which are for the `__init_subclass__` of a base: `{"tag": "x"}`."""
     resolve: Callable[[str], object]
     """Looks up a name in the scope of the statement. Raises NameError if it does not exist yet."""
     is_declaration: Callable[[object], bool]

@@ -14,6 +14,7 @@ from typing import Protocol
 from ..model import Declaration, FileDecl
 from ..model.diagnostics import Diagnostic, Kind
 from . import (
+    base_arguments,
     broken_tie,
     colliding_name,
     conditional_field,
@@ -130,6 +131,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     hidden_change,
     shared_object,
     wrong_initializer,
+    base_arguments,
 )
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..model import (
     NO_PATH,
+    BaseFunction,
     ClassSource,
     Declaration,
     FieldDecl,
@@ -20,6 +21,7 @@ from ..model import (
     TensorClassDecl,
     declares,
 )
+from . import base_functions
 from .mixins import mixins_of
 
 
@@ -74,6 +76,10 @@ class RunningStatement:
     attributes: tuple[str, ...] = ()
     """The other names that its body binds, functions left out."""
     mixins: tuple[Mixin, ...] = ()
+    keywords: tuple[tuple[str, str], ...] = ()
+    """The class keywords that are not flags, each with its value as text: `("init", "False")`."""
+    subclass_hooks: tuple[BaseFunction, ...] = ()
+    module_constructor: BaseFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,20 @@ class RuleContext:
         if self.source is None:
             return self.statement.mixins
         return tuple(mixins_of(self.declaration, self.project.classes))
+
+    @property
+    def subclass_hooks(self) -> tuple[BaseFunction, ...]:
+        """The `__init_subclass__` of each ancestor, which class keywords are passed on to."""
+        if self.source is None:
+            return self.statement.subclass_hooks
+        return base_functions.subclass_hooks(self.declaration, self.project.classes)
+
+    @property
+    def module_constructor(self) -> BaseFunction | None:
+        """The `__init__` of the first nn.Module of another library among the bases, which the generated constructor calls."""
+        if self.source is None:
+            return self.statement.module_constructor
+        return base_functions.module_constructor(self.declaration, self.project.classes)
 
     @property
     def name_place(self) -> NodePath:

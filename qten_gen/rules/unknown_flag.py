@@ -3,6 +3,9 @@
 A misspelt flag would have no effect: with `frozn=True`, the class would stay mutable, and neither the type checker nor the
 program would notice. Flags that are unpacked are reported too, because qten-gen reads the class statement without running it.
 
+All other keywords are for the `__init_subclass__` of a base. The rule reports those that no base takes. A base that the run does
+not contain may take any keyword; the class statement finds out.
+
 A TensorClass takes flags as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`). Each is
 True or False, except `checks`, which is `"on"` or `"off"`. A Module takes only `init=False`, which inherits a hand-written
 `__init__`. If no base has one, type checkers would reject every argument of the generated constructor.
@@ -57,7 +60,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         )
     for flag, value, place in _given(context):
         if isinstance(context.declaration, ModuleDecl):
-            yield from _of_module(context.declaration, flag, value, place)
+            yield from _of_module(context.declaration, flag, value, place, context)
         elif flag in STRING_OPTIONS:
             words = [repr(word) for word in STRING_OPTIONS[flag]]
             if value not in words:
@@ -65,6 +68,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                     KIND, f"the flag {flag!r} must be {' or '.join(words)}", place, f"write {flag}={' or '.join(words)}"
                 )
         elif flag not in FLAGS:
+            if _is_passed_on(flag, context):
+                continue
             known = (*FLAGS, *STRING_OPTIONS)
             help = _OF_TENSORDICT.get(flag) or did_you_mean(flag, known, f"the flags are {', '.join(known)}")
             yield Diagnostic(KIND, f"TensorClass has no flag {flag!r}", place, help)
@@ -74,9 +79,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             )
 
 
-def _of_module(declaration: ModuleDecl, flag: str, value: str | None, place: NodePath) -> Iterator[Diagnostic]:
+def _of_module(
+    declaration: ModuleDecl, flag: str, value: str | None, place: NodePath, context: RuleContext
+) -> Iterator[Diagnostic]:
     if flag != INIT:
-        yield Diagnostic(KIND, f"Module has no flag {flag!r}", place, "remove it")
+        if not _is_passed_on(flag, context):
+            yield Diagnostic(KIND, f"Module has no flag {flag!r}", place, "remove it")
     elif value != "False":
         yield Diagnostic(KIND, "the flag 'init' must be False", place, "write init=False, or leave it out")
     elif not declaration.custom_init:
@@ -84,14 +92,17 @@ def _of_module(declaration: ModuleDecl, flag: str, value: str | None, place: Nod
         yield Diagnostic(KIND, message, place, "remove it; qten-gen generates the constructor")
 
 
+def _is_passed_on(keyword: str, context: RuleContext) -> bool:
+    """Whether the `__init_subclass__` of a base takes a class keyword."""
+    return any(hook.takes_any or keyword in hook.keywords for hook in context.subclass_hooks)
+
+
 def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:
     """The flags of the class statement: name, value as a literal, place."""
     if context.source is None:
         if isinstance(context.declaration, TensorClassDecl):
             yield from ((flag, "True", context.name_place) for flag in sorted(context.declaration.flags))
-            yield "checks", repr(context.declaration.checks), context.name_place
-        elif context.declaration.keeps_init:
-            yield INIT, "False", context.name_place
+        yield from ((keyword, value, context.name_place) for keyword, value in context.statement.keywords)
         return
     for name, value in context.source.keywords:
         if name != "metaclass":

@@ -88,19 +88,47 @@ class Reductions:
         """The mean, NaN left out."""
     @overload
     def std(
-        self, dim: Dims = None, *, correction: float = 1, keepdim: bool = False, reduce: Literal[False] = False
+        self,
+        dim: Dims = None,
+        *,
+        unbiased: bool | None = None,
+        correction: float = 1,
+        keepdim: bool = False,
+        reduce: Literal[False] = False,
     ) -> Self:
         """The standard deviation."""
     @overload
-    def std(self, dim: Dims = None, *, correction: float = 1, keepdim: bool = False, reduce: Literal[True]) -> Tensor:
+    def std(
+        self,
+        dim: Dims = None,
+        *,
+        unbiased: bool | None = None,
+        correction: float = 1,
+        keepdim: bool = False,
+        reduce: Literal[True],
+    ) -> Tensor:
         """The standard deviation."""
     @overload
     def var(
-        self, dim: Dims = None, *, correction: float = 1, keepdim: bool = False, reduce: Literal[False] = False
+        self,
+        dim: Dims = None,
+        *,
+        unbiased: bool | None = None,
+        correction: float = 1,
+        keepdim: bool = False,
+        reduce: Literal[False] = False,
     ) -> Self:
         """The variance."""
     @overload
-    def var(self, dim: Dims = None, *, correction: float = 1, keepdim: bool = False, reduce: Literal[True]) -> Tensor:
+    def var(
+        self,
+        dim: Dims = None,
+        *,
+        unbiased: bool | None = None,
+        correction: float = 1,
+        keepdim: bool = False,
+        reduce: Literal[True],
+    ) -> Tensor:
         """The variance."""
     @overload
     def amin(self, dim: Dims = None, keepdim: bool = False, *, reduce: Literal[False] = False) -> Self:

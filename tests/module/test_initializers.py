@@ -6,6 +6,7 @@ import linecache
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -326,6 +327,28 @@ def test_tools_that_skip_initialisation_are_left_alone(monkeypatch: pytest.Monke
     assert nn.utils.skip_init(Net).weight.shape == (2,)  # type: ignore[no-untyped-call] # torch gives it no types
     monkeypatch.setattr(nn.init, "ones_", lambda tensor: tensor)
     Net()
+
+
+def test_a_reset_parameters_that_is_replaced_after_the_class_statement_skips_initialisation() -> None:
+    class Net(Module):
+        weight: nn.Parameter = param(2, initializer=lambda tensor: tensor.fill_(1))
+
+    class Wide(Net):
+        scale: Tensor = buffer(2, initializer=lambda tensor: tensor.fill_(2))
+
+    with mock.patch.object(Net, "reset_parameters", lambda self: None):
+        assert Net().weight.shape == (2,)
+        assert Wide().scale.tolist() == [2, 2]
+    with mock.patch.object(Wide, "reset_parameters", lambda self: None):
+        assert Wide().weight.shape == Wide().scale.shape == (2,)
+    assert Wide().weight.tolist() == [1, 1]
+
+    class Forgetful(Net):
+        def reset_parameters(self) -> None:
+            pass
+
+    with pytest.raises(RuntimeError, match="Forgetful.weight is not initialised"):
+        Forgetful()
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ def statement(
         "mixins": (),
         "flags": frozenset(),
         "options": {},
+        "passed": {},
         "resolve": resolve,
         "is_declaration": lambda value: value is Point,
         "import_of": {"Later": "shop.other.Later"}.get,

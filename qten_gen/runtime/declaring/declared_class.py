@@ -39,12 +39,12 @@ class DeclaredClass(ProtocolMeta):
     """Whether its classes can be the type of a field that holds tensors."""
 
     def __new__(
-        mcls: type[C], name: str, bases: tuple[type, ...], namespace: dict[str, object], **keywords: object
+        mcls: type[C], name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **keywords: object
     ) -> C:
         # From Python 3.12 on, that of Protocol takes a class with Generic among its bases for a protocol.
         return ABCMeta.__new__(mcls, name, bases, namespace, **keywords)
 
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **keywords: object) -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **keywords: object) -> None:
         ABCMeta.__init__(cls, name, bases, namespace)
 
     if not TYPE_CHECKING:  # checkers would take it for leave to set anything

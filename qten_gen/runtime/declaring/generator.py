@@ -90,11 +90,14 @@ def refuse(declaration: Declaration, statement: ClassStatement) -> None:
 
 def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
     """What the rules know of a statement beside its declaration."""
-    from ...reflection import attributes, field_sources, mixins
+    from ...reflection import attributes, field_sources, mixins, module_constructor, subclass_hooks
     from ...rules.context import Project, RunningStatement
 
     project = Project(dict(statement.parents), nested=statement.declared)
-    return project, RunningStatement(field_sources(statement), attributes(statement), mixins(statement))
+    keywords = tuple((name, repr(value)) for name, value in {**statement.options, **statement.passed}.items())
+    hooks, constructor = subclass_hooks(statement), module_constructor(statement)
+    said = field_sources(statement), attributes(statement), mixins(statement)
+    return project, RunningStatement(*said, keywords, hooks, constructor)
 
 
 def is_tensorclass(name: str, module: str, path: str, text: str) -> bool:

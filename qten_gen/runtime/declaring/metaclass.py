@@ -18,7 +18,7 @@ from . import constructor_types, freshness, generator, in_memory, loading, made_
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases
 from .freshness import GeneratedClass
-from .statement import describe
+from .statement import ClassKeywords, describe
 from .values import values_of, with_inherited
 
 if TYPE_CHECKING:
@@ -32,15 +32,20 @@ class DeclarationMeta(DeclaredClass):
     `_prepare_namespace`, `_mixins` and `_complete_class`.
     """
 
+    _known_flags: tuple[str, ...] = ()
+    """Class keywords that are on or off."""
+    _known_options: tuple[str, ...] = ()
+    """Class keywords that take another value."""
+
     def __new__(
-        mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **flags: object
+        mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **given: object
     ) -> DeclarationMeta:
         if not declared_bases(bases):
             return super().__new__(mcls, name, bases, namespace)
         # A class made by a call has no qualified name yet.
         is_statement = "__qualname__" in namespace
         if not is_statement:
-            if not made_by_call.is_declaring(namespace, flags):
+            if not made_by_call.is_declaring(namespace, given):
                 return _undeclared(mcls, name, bases, namespace)
             namespace = made_by_call.named(mcls, name, namespace)
         module = str(namespace["__module__"])
@@ -50,7 +55,8 @@ class DeclarationMeta(DeclaredClass):
         qualname = str(namespace["__qualname__"])
         missing = freshness.MADE_BY_CALL
         found = freshness.find_generated(name, qualname, module, scope.file) if is_statement else missing
-        statement = describe(name, bases, namespace, flags, scope, freshness.known_nested(found, module))
+        keywords = ClassKeywords.of(given, mcls._known_flags, mcls._known_options)
+        statement = describe(name, bases, namespace, keywords, scope, freshness.known_nested(found, module))
         declaration = mcls._read_declaration(statement)
         own_values = values_of(statement, declaration)
         values = with_inherited(own_values, bases)
@@ -72,7 +78,7 @@ class DeclarationMeta(DeclaredClass):
             del namespace[field]
         mcls._prepare_namespace(namespace, declaration)
         joined = _with_generated((found.cls, *mcls._mixins(declaration, bases)), bases)
-        cls = super().__new__(mcls, name, joined, namespace)
+        cls = super().__new__(mcls, name, joined, namespace, **keywords.passed)
         _look_past_protocols(cls)
         cls._declaration = declaration
         cls._defaults, cls._specifiers = values.defaults, values.specifiers
@@ -87,7 +93,7 @@ class DeclarationMeta(DeclaredClass):
         _publish(cls, found, statement)
         return cls
 
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], **flags: object) -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **given: object) -> None:
         super().__init__(name, bases, namespace)
 
     @staticmethod

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...common import language
 from . import generator
@@ -15,11 +15,29 @@ if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration
 
 
+class ClassKeywords(NamedTuple):
+    """The keywords of a class statement: `class Batch(TensorClass, Tagged, frozen=True, checks="off", tag="x")`."""
+
+    flags: Mapping[str, object]
+    """Those that are flags of TensorClass: `{"frozen": True}`."""
+    options: Mapping[str, object]
+    """Other keywords of TensorClass or Module: `{"checks": "off"}`."""
+    passed: Mapping[str, object]
+    """What is left for the `__init_subclass__` of a base: `{"tag": "x"}`."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, object], flags: Collection[str], options: Collection[str]) -> ClassKeywords:
+        """Sort the keywords of a statement. `flags` and `options` are those that the root class takes."""
+        known = [{name: given[name] for name in given if name in kind} for kind in (flags, options)]
+        passed = {name: value for name, value in given.items() if name not in flags and name not in options}
+        return cls(known[0], known[1], passed)
+
+
 def describe(
     name: str,
     bases: tuple[type, ...],
     namespace: dict[str, object],
-    keywords: Mapping[str, object],
+    keywords: ClassKeywords,
     scope: Scope,
     is_declared_elsewhere: Callable[[str], bool],
 ) -> ClassStatement:
@@ -28,7 +46,6 @@ def describe(
     Raises:
         TypeError: a flag is not a bool.
     """
-    options = {*language.STRING_OPTIONS, language.INIT}
     return generator.statement_class()(
         name=name,
         module=str(namespace["__module__"]),
@@ -38,8 +55,9 @@ def describe(
         bases=bases,
         parents=_parents(bases),
         mixins=_mixins(bases),
-        flags=_flags(namespace, {name: on for name, on in keywords.items() if name not in options}),
-        options={name: keywords[name] for name in options if name in keywords},
+        flags=_flags(namespace, keywords.flags),
+        options=keywords.options,
+        passed=keywords.passed,
         resolve=scope.resolve,
         is_declaration=_is_nestable,
         classes={},
@@ -55,16 +73,16 @@ def _is_nestable(value: object) -> bool:
     return isinstance(value, DeclaredClass) and type(value)._nests and hasattr(value, "_declaration")
 
 
-def _flags(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> frozenset[str]:
+def _flags(namespace: Mapping[str, object], flags: Mapping[str, object]) -> frozenset[str]:
     """The class flags that are on, from `TensorClass["frozen"]` and `frozen=True`; unknown ones are kept for the rules.
 
     Raises:
         TypeError: a flag is not a bool.
     """
-    for name, on in keywords.items():
-        if not isinstance(on, bool) and name in language.FLAGS:
+    for name, on in flags.items():
+        if not isinstance(on, bool):
             raise TypeError(f"the flag {name!r} must be a bool, got {on!r}")
-    given = dict(keywords)
+    given = dict(flags)
     for base in cast("tuple[object, ...]", namespace.get("__orig_bases__", ())):
         given.update(dict.fromkeys(getattr(base, "flags", ()), True))
     known = language.FLAGS

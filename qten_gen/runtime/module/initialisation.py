@@ -71,12 +71,12 @@ def check_filled(module: nn.Module, marks: dict[str, Mark]) -> None:
 
     Raises:
         RuntimeError: one has. It is not raised where something skips initialisation on purpose, by patches of `torch.nn.init`
-            or by a mode for torch functions.
+            or of the class's `reset_parameters`, or by a mode for torch functions.
     """
     for name, (tensor, version) in marks.items():
         # A write through `.data` leaves the counter as it is, so only the memory says that nothing was written.
         if tensor._version == version and _registered(module, name) is tensor and _is_marked(tensor):
-            if _initialisation_is_skipped():
+            if _initialisation_is_skipped(type(module)):
                 return
             cls = type(module).__name__
             raise RuntimeError(
@@ -119,11 +119,17 @@ def _bytes(data: Tensor) -> Tensor:
     return data.view(-1).view(torch.uint8)
 
 
-def _initialisation_is_skipped() -> bool:
-    """Whether somebody replaced the functions of `torch.nn.init`, or a mode may do so. One for the default device does not."""
+def _initialisation_is_skipped(cls: type) -> bool:
+    """Whether somebody replaced `reset_parameters` or the functions of `torch.nn.init`, or a mode may do so.
+
+    A mode for the default device does not.
+    """
     from torch.overrides import _get_current_function_mode_stack
     from torch.utils._device import DeviceContext
 
+    declared = [base for base in cls.__mro__ if "_declared_reset" in vars(base)]
+    if any(getattr(base, "reset_parameters", None) is not vars(base)["_declared_reset"] for base in declared):
+        return True
     if any(vars(nn.init).get(name) is not function for name, function in _INITIALISERS.items()):
         return True
     modes: list[object] = _get_current_function_mode_stack()  # type: ignore[no-untyped-call] # torch gives it no types

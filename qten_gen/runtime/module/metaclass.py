@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast, dataclass_transform
 
 from torch import nn
 
+from ...common import language
 from ..declaring import generator
 from ..declaring.fields import Virtual, buffer, field, param, submodule, virtual
 from ..declaring.metaclass import DeclarationMeta
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 @dataclass_transform(field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual), eq_default=False)
 class ModuleMeta(DeclarationMeta):
     """Metaclass of Module."""
+
+    _known_options = (language.INIT,)
 
     if TYPE_CHECKING:
         # Checkers hold the keywords of a class statement against this.
@@ -54,11 +57,12 @@ class ModuleMeta(DeclarationMeta):
         return tuple(mixin for mixin in declared._own_init_mixins if not any(issubclass(base, mixin) for base in bases))
 
     def _complete_class(cls) -> None:
-        """Virtual tensors move to the declaration, and a base of another library keeps its `device`.
+        """Virtual tensors move to the declaration, a base of another library keeps its `device`, `reset_parameters` is noted.
 
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
         _keep_device(cast("type[ModuleBase]", cls))
+        type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         for name, value in list(vars(generated).items()):
             specifier = cls._specifiers.get(name)

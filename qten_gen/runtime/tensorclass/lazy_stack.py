@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from operator import index as integer
 from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, cast, overload
 
 import torch
@@ -298,12 +299,14 @@ def _positions(index: object, length: int) -> list[int]:
             "a LazyStack is indexed with int, slice, a list, range or Tensor of int or bool, "
             f"or a tuple that begins with one, got {describe(index)}"
         )
+    if isinstance(index, Tensor) and index.dtype is torch.uint8:  # a mask, as for tensors
+        index = index.bool()
     found: list[int | bool] = index.tolist() if isinstance(index, Tensor) else list(index)
     if found and all(isinstance(at, bool) for at in found):
         if len(found) != length:
             raise IndexError(f"a mask of {len(found)} does not fit a LazyStack of {length} objects")
         return [at for at, chosen in enumerate(found) if chosen]
-    return [int(at) for at in found]
+    return [integer(at) for at in found]
 
 
 def _padded(label: str, tensors: list[Tensor | None], value: float) -> Tensor:

@@ -8,6 +8,7 @@ from functools import partial
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 
+from ...common import language
 from ...common.naming import PRIVATE_NAMES, storage
 from ..declaring import generator
 from ..declaring.fields import field
@@ -49,6 +50,8 @@ class TensorClassMeta(DeclarationMeta):
     """Metaclass of TensorClass."""
 
     _nests = True
+    _known_flags = language.FLAGS
+    _known_options = (*language.STRING_OPTIONS,)
     _fields: tuple[str, ...] = ()
     _flags: frozenset[str] = frozenset()
     _unbatched: tuple[str, ...] = ()

@@ -213,7 +213,7 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         allow_pickle: bool = False,
         **refused: Never,
     ) -> Self:
-        """The object that a folder holds, whichever class saved it. `load` is another name for this.
+        """The object that a folder holds, whichever class saved it.
 
         Its tensors are the files, with the shapes and dtypes that were saved. With a device, they are copied to it.
 
@@ -229,7 +229,26 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
             raise unexpected(cls, "load_memmap", refused)
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
-    load = load_memmap
+    @classmethod
+    def load(
+        cls,
+        prefix: PathLike,
+        device: DeviceLike = None,
+        non_blocking: bool = False,
+        *,
+        out: Self | None = None,
+        allow_pickle: bool = False,
+        **refused: Never,
+    ) -> Self:
+        """Another name of `load_memmap`, which says more.
+
+        >>> saved = Batch(torch.arange(2), batch_size=2).save("data/train")
+        >>> Batch.load("data/train").tokens
+        tensor([0, 1])
+        """
+        if refused:
+            raise unexpected(cls, "load", refused)
+        return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
     @property
     def saved_path(self) -> str | None:

@@ -16,7 +16,7 @@ from qten_gen import TensorClass
 
 from ..declared import Batch, Point, assert_applied, assert_sound, batch, flat, point, tensors
 
-Item = int | slice | EllipsisType | Tensor | list[int] | list[bool] | range | None
+Item = bool | int | slice | EllipsisType | Tensor | list[int] | list[bool] | range | None
 
 
 def parts(size: int) -> st.SearchStrategy[Item]:
@@ -28,8 +28,14 @@ def parts(size: int) -> st.SearchStrategy[Item]:
         st.lists(positions, min_size=2, max_size=2),
         st.lists(positions, max_size=3).map(lambda found: torch.tensor(found, dtype=torch.long)),
         st.lists(st.booleans(), min_size=size, max_size=size).map(lambda found: torch.tensor(found, dtype=torch.bool)),
+        st.lists(st.integers(0, 2), min_size=size, max_size=size).map(
+            lambda found: torch.tensor(found, dtype=torch.uint8)
+        ),
         positions.map(torch.tensor),
     )
+
+
+MASKS_WITHOUT_DIMENSIONS: tuple[Item, ...] = (True, False, torch.tensor(True), torch.tensor(0, dtype=torch.uint8))
 
 
 @st.composite
@@ -44,6 +50,8 @@ def indexes(draw: st.DrawFn, size: tuple[int, ...]) -> tuple[Item, ...]:
         chosen += [draw(parts(length)) for length in size[len(size) - behind :]] if behind else []
     for _ in range(draw(st.integers(0, 2))):
         chosen.insert(draw(st.integers(0, len(chosen))), None)
+    for item in draw(st.lists(st.sampled_from(MASKS_WITHOUT_DIMENSIONS), max_size=2)) if draw(st.booleans()) else ():
+        chosen.insert(draw(st.integers(0, len(chosen))), item)
     lists = [
         item
         for item in chosen
@@ -54,33 +62,51 @@ def indexes(draw: st.DrawFn, size: tuple[int, ...]) -> tuple[Item, ...]:
     return tuple(chosen)
 
 
+def is_without_dimensions(item: Item) -> bool:
+    """Whether a part of an index is a mask that covers no dimension."""
+    is_mask = isinstance(item, Tensor) and item.dtype in (torch.bool, torch.uint8) and item.dim() == 0
+    return isinstance(item, bool) or is_mask
+
+
 def on_tensor(index: tuple[Item, ...], dims: int) -> tuple[Any, ...]:
     """The index for a tensor of more dimensions: an ellipsis covers batch dimensions only."""
-    used = sum(item is not None and item is not ... for item in index)
+    used = sum(item is not None and item is not ... and not is_without_dimensions(item) for item in index)
     found: list[Any] = []
     for item in index:
+        if isinstance(item, Tensor) and item.dtype is torch.uint8:
+            item = item.bool()  # torch reads the items of such a mask, but cannot write all of them
         found += [slice(None)] * (dims - used) if item is ... else [item]
     return tuple(found)
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_an_index_selects_from_every_tensor_what_torch_selects(data: st.DataObject) -> None:
     size = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
     index = data.draw(indexes(size))
     value = batch(*size)
     plain = on_tensor(index, len(size))
-    expected = torch.empty(size)[plain].shape
+    try:
+        expected = torch.empty(size)[plain].shape
+    except IndexError:  # False and several positions do not broadcast
+        with pytest.raises(IndexError):
+            value[index]
+        return
     assert_applied(value[index], value, lambda tensor: tensor[plain], tuple(expected))
 
 
-@settings(max_examples=75, deadline=None)
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_an_assignment_writes_to_every_tensor_what_torch_writes(data: st.DataObject) -> None:
     size = tuple(data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=2)))
     index = data.draw(indexes(size))
     value = batch(*size)
-    written = value[index].clone()
+    try:
+        written = value[index].clone()
+    except IndexError:
+        return
     expected = value.clone()
     for path, tensor in tensors(expected).items():
         tensor[on_tensor(index, len(size))] = tensors(written)[path]
@@ -88,6 +114,7 @@ def test_an_assignment_writes_to_every_tensor_what_torch_writes(data: st.DataObj
     assert_applied(value, expected, lambda tensor: tensor)
 
 
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 @pytest.mark.parametrize(
     "index",
     [
@@ -100,7 +127,13 @@ def test_an_assignment_writes_to_every_tensor_what_torch_writes(data: st.DataObj
         torch.tensor([[2, 0], [1, 1]]),
         torch.tensor(2),
         torch.tensor([1], dtype=torch.int32),
+        torch.tensor([2, 0, 0, 1], dtype=torch.uint8),
+        True,
+        False,
+        (False, 0),
+        torch.tensor(True),
         [3, 1],
+        ((3, 1),),
         [True, False, False, True],
         range(1, 3),
         None,
@@ -121,6 +154,19 @@ def test_an_array_selects_like_a_tensor() -> None:
     assert_applied(untyped[rows], value, lambda tensor: tensor[[2, 0]], (2,))
     assert_applied(untyped[mask], value, lambda tensor: tensor[[0, 2]], (2,))
     assert_applied(untyped[rows[0]], value, lambda tensor: tensor[2], ())
+
+
+def test_a_mask_of_bytes_warns_as_torch_does() -> None:
+    with pytest.warns(UserWarning, match="indexing with dtype torch.uint8") as caught:
+        batch(2)[torch.tensor([1, 0], dtype=torch.uint8)]
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_a_bool_makes_a_dimension_without_name() -> None:
+    value = flat(2, 3).refine_names("time", "row")
+    assert value[True].names == (None, "time", "row")
+    assert value[:, False].names == ("time", None, "row")
+    assert value[0, True].names == (None, "row")
 
 
 def test_an_empty_list_selects_nothing() -> None:
@@ -190,7 +236,7 @@ def test_a_name_is_not_an_index() -> None:
 
 @pytest.mark.parametrize(
     "index",
-    [1.5, True, {1}, torch.ones(2), torch.tensor(True), torch.ones(4, dtype=torch.uint8), ["a"], [1.5], object],
+    [1.5, {1}, torch.ones(2), torch.ones(4, dtype=torch.int8), ["a"], [1.5], object],
     ids=str,
 )
 def test_another_type_of_index_is_refused(index: Any) -> None:

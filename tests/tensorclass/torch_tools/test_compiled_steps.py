@@ -83,6 +83,7 @@ STEPS: dict[str, Callable[[Batch], Any]] = {
     "assign to nested and optional fields": assigned,
     "ask whether a field is None": with_optional,
     "index": lambda value: [value[0], value[1:, None], value[torch.tensor([1, 0])], value[value.mask]],
+    "index with bools": lambda value: [value[True], value[False], value[0, True], value[..., True]],
     "stack and cat": lambda value: Batch.cat([*Batch.stack([value, value]), value]),
     "torch functions": lambda value: functions.cat([functions.stack([value, value], 1)[:, 0], value]),
     "split, chunk and unbind": lambda value: [*value.split([1, 3]), *value.chunk(3), *value.unbind()],

@@ -40,6 +40,9 @@ class ModuleBase(nn.Module):
     _foreign_init: ClassVar[Callable[[nn.Module], None] | None] = None
     """The `__init__` of a base from another library, such as LightningModule, which a generated `__init__` calls in place of
     nn.Module's. Written when a class is made."""
+    _declared_reset: ClassVar[Callable[..., None] | None] = None
+    """The `reset_parameters` of the class statement. Where the class has another one later, somebody skips initialisation.
+    Written when a class is made."""
     _own_init_mixins: ClassVar[tuple[type, ...]] = ()
     """Bases that the metaclass adds to a class with an `__init__` of its own, which registers by assignment."""
 

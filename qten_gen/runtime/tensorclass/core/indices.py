@@ -14,7 +14,7 @@ Index = IndexItem | tuple[IndexItem, ...]
 """What an object is indexed with: along its batch dimensions only, never by a field's name."""
 
 PlainIndexItem = int | slice | Tensor | None
-"""One part of a plain index; a tensor in it holds positions, of dtype long or int."""
+"""One part of a plain index; a tensor in it holds positions, of dtype long or int. A bool is a mask of no dimensions."""
 
 PlainIndex = PlainIndexItem | tuple[PlainIndexItem, ...]
 """An index that can be applied to every tensor: lists, masks and ellipses are resolved."""

@@ -201,20 +201,20 @@ def without(names: Names | None, dims: Sequence[int]) -> Names | None:
 
 
 def indexed(names: Names, index: object, dimensions: int) -> Names | None:
-    """The names when an index is applied that is made of integers, slices, None and integer tensors.
+    """The names when an index is applied that is made of integers, slices, None, bools and integer tensors.
 
     A dimension that a slice or one tensor of one dimension selects from keeps its name. What several tensors make has none.
 
     Args:
         dimensions: How many there are then.
     """
-    if isinstance(index, int):
+    if isinstance(index, int) and not isinstance(index, bool):
         return _or_none(names[1:])
     if isinstance(index, slice):
         return names
     items = index if isinstance(index, tuple) else (index,)
     tensors = [item for item in items if isinstance(item, Tensor) and item.dim() > 0]
-    if len(tensors) > 1 or any(tensor.dim() > 1 for tensor in tensors):
+    if len(tensors) > 1 or any(tensor.dim() > 1 for tensor in tensors) or any(isinstance(item, bool) for item in items):
         kept = _around_tensors(names, items, dimensions)
     else:
         old = iter(names)
@@ -234,8 +234,8 @@ def _around_tensors(names: Names, items: Sequence[object], dimensions: int) -> l
     places: list[int] = []
     old = iter(names)
     for item in items:
-        name = None if item is None else next(old)
-        if isinstance(item, Tensor) and item.dim() > 0:
+        name = None if item is None or isinstance(item, bool) else next(old)
+        if isinstance(item, bool) or (isinstance(item, Tensor) and item.dim() > 0):
             places.append(len(kept))
         elif not _is_one(item):
             kept.append(name)

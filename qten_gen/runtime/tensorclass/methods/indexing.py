@@ -6,7 +6,9 @@ applied to every tensor as it is.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from operator import getitem as item_of
 from operator import index as integer
 from types import EllipsisType
@@ -40,8 +42,8 @@ def getitem(self: T, index: Index) -> T:
 
     Args:
         index: Integers, slices, None, an ellipsis, lists or tensors, one for each batch dimension from the first on. A tensor
-            of dtype long or int holds positions; one of dtype bool is a mask, whose shape is that of the batch dimensions it
-            covers.
+            of dtype long or int holds positions; one of dtype bool or uint8 is a mask, whose shape is that of the batch
+            dimensions it covers. So True, a mask of no dimensions, adds one of size 1, and False one of size 0.
 
     Raises:
         IndexError: the index is out of range or reaches beyond the batch dimensions.
@@ -234,9 +236,9 @@ def _with_tensors(self: Stored, index: Index) -> tuple[PlainIndex, Size]:
 
 
 def _plain(self: Stored, index: Index) -> PlainIndex:
-    """The same index made of integers, slices, None and integer tensors; an ellipsis stands for batch dimensions only."""
+    """The same index made of integers, slices, None, bools and integer tensors; an ellipsis is for batch dimensions only."""
     items = index if isinstance(index, tuple) else (index,)
-    tensors = [_item(self, item) for item in items]
+    tensors = list(map(partial(_item, self), items))
     used = sum(_dimensions(item) for item in tensors)
     batch_ndim = len(self._batch_size)
     if used > batch_ndim:
@@ -263,13 +265,17 @@ def _plain(self: Stored, index: Index) -> PlainIndex:
 
 def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
     """One part of an index, with a sequence or an array made a tensor."""
-    if item is None or isinstance(item, (slice, EllipsisType)):
+    if item is None or isinstance(item, (slice, EllipsisType, bool)):
         return item
     is_array = getattr(item, "ndim", 0) > 0 and not isinstance(item, Tensor) and not isinstance(item, Stored)
-    if is_array or isinstance(item, (list, range)):
+    if is_array or isinstance(item, (list, range, tuple)):
         item = _index_tensor(self, item)
     if isinstance(item, Tensor):
-        if item.dtype in _INDEX_DTYPES or (item.dtype is torch.bool and item.dim() > 0):
+        if item.dtype is torch.uint8:
+            item = _mask_of_bytes(item)
+        if item.dtype is torch.bool and item.dim() == 0:
+            return bool(item)
+        if item.dtype in _INDEX_DTYPES:
             return item
         raise TypeError(f"{type(self).__name__} is indexed with long, int or bool tensors, got {describe(item)}")
     if isinstance(item, str):
@@ -277,7 +283,9 @@ def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
             f"{type(self).__name__} is indexed along its batch dimensions; "
             f"read a field as an attribute or with .get({item!r})"
         )
-    if isinstance(item, bool) or not isinstance(item, SupportsIndex):
+    if str(getattr(item, "dtype", "")) == "bool":  # a scalar of NumPy
+        return bool(item)
+    if not isinstance(item, SupportsIndex):
         raise TypeError(
             f"{type(self).__name__} is indexed with int, slice, None, ..., a Tensor, a list or range of int or bool, "
             f"or a tuple of those, got {describe(item)}"
@@ -285,7 +293,15 @@ def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
     return integer(item)
 
 
-_INDEX_DTYPES = (torch.long, torch.int)
+_INDEX_DTYPES = (torch.long, torch.int, torch.bool)
+
+
+def _mask_of_bytes(item: Tensor) -> Tensor:
+    """A mask of dtype uint8 as torch reads it, with torch's warning: NumPy would take the bytes for positions."""
+    if not is_compiling():
+        said = "indexing with dtype torch.uint8 is deprecated, please use a dtype torch.bool instead"
+        warnings.warn(said, UserWarning, stacklevel=6)
+    return item.bool()
 
 
 def _index_tensor(self: Stored, item: object) -> Tensor:
@@ -300,7 +316,7 @@ def _index_tensor(self: Stored, item: object) -> Tensor:
 
 def _dimensions(item: PlainIndexItem | EllipsisType) -> int:
     """How many batch dimensions a part of an index takes."""
-    if item is None or item is Ellipsis:
+    if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     return item.dim() if isinstance(item, Tensor) and item.dtype is torch.bool else 1
 
@@ -308,8 +324,8 @@ def _dimensions(item: PlainIndexItem | EllipsisType) -> int:
 def _indexed_size(batch_size: Size, index: PlainIndex) -> Size:
     """The batch size that an index leaves, by the rules of torch.
 
-    Tensors among the parts broadcast to one shape. It takes the place of the first of them, or stands in front where slices or
-    None lie between them.
+    Tensors among the parts broadcast to one shape, and so does a bool, which counts as one position or as none. It takes the
+    place of the first of them, or stands in front where slices or None lie between them.
     """
     items = index if isinstance(index, tuple) else (index,)
     sizes: list[int] = []
@@ -319,6 +335,10 @@ def _indexed_size(batch_size: Size, index: PlainIndex) -> Size:
     for item in items:
         if item is None:
             sizes.append(1)
+            continue
+        if isinstance(item, bool):
+            shapes.append(Size((int(item),)))
+            places.append(len(sizes))
             continue
         size = next(rest)
         if isinstance(item, slice):
@@ -358,8 +378,16 @@ def _slice_length(index: slice, size: int) -> int:
 
 
 def _broadcast(shapes: Sequence[Size]) -> Size:
-    """The shape that index tensors broadcast to."""
-    shape: Size = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call] # torch leaves it untyped
+    """The shape that index tensors broadcast to.
+
+    Raises:
+        IndexError: there is none.
+    """
+    try:
+        shape: Size = torch.broadcast_shapes(*shapes)  # type: ignore[no-untyped-call] # torch leaves it untyped
+    except RuntimeError as error:
+        listed = ", ".join(str(list(shape)) for shape in shapes)
+        raise IndexError(f"the tensors of an index have to broadcast to one shape, got {listed}") from error
     return shape
 
 

@@ -9,7 +9,6 @@ from torch import Size, Tensor
 
 from ..core import names
 from ..core.error_context import blame
-from ..core.keywords import unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
@@ -17,6 +16,7 @@ from ..methods.operands import Function, is_plain
 from .dimensions import Dims, reduced_size
 from .entries import Effect, Group, Operation, documented, first_line
 from .reduction_ops import Options, over_one, reduced, together
+from .spellings import MISSING, required, requires_dim, respelt
 
 T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")
@@ -36,7 +36,7 @@ def _method(name: str, function: Function, takes: str) -> Function:
         self: T, dim: Dims, keepdim: bool, reduce: bool, options: Options, refused: dict[str, Never]
     ) -> T | Tensor:
         if refused:
-            raise unexpected(self, name, refused)
+            dim, keepdim = respelt(self, name, refused, dim, keepdim)
         if reduce:
             return together(self, name, function, dim, keepdim, options)
         return reduced(self, name, function, dim, keepdim, options)
@@ -61,11 +61,14 @@ def _method(name: str, function: Function, takes: str) -> Function:
         self: T,
         dim: Dims = None,
         *,
+        unbiased: bool | None = None,
         correction: float = 1,
         keepdim: bool = False,
         reduce: bool = False,
         **refused: Never,
     ) -> T | Tensor:
+        if unbiased is not None or type(dim) is bool:
+            dim, correction = correction_of(name, dim, unbiased, None if correction == 1 else correction)
         return finish(self, dim, keepdim, reduce, {"correction": correction}, refused)
 
     methods: dict[str, Function] = {"": plain, "dtype": with_dtype, "correction": with_correction}
@@ -96,7 +99,7 @@ def quantile(
 ) -> T | Tensor:
     """The quantile `q`; a tensor of several adds a batch dimension in front."""
     if refused:
-        raise unexpected(self, "quantile", refused)
+        dim, keepdim = respelt(self, "quantile", refused, dim, keepdim)
     options = {"q": q, "interpolation": interpolation}
     if reduce:
         return together(self, "quantile", _quantile, dim, keepdim, options)
@@ -122,7 +125,7 @@ def norm(
 ) -> T | Tensor:
     """The norm of order `p`."""
     if refused:
-        raise unexpected(self, "norm", refused)
+        dim, keepdim = respelt(self, "norm", refused, dim, keepdim)
     options = {"p": p, "dtype": dtype}
     if reduce:
         return together(self, "norm", _norm, dim, keepdim, options)
@@ -137,7 +140,11 @@ def _norm(tensor: Tensor, dims: tuple[int, ...], keepdim: bool, p: float, dtype:
 def _truth(name: str, doc: str, function: Function, decides: bool) -> Operation:
     """`all` and `any`: without arguments they are a bool, for `if` and `assert`."""
 
-    def method(self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False) -> T | Tensor | bool:
+    def method(
+        self: T, dim: Dims = None, keepdim: bool = False, *, reduce: bool = False, **refused: Never
+    ) -> T | Tensor | bool:
+        if refused:
+            dim, keepdim = respelt(self, name, refused, dim, keepdim)
         if reduce:
             return together(self, name, function, dim, keepdim, {})
         if dim is not None:
@@ -158,7 +165,7 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
         self: T, dim: Dim | None = None, keepdim: bool = False, *, reduce: bool = False, **refused: Never
     ) -> T | Tensor | ValuesAndIndices[T]:
         if refused:
-            raise unexpected(self, name, refused)
+            dim, keepdim = respelt(self, name, refused, dim, keepdim)
         if reduce:
             return together(self, name, value, dim, keepdim, {})
         if dim is None:
@@ -207,12 +214,13 @@ def _pair(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[T
 def _running_pair(name: str, doc: str, function: Function) -> Operation:
     """`cummin` and `cummax`."""
 
-    def method(self: T, dim: Dim, **refused: Never) -> ValuesAndIndices[T]:
-        if refused:
-            raise unexpected(self, name, refused)
+    def method(self: T, dim: Dim = MISSING, **refused: Never) -> ValuesAndIndices[T]:
+        if refused or dim is MISSING:
+            dim = required(self, name, refused, dim)
         return _both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
 
-    return Operation(name, doc, documented(method, name, doc), (function,), form="running pair")
+    made = documented(requires_dim(method), name, doc)
+    return Operation(name, doc, made, (function,), form="running pair")
 
 
 def _running(name: str, doc: str, function: Function, *others: Function, is_method: bool = True) -> Operation:
@@ -224,7 +232,9 @@ def _running(name: str, doc: str, function: Function, *others: Function, is_meth
         result: Tensor = function(tensor, dim) if dtype is None else function(tensor, dim, dtype=dtype)
         return result
 
-    def method(self: T, dim: Dim, *, dtype: torch.dtype | None = None) -> T:
+    def method(self: T, dim: Dim = MISSING, *, dtype: torch.dtype | None = None, **refused: Never) -> T:
+        if refused or dim is MISSING:
+            dim = required(self, name, refused, dim)
         argument = (dimension(self, dim), dtype)
         try:
             out = self._rearrange(apply, argument, self._batch_size)
@@ -234,7 +244,7 @@ def _running(name: str, doc: str, function: Function, *others: Function, is_meth
         out._names = self._names
         return out
 
-    made = documented(method, name, doc)
+    made = documented(requires_dim(method), name, doc)
 
     # What `functional.softmax` has in the third place, it passes by keyword; `torch.softmax` has the dtype there.
     def handler(input: Any, dim: int, dtype: torch.dtype | None = None, *, _stacklevel: int = 3) -> Any:
@@ -363,7 +373,7 @@ GROUP = Group(
     ' batch size of the result is empty, also in nested objects; `dim="feature"` reduces what each field has beyond'
     " the batch dimensions. `keepdim=True` leaves dimensions of size 1. `reduce=True` puts the numbers of all "
     "fields side by side first, and gives one tensor of what is left of the batch size. `all()` and `any()` are a "
-    "bool.",
+    "bool. `axis` and `keepdims` are other names of `dim` and `keepdim`, which type checkers do not know, as for tensors.",
     REDUCTIONS,
 )
 

@@ -51,7 +51,13 @@ FORMS: dict[str, tuple[Signature, ...]] = {
     "reduction": _reduction(),
     "reduction dtype": _reduction(after=(_DTYPE,)),
     "reduction correction": _reduction(
-        start=("dim: Dims = None", "*", "correction: float = 1", "keepdim: bool = False")
+        start=(
+            "dim: Dims = None",
+            "*",
+            "unbiased: bool | None = None",
+            "correction: float = 1",
+            "keepdim: bool = False",
+        )
     ),
     "reduction norm": _reduction("p: float = 2", after=(_DTYPE,)),
     "reduction quantile": _reduction("q: float | Tensor", after=('interpolation: str = "linear"',)),

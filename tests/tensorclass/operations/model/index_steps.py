@@ -21,7 +21,7 @@ def index(draw: st.DrawFn, size: tuple[int, ...]) -> Any:
             parts.append(_mask(draw, (left.pop(0), left.pop(0))))
         else:
             parts.append(_part(draw, left.pop(0)))
-    extra: list[list[Any]] = [[], [], [], [None], [...], [None, ...], [0]]
+    extra: list[list[Any]] = [[], [], [], [None], [...], [None, ...], [0], [True], [False], [..., True]]
     for one in draw(st.sampled_from(extra)):
         parts.insert(draw(st.integers(0, len(parts))), one)
     return parts[0] if len(parts) == 1 and draw(st.booleans()) else tuple(parts)
@@ -70,7 +70,7 @@ def _names(plain: Plain, found: Any) -> Names | None:
     """The names that an index of positions, slices and None leaves; of others the oracle does not know."""
     names = list((plain.names or {}).get((), (None,) * plain.n))
     parts = list(found) if isinstance(found, tuple) else [found]
-    if not all(one is None or one is ... or isinstance(one, (int, slice)) for one in parts):
+    if not all(one is None or one is ... or type(one) in (int, slice) for one in parts):
         return None
     kept: list[str | None] = []
     if ... in parts:
