@@ -20,7 +20,8 @@ from .methods.metadata import Metadata
 from .operations import absent_attributes, table, torch_functions
 from .processes import parallel, shared_memory
 from .processes.distributed import collectives, transfers
-from .storage import load_state, memory_map, pickling, state_dict
+from .storage import pickling
+from .storage.saving import Saving
 from .torch_tools import datasets, pytree, transforms
 
 if TYPE_CHECKING:
@@ -35,14 +36,13 @@ if TYPE_CHECKING:
     from .core.sizes import BatchSize
     from .interop.arrays import Array
     from .lazy_stack import LazyStack
-    from .storage.memory_map import PathLike
 else:
     Operations = absent_attributes.WithAdvice
 
 T = TypeVar("T", bound="TensorClass")
 
 
-class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClassMeta):
+class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=TensorClassMeta):
     """Base of declared batches: named tensors that share their leading dimensions, the batch size.
 
     >>> class Batch(TensorClass):
@@ -190,103 +190,6 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     requires_grad_ = moving.requires_grad_
     apply = applying.apply
     named_apply = applying.named_apply
-
-    # Memory maps
-    memmap = memory_map.memmap
-    memmap_ = memory_map.memmap_
-    memmap_like = memory_map.memmap_like
-    memmap_refresh_ = memory_map.memmap_refresh_
-    load_memmap_ = memory_map.load_memmap_
-    is_memmap = memory_map.is_memmap
-    save = memory_map.memmap
-    dumps = memory_map.memmap
-    load_ = memory_map.load_memmap_
-
-    @classmethod
-    def load_memmap(
-        cls,
-        prefix: PathLike,
-        device: DeviceLike = None,
-        non_blocking: bool = False,
-        *,
-        out: Self | None = None,
-        allow_pickle: bool = False,
-        **refused: Never,
-    ) -> Self:
-        """The object that a folder holds, whichever class saved it.
-
-        Its tensors are the files, with the shapes and dtypes that were saved. With a device, they are copied to it.
-
-        >>> saved = Batch(torch.arange(4), batch_size=4).memmap("data/train")
-        >>> Batch.load_memmap("data/train")[:2].tokens
-        tensor([0, 1])
-
-        Raises:
-            FileNotFoundError: the folder holds no object.
-            StorageError: files are damaged or do not fit the class.
-        """
-        if refused:
-            raise unexpected(cls, "load_memmap", refused)
-        return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
-
-    @classmethod
-    def load(
-        cls,
-        prefix: PathLike,
-        device: DeviceLike = None,
-        non_blocking: bool = False,
-        *,
-        out: Self | None = None,
-        allow_pickle: bool = False,
-        **refused: Never,
-    ) -> Self:
-        """Another name of `load_memmap`, which says more.
-
-        >>> saved = Batch(torch.arange(2), batch_size=2).save("data/train")
-        >>> Batch.load("data/train").tokens
-        tensor([0, 1])
-        """
-        if refused:
-            raise unexpected(cls, "load", refused)
-        return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
-
-    @property
-    def saved_path(self) -> str | None:
-        """The folder of a memory map. None for other objects, temporary files, and tensors of several folders."""
-        return memory_map.saved_path(self)
-
-    # State dicts, safetensors
-    state_dict = state_dict.state_dict
-    load_state_dict = load_state.load_state_dict
-
-    def save_safetensors(self, path: PathLike, *, allow_pickle: bool = False) -> None:
-        """Save the object in one file that every reader of safetensors understands.
-
-        >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
-
-        Raises:
-            TypeError: a static value has no form in JSON.
-            ImportError: safetensors is not installed.
-        """
-        from .storage.safetensors_files import save_safetensors
-
-        save_safetensors(self, path, allow_pickle=allow_pickle)
-
-    @classmethod
-    def load_safetensors(cls, path: PathLike, device: DeviceLike = None, *, allow_pickle: bool = False) -> Self:
-        """The object that `save_safetensors` saved, on `device`, with the shapes and dtypes that were saved.
-
-        >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
-        >>> Batch.load_safetensors("batch.safetensors").tokens
-        tensor([0, 1])
-
-        Raises:
-            FileNotFoundError: there is no file.
-            StorageError: it is damaged or does not fit the class.
-        """
-        from .storage.safetensors_files import load_safetensors
-
-        return load_safetensors(cls, path, device, allow_pickle=allow_pickle)
 
     # Dicts, text, copies, pickles
     to_dict = conversion.to_dict
