@@ -13,7 +13,7 @@ from .core.stored import Stored
 from .interop import arrays, tensordicts
 from .metaclass import Flagged, TensorClassMeta
 from .methods import applying, conversion, indexing, inplace, moving, with_statements
-from .methods import batch_size as batch_size_property
+from .methods import batch_size as properties
 from .methods import keys as keyed
 from .methods.gradients import Gradients
 from .methods.metadata import Metadata
@@ -76,16 +76,8 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         # For the `super().__init__(...)` of a class with its own constructor; others get one made of their fields.
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     else:
-        batch_size = property(
-            batch_size_property.get_batch_size,
-            batch_size_property.set_batch_size,
-            doc="The leading dimensions that all tensors share; can be set.",
-        )
-        device = property(
-            batch_size_property.get_device,
-            batch_size_property.set_device,
-            doc="Where all tensors are, or None where they may differ.",
-        )
+        batch_size = properties.batch_size
+        device = properties.device
         names = property(
             dimension_names.get_names,
             dimension_names.set_names,
@@ -111,11 +103,6 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     is_empty = keyed.is_empty
     __contains__ = keyed.contains
 
-    @property
-    def sorted_keys(self) -> tuple[str, ...]:
-        """The names of the fields in alphabetical order."""
-        return keyed.sorted_keys(self)
-
     # Writing into tensors by key
     set_ = inplace.set_
     set_at_ = inplace.set_at_
@@ -130,11 +117,6 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     __enter__ = with_statements.enter
     __exit__ = with_statements.leave
 
-    @property
-    def is_locked(self) -> bool:
-        """Whether fields, batch size and names cannot be set: the object is locked or frozen."""
-        return locks.is_locked(self)
-
     # Names of the batch dimensions; `names` is above
     refine_names = dimension_names.refine_names
     rename = dimension_names.rename
@@ -146,7 +128,6 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
     __setitem__ = indexing.setitem
     __len__ = indexing.length
     __iter__ = indexing.iterate
-
     vmap = transforms.vmap
     vmap_dims = pytree.vmap_dims
 
@@ -170,7 +151,7 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
 
     @classmethod
     def maybe_dense_stack(cls, items: Sequence[Self], **refused: Never) -> Self | LazyStack[Self]:
-        """`torch.stack` where the objects allow it, else `lazy_stack`, with the errors of that.
+        """`torch.stack` where the objects allow it, else `lazy_stack`, with its errors.
 
         >>> Batch.maybe_dense_stack([Batch(torch.ones(2)), Batch(torch.ones(2))]).batch_size
         torch.Size([2])
@@ -213,7 +194,7 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         allow_pickle: bool = False,
         **refused: Never,
     ) -> Self:
-        """The object that a folder holds, whichever class saved it. `load` is another name for this.
+        """The object that a folder holds, whichever class saved it.
 
         Its tensors are the files, with the shapes and dtypes that were saved. With a device, they are copied to it.
 
@@ -229,7 +210,26 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
             raise unexpected(cls, "load_memmap", refused)
         return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
-    load = load_memmap
+    @classmethod
+    def load(
+        cls,
+        prefix: PathLike,
+        device: DeviceLike = None,
+        non_blocking: bool = False,
+        *,
+        out: Self | None = None,
+        allow_pickle: bool = False,
+        **refused: Never,
+    ) -> Self:
+        """Another name of `load_memmap`.
+
+        >>> saved = Batch(torch.arange(2), batch_size=2).save("data/train")
+        >>> Batch.load("data/train").tokens
+        tensor([0, 1])
+        """
+        if refused:
+            raise unexpected(cls, "load", refused)
+        return memory_map.load_memmap(cls, prefix, device, non_blocking, out=out, allow_pickle=allow_pickle)
 
     @property
     def saved_path(self) -> str | None:
@@ -395,7 +395,7 @@ class TensorClass(Metadata, Gradients, Operations, Stored, metaclass=TensorClass
         batch_dims: int | None = None,
         **refused: Never,
     ) -> Self:
-        """Construct from a named tuple with the same field names, as `from_dataclass` does, with the same errors.
+        """`from_dataclass` for a named tuple, with the same errors.
 
         >>> Point = collections.namedtuple("Point", ["tokens"])
         >>> Batch.from_namedtuple(Point(torch.arange(2)), batch_size=2).tokens

@@ -171,7 +171,9 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
         kept = self._names if keepdim else names.without(self._names, (at,))
         return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
 
-    made = documented(method, name, doc)
+    made = documented(
+        method, name, f"{doc}\n\nRaises:\n    TypeError: `dim` is not one batch dimension; a{name} takes several."
+    )
 
     def handler(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         """torch has three functions under this name."""
