@@ -361,16 +361,16 @@ RUNNING = (
 
 GROUP = Group(
     "Reductions",
-    "`dim` counts batch dimensions; it is one or a tuple. Without it every tensor is reduced to one number, and the"
-    ' batch size of the result is empty, also in nested objects; `dim="feature"` reduces what each field has beyond'
-    " the batch dimensions. `keepdim=True` leaves dimensions of size 1. `reduce=True` puts the numbers of all "
-    "fields side by side first, and gives one tensor of what is left of the batch size. `all()` and `any()` are a "
-    "bool.",
+    "`dim` is a batch dimension or a tuple of them. Without it, every tensor is reduced to one number, and the "
+    'result has an empty batch size, nested objects included. `dim="feature"` reduces the dimensions that each '
+    "field has beyond the batch size. `keepdim=True` keeps reduced dimensions with size 1. `reduce=True` reduces "
+    "all fields together, and gives one tensor of the batch size that is left. Without arguments, `all()` and "
+    "`any()` return a bool.",
     REDUCTIONS,
 )
 
 RUNNING_GROUP = Group(
     "Along a batch dimension",
-    "The size of the dimension stays.",
+    "The dimension keeps its size.",
     RUNNING,
 )
