@@ -51,7 +51,7 @@ class FreshProcess:
         read.close()
         environment = {**(os.environ if env is None else env)}
         given = ([*map(str, arguments)], os.path.abspath(cwd), environment, _paths_of_the_interpreter())
-        self._process = _server().Process(target=_run, args=(*given, write, errors))
+        self._process = with_torch().Process(target=_run, args=(*given, write, errors))
         self._process.start()
         write.close()
         errors.close()
@@ -84,7 +84,11 @@ def run(*arguments: str | Path, cwd: str | Path = ".", env: Mapping[str, str] | 
 
 
 @lru_cache(maxsize=1)
-def _server() -> ForkServerContext:
+def with_torch() -> ForkServerContext:
+    """Starts processes that have torch loaded and inherit nothing else, not even open files.
+
+    What is passed to them is pickled as for a process that is spawned, which would have to import torch first.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["torch"])
     return context

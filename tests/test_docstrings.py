@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import collections
 import dataclasses
 import doctest
 import inspect
+import re
+import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -126,3 +129,37 @@ def test_everything_public_has_an_example_that_runs_in_a_users_program(name: str
     assert examples.examples, f"the docstring of {name} has no example that starts with >>>"
     failed, _ = doctest.DocTestRunner().run(examples)
     assert not failed
+
+
+# `unexpected` makes the error of a keyword that is not in the signature, as Python does for any function.
+OF_THE_SIGNATURE = "unexpected"
+
+
+def _raised(function: object) -> set[str]:
+    """What the body of a function raises by itself: names of exceptions, and of functions that make them."""
+    (written,) = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body  # type: ignore[arg-type] # a function
+    raised = [node.exc for node in ast.walk(written) if isinstance(node, ast.Raise) and node.exc is not None]
+    return {ast.unparse(exc.func if isinstance(exc, ast.Call) else exc) for exc in raised} - {OF_THE_SIGNATURE}
+
+
+def _with_code() -> Iterator[tuple[str, object]]:
+    """Everything public that is a function: also what has its example elsewhere, and properties."""
+    for name, value in _public():
+        if inspect.isroutine(value):
+            yield name, value
+    for class_name in CLASSES:
+        for name, member in inspect.getmembers(getattr(qten_gen, class_name)):
+            function = member.fget if isinstance(member, property) else member
+            if not name.startswith("_") and (getattr(function, "__module__", None) or "").startswith("qten_gen."):
+                yield f"{class_name}.{name}", function
+
+
+def test_whatever_public_raises_an_error_says_which() -> None:
+    silent = []
+    for name, function in _with_code():
+        documented = (inspect.getdoc(function) or "").partition("Raises:\n")[2]
+        for error in _raised(function):
+            is_exception = error[0].isupper()
+            if not (re.search(rf"\b{error}\b", documented) if is_exception else documented):
+                silent.append(f"{name}: {error}")
+    assert silent == []

@@ -2,11 +2,11 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import fresh_process
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -14,9 +14,10 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 @pytest.fixture(scope="module")
 def output() -> str:
     """What the training of the digit classifier prints, run on the generated files alone."""
-    command = [sys.executable, "-W", "error", "-m", "digits.train"]
     environment = {**os.environ, "QTEN_GEN_JIT": "off"}
-    return subprocess.run(command, cwd=EXAMPLES, env=environment, check=True, capture_output=True, text=True).stdout
+    done = fresh_process.run("-W", "error", "-m", "digits.train", cwd=EXAMPLES, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
 
 
 @pytest.mark.xdist_group("example")

@@ -380,7 +380,7 @@ def virtual(
     """Decorate a method of a Module: its result becomes a read-only attribute that follows the module's dtype and device.
 
     The method is called when the attribute is read, with the dtype and device of the module's first parameter (see
-    `qten_gen.runtime.module.virtual_tensors`). Its result is moved to the device, and keeps the dtype that it has. It is never in
+    `qten_gen.runtime.module.virtual_tensors`). Its result is moved to the device, and keeps its shape and dtype. It is never in
     the state dict.
 
     >>> class Mask(Module):

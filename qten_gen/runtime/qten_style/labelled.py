@@ -85,7 +85,7 @@ class LabelledTensor(DeviceBounded):
 
     @property
     def data(self) -> Tensor:
-        """The tensor without labels."""
+        """The tensor without labels, not copied."""
         return self._data
 
     @property
@@ -241,7 +241,7 @@ class LabelledTensor(DeviceBounded):
         return labelled(self.data.detach().clone().requires_grad_(), self._dims)
 
     def detach(self) -> LabelledTensor:
-        """The same data without its history.
+        """The same labels and data without their history. The data is not copied.
 
         >>> LabelledTensor(torch.ones(2), ("site",)).attach().detach().requires_grad
         False
@@ -249,7 +249,7 @@ class LabelledTensor(DeviceBounded):
         return labelled(self.data.detach(), self._dims)
 
     def clone(self) -> LabelledTensor:
-        """A copy that stays part of the graph.
+        """A copy with the same labels, shape, dtype and device. It stays part of the graph.
 
         >>> LabelledTensor(torch.ones(2), ("site",)).clone()
         LabelledTensor(tensor([1., 1.]), dims=('site',))

@@ -72,7 +72,7 @@ class VirtualTensor:
         owner: The module that gets the attribute.
         name: Name of the attribute.
         materializer: Computes the value: a function of owner, dtype and device, or the name of a method of the owner that
-            takes dtype and device. Its result is cast to them.
+            takes dtype and device. Its result, of any shape, is cast to them.
         dtype: Type of the elements; torch's default when None.
         device: Where the value is; torch's default when None.
         persist: Whether dtype and device are in the state dict, and restored from it.
@@ -191,7 +191,9 @@ class VirtualTensor:
 
     @property
     def value(self) -> Tensor:
-        """The tensor, computed now. Gradients flow through it.
+        """The tensor, computed now: of the shape that the materializer returns, cast to `dtype` and moved to `device`.
+
+        Gradients flow through it.
 
         Raises:
             AttributeError: the attribute was deleted or replaced.
@@ -208,13 +210,16 @@ class VirtualTensor:
         return value.to(device=device, dtype=dtype)
 
     def check_assignment(self, module: nn.Module, name: str) -> None:
-        """Raise TypeError if this is not the virtual tensor `name` of `module`.
+        """Refuse this as the attribute `name` of `module` where it was made for another one.
 
         >>> first, second = nn.Linear(2, 2), nn.Linear(2, 2)
         >>> VirtualTensor.create(first, "mask", lambda module, dtype, device: torch.ones(2))
         >>> first.mask.check_assignment(second, "mask")
         Traceback (most recent call last):
         TypeError: Linear.mask cannot be a virtual tensor that was made for Linear.mask: make one for each attribute
+
+        Raises:
+            TypeError: it is not the virtual tensor `name` of `module`.
         """
         if self.owner is not module or self.name != name:
             raise TypeError(

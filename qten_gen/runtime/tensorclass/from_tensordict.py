@@ -13,19 +13,18 @@ from .operations.tensordict_alternatives import INSTEAD, NOT_OF_TENSORDICT
 from .tensorclass import TensorClass
 
 _INTRODUCTION = """\
-# From tensordict
+# Migrate from tensordict
 
-Every public member of `tensordict.TensorClass` 0.15 is here under the same name, or has a row below that says what to use
-instead.
-So does the error: `batch.pack` raises AttributeError with the text of its row. What has the same name and does something else is
-listed in [differences](differences.md).
+This page shows what to write here for every public member of `tensordict.TensorClass` 0.15. Most members have the same name and
+take the same parameters. Each of the others has a row in a table below.
 
-A method of the same name takes the same parameters, or has a row in
-[what to write instead of a parameter](#what-to-write-instead-of-a-parameter). `batch.sum(key_transform=str)` raises TypeError
-with the text of that row.
+The errors say the same as the tables. `batch.pack` raises AttributeError with the text of its row, and
+`batch.sum(key_transform=str)` raises TypeError with the text of the row in [replace a parameter](#replace-a-parameter). Members
+that have the same name but behave differently are among the [intentional differences](differences.md).
 
-A class is declared alike: `class Batch(TensorClass)` with annotated fields, flags as keywords or in brackets. `tensorclass` as a
-decorator is not there. What is not annotated as a tensor or TensorClass is a static value, and stays what it is.
+Declare a class in the same way: `class Batch(TensorClass)` with annotated fields, and flags as keywords or in brackets. There is
+no decorator `tensorclass`. A field that is not annotated as a tensor or a TensorClass holds a static value, which is never
+converted.
 """
 
 
@@ -34,16 +33,16 @@ _PARAMETERS = """\
 |---|---|---|"""
 
 _OTHERWISE = """\
-By position these are the same.
+These parameters have other names here. Passed by position, they are the same.
 
 | methods | tensordict | here |
 |---|---|---|"""
 
 
 _SUITE = """\
-`make peers CHECKOUT=path/to/tensordict` runs `test/tensorclass/test_tensorclass.py` of tensordict with classes of this project:
-`@tensorclass` becomes a base, and `x: T = None` becomes `x: T | None = None`. Of the tests that pass with the tensordict that is
-installed, 0.15.3:
+`make peers CHECKOUT=path/to/tensordict` runs tensordict's own `test/tensorclass/test_tensorclass.py` with classes of this
+project. It turns `@tensorclass` into a base class, and `x: T = None` into `x: T | None = None`. These are the results of the
+tests that pass with tensordict 0.15.3:
 
 | result | tests | what they are about |
 |---|---|---|
@@ -77,12 +76,12 @@ def documentation() -> str:
     return "\n".join(
         [
             _INTRODUCTION,
-            f"## Under the same name\n\n{fill(', '.join(f'`{name}`' for name in names), 120)}\n",
-            f"## What to use instead\n\n| tensordict | here |\n|---|---|\n{_rows()}\n",
-            f"## What to write instead of a parameter\n\n{_PARAMETERS}\n{_parameter_rows()}\n",
-            f"## Called otherwise\n\n{_OTHERWISE}\n{_renamed_rows()}\n",
-            f"## Tests of tensordict\n\n{_SUITE}\n",
-            f"## Only here\n\n{fill(', '.join(f'`{name}`' for name in sorted(NOT_OF_TENSORDICT)), 120)}",
+            f"## Keep these names\n\n{fill(', '.join(f'`{name}`' for name in names), 120)}\n",
+            f"## Replace a member\n\n| tensordict | here |\n|---|---|\n{_rows()}\n",
+            f"## Replace a parameter\n\n{_PARAMETERS}\n{_parameter_rows()}\n",
+            f"## Rename a parameter\n\n{_OTHERWISE}\n{_renamed_rows()}\n",
+            f"## See which of tensordict's tests pass\n\n{_SUITE}\n",
+            f"## Use what tensordict does not have\n\n{fill(', '.join(f'`{name}`' for name in sorted(NOT_OF_TENSORDICT)), 120)}",
         ]
     )
 

@@ -116,7 +116,7 @@ class LazyStack(Generic[B]):
         as_nested_tensor: bool = False,
         layout: torch.layout = torch.jagged,
     ) -> Tensor | list[Tensor | None]:
-        """A tensor field of all objects: stacked, or in another form where their shapes differ.
+        """A tensor field of all objects: of shape `[len(self), *batch, *event]`, or in another form where their shapes differ.
 
         >>> lazy = Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(3))])
         >>> lazy.get("tokens", as_list=True)
@@ -128,9 +128,9 @@ class LazyStack(Generic[B]):
 
         Args:
             as_list: The tensors as they are; None for an object whose field is None.
-            as_padded_tensor: One tensor of the largest size in each dimension, filled up behind; an object without the tensor
-                is filling throughout.
-            padding_value: What it is filled up with.
+            as_padded_tensor: One tensor with the largest size in each dimension. Smaller tensors are padded at the end, and an
+                object without the tensor is padding throughout.
+            padding_value: The number to pad with.
             as_nested_tensor: A nested tensor of torch.
             layout: Of the nested tensor; `torch.jagged` lets one dimension differ.
 
@@ -256,7 +256,7 @@ class LazyStack(Generic[B]):
         return LazyStack([pin_memory(one) for one in self.objects])
 
     def dense(self) -> B:
-        """One object with a copy of all tensors, as by `torch.stack`.
+        """One object with a copy of all tensors, as by `torch.stack`: of shape `[len(self), *batch, *event]`.
 
         >>> Batch.lazy_stack([Batch(torch.ones(2)), Batch(torch.ones(2))]).dense().tokens.shape
         torch.Size([2, 2])

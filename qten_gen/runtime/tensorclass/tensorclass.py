@@ -13,7 +13,7 @@ from .core.stored import Stored
 from .interop import arrays, tensordicts
 from .metaclass import Flagged, TensorClassMeta
 from .methods import applying, conversion, indexing, inplace, moving, with_statements
-from .methods import batch_size as batch_size_property
+from .methods import batch_size as properties
 from .methods import keys as keyed
 from .methods.gradients import Gradients
 from .methods.metadata import Metadata
@@ -76,16 +76,8 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         # For the `super().__init__(...)` of a class with its own constructor; others get one made of their fields.
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     else:
-        batch_size = property(
-            batch_size_property.get_batch_size,
-            batch_size_property.set_batch_size,
-            doc="The leading dimensions that all tensors share; can be set.",
-        )
-        device = property(
-            batch_size_property.get_device,
-            batch_size_property.set_device,
-            doc="Where all tensors are, or None where they may differ.",
-        )
+        batch_size = properties.batch_size
+        device = properties.device
         names = property(
             dimension_names.get_names,
             dimension_names.set_names,
@@ -111,11 +103,6 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
     is_empty = keyed.is_empty
     __contains__ = keyed.contains
 
-    @property
-    def sorted_keys(self) -> tuple[str, ...]:
-        """The names of the fields in alphabetical order."""
-        return keyed.sorted_keys(self)
-
     # Writing into tensors by key
     set_ = inplace.set_
     set_at_ = inplace.set_at_
@@ -130,11 +117,6 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
     __enter__ = with_statements.enter
     __exit__ = with_statements.leave
 
-    @property
-    def is_locked(self) -> bool:
-        """Whether fields, batch size and names cannot be set: the object is locked or frozen."""
-        return locks.is_locked(self)
-
     # Names of the batch dimensions; `names` is above
     refine_names = dimension_names.refine_names
     rename = dimension_names.rename
@@ -146,7 +128,6 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
     __setitem__ = indexing.setitem
     __len__ = indexing.length
     __iter__ = indexing.iterate
-
     vmap = transforms.vmap
     vmap_dims = pytree.vmap_dims
 
@@ -170,7 +151,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
 
     @classmethod
     def maybe_dense_stack(cls, items: Sequence[Self], **refused: Never) -> Self | LazyStack[Self]:
-        """`torch.stack` where the objects allow it, else `lazy_stack`, with the errors of that.
+        """`torch.stack` where the objects allow it, else `lazy_stack`, with its errors.
 
         >>> Batch.maybe_dense_stack([Batch(torch.ones(2)), Batch(torch.ones(2))]).batch_size
         torch.Size([2])
@@ -317,7 +298,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         batch_dims: int | None = None,
         **refused: Never,
     ) -> Self:
-        """Construct from a named tuple with the same field names, as `from_dataclass` does, with the same errors.
+        """`from_dataclass` for a named tuple, with the same errors.
 
         >>> Point = collections.namedtuple("Point", ["tokens"])
         >>> Batch.from_namedtuple(Point(torch.arange(2)), batch_size=2).tokens

@@ -193,4 +193,4 @@ def test_help_of_a_method_says_what_holds_for_its_group() -> None:
         if operation.is_method and "\n" not in (operation.method.__doc__ or "")
     ]
     assert silent == []
-    assert "batch dimensions" in (Batch.sum.__doc__ or "")
+    assert "`dim` is a batch dimension" in (Batch.sum.__doc__ or "")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import BaseContext
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ import torch
 from torch import Tensor
 
 from qten_gen import TensorClass
+from tests import fresh_process
 from tests.tensorclass.declared import Batch, Flat, assert_applied, batch, flat
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -83,8 +86,9 @@ def threads(part: Flat) -> Tensor:
     return torch.tensor([torch.get_num_threads()])
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", "forkserver"])
 def test_results_of_workers_are_put_together_in_order(method: str) -> None:
+    fresh_process.with_torch()
     value = flat(5)
     made = value.map(doubled, num_workers=2, chunksize=2, mp_start_method=method)
     assert_applied(made, value, lambda tensor: tensor * 2)
@@ -129,8 +133,23 @@ def test_workers_have_as_many_threads_as_asked_for() -> None:
 
 
 def test_a_worker_is_replaced_after_as_many_chunks_as_asked_for() -> None:
-    found = flat(2).map(process, num_workers=1, chunksize=1, max_tasks_per_child=1)
+    fresh_process.with_torch()
+    found = flat(2).map(process, num_workers=1, chunksize=1, max_tasks_per_child=1, mp_start_method="forkserver")
     assert len(set(found.tolist())) == 2
+
+
+def test_workers_that_are_replaced_are_spawned_unless_another_way_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forked ones cannot be replaced. Nothing is started here: to import torch again takes seconds."""
+    asked: list[str] = []
+
+    def executor(*arguments: object, mp_context: BaseContext, **options: object) -> ThreadPoolExecutor:
+        asked.append(mp_context.get_start_method())
+        return ThreadPoolExecutor(1)
+
+    monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", executor)
+    flat(2).map(doubled, num_workers=1, max_tasks_per_child=1)
+    flat(2).map(doubled, num_workers=1, max_tasks_per_child=1, mp_start_method="forkserver")
+    assert asked == ["spawn", "forkserver"]
 
 
 def test_an_executor_can_be_given(pool: ThreadPoolExecutor) -> None:

@@ -11,6 +11,7 @@ import torch.multiprocessing as multiprocessing
 from torch import Tensor
 
 from qten_gen import TensorClass
+from tests import fresh_process
 from tests.tensorclass.declared import Batch, Flat, assert_applied, batch, flat, tensors
 
 # The processes of these tests end before anything could wait for a lock that a thread held when they were forked.
@@ -75,8 +76,9 @@ def fill_and_answer(received: Any, answers: Any) -> None:
     received.get()
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", "forkserver"])
 def test_a_queue_passes_shared_objects_without_copying_them(method: str) -> None:
+    fresh_process.with_torch()
     context: Any = multiprocessing.get_context(method)
     questions, answers = context.Queue(), context.Queue()
     value = batch(4).share_memory_()

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 import torch
-import torch.multiprocessing as processes
 from torch import Tensor, nn
 
 from qten_gen import TensorClass
 from qten_gen.runtime.tensorclass.storage.errors import StorageError
+from tests import fresh_process
 from tests.tensorclass.declared import Flat, flat
 
 from .declared import Frozen, Inner, Noted, Outer, assert_equal, outer
@@ -190,7 +190,7 @@ def fill(value: Outer, number: float) -> None:
 
 def test_another_process_writes_to_the_files_of_a_memory_map(tmp_path: Path) -> None:
     value = outer(4).memmap(tmp_path)
-    child = processes.get_context("spawn").Process(target=fill, args=(value, 5.0))
+    child = fresh_process.with_torch().Process(target=fill, args=(value, 5.0))
     child.start()
     child.join()
     assert child.exitcode == 0

@@ -12,6 +12,7 @@ from torch.utils.data import BatchSampler, DataLoader, Dataset, SequentialSample
 from torch.utils.data._utils.pin_memory import pin_memory
 
 from qten_gen import TensorClass
+from tests import fresh_process
 from tests.tensorclass.declared import Batch, Flat, assert_applied, batch, flat, tensors
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -53,8 +54,9 @@ def test_items_are_collated_to_one_object() -> None:
     assert_whole(batches(DataLoader(Items(), batch_size=4)))
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", "forkserver"])
 def test_workers_collate_items_in_shared_memory(method: str) -> None:
+    fresh_process.with_torch()
     loader = DataLoader(Items(), batch_size=4, num_workers=1, multiprocessing_context=method)
     found = batches(loader)
     assert_whole(found)

@@ -12,8 +12,7 @@ from ..core.stored import Stored
 from ..fields.batch_sizes import with_batch_size
 
 
-def get_batch_size(self: Stored) -> Size:
-    """The property `batch_size`."""
+def _batch_size(self: Stored) -> Size:
     return self._batch_size
 
 
@@ -31,11 +30,13 @@ def set_batch_size(self: Stored, value: BatchSize) -> None:
     self._names = changed._names
 
 
-def get_device(self: Stored) -> torch.device | None:
-    """The property `device`."""
+def _device(self: Stored) -> torch.device | None:
     return self._device
 
 
-def set_device(self: Stored, value: object) -> None:
-    """Refuse to set the property `device`."""
+def _refuse_device(self: Stored, value: object) -> None:
     raise AttributeError(f"the device of a {type(self).__name__} cannot be set; use .to({str(value)!r})")
+
+
+batch_size = property(_batch_size, set_batch_size, doc="The leading dimensions that all tensors share; can be set.")
+device = property(_device, _refuse_device, doc="Where all tensors are, or None where they may differ.")

@@ -34,6 +34,7 @@ def to_dict(
         tolist_first: A nested object with batch dimensions becomes the dicts of its items, in lists as deep as it has dimensions.
 
     Raises:
+        ValueError: `convert_tensors` is anything else.
         TypeError: with `"numpy"`, a tensor requires a gradient or is on another device, or NumPy does not know its dtype.
     """
     if retain_none and not convert_tensors and not tolist_first:

@@ -30,7 +30,7 @@ class Gradients(Stored):
 
         @property
         def data(self) -> Self:
-            """The same tensors without their history, which autograd does not see being written to: `Tensor.data` of each."""
+            """The same tensors without their history: `Tensor.data` of each, which autograd does not see being written to."""
             return self._map(_data)
 
     @property

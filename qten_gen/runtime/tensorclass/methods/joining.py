@@ -174,7 +174,13 @@ def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ..
 
 
 def chunk(self: T, chunks: int, dim: Dim = 0) -> tuple[T, ...]:
-    """At most `chunks` pieces of one size, the last one perhaps smaller."""
+    """At most `chunks` pieces of one size, the last one perhaps smaller.
+
+    The tensors of the pieces are views.
+
+    Raises:
+        ValueError: `chunks` is not positive.
+    """
     chunks = whole_number(chunks)
     if chunks <= 0:
         raise ValueError(f"chunk: expected a positive number of chunks, got {chunks}")

@@ -109,11 +109,6 @@ def _walk(self: Stored, path: tuple[str, ...], include_nested: bool) -> Iterator
             yield from _walk(value, steps, include_nested)
 
 
-def sorted_keys(self: Stored) -> tuple[str, ...]:
-    """The names of the fields in alphabetical order."""
-    return tuple(sorted(self._fields))
-
-
 def is_empty(self: Stored) -> bool:
     """Whether the object holds no tensor at all.
 

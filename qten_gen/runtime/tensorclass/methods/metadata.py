@@ -10,7 +10,7 @@ import torch
 from torch import Size
 
 from ..core.contents import tensor_and_nested, tensors_of
-from ..core.locks import nested_objects, refuse_if_locked
+from ..core.locks import is_locked, nested_objects, refuse_if_locked
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, common_leading, dimension
 from .batch_size import set_batch_size
@@ -20,6 +20,16 @@ class Metadata(Stored):
     """The members of TensorClass that describe an object."""
 
     __slots__ = ()
+
+    @property
+    def sorted_keys(self) -> tuple[str, ...]:
+        """The names of the fields in alphabetical order."""
+        return tuple(sorted(self._fields))
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether fields, batch size and names cannot be set: the object is locked or frozen."""
+        return is_locked(self)
 
     @property
     def shape(self) -> Size:

@@ -208,7 +208,7 @@ def _with_dtype(tensor: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def cpu(self: T, *, non_blocking: bool = False) -> T:
-    """The object in main memory.
+    """The object in main memory; shapes and dtypes stay.
 
     >>> Batch(torch.zeros(2), batch_size=2).cpu().device
     device(type='cpu')
@@ -217,7 +217,11 @@ def cpu(self: T, *, non_blocking: bool = False) -> T:
 
 
 def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T:
-    """The object on a GPU, the current one by default."""
+    """The object on a GPU, the current one by default; shapes and dtypes stay.
+
+    Raises:
+        RuntimeError, AssertionError: torch finds no GPU, or not this one.
+    """
     return to(self, "cuda" if device is None else device, None, non_blocking)
 
 
@@ -239,7 +243,11 @@ def contiguous(self: T, **refused: Never) -> T:
 
 
 def pin_memory(self: T, **refused: Never) -> T:
-    """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it."""
+    """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it.
+
+    Raises:
+        RuntimeError: there is no accelerator.
+    """
     if refused:
         raise unexpected(self, "pin_memory", refused)
     return self._map(Tensor.pin_memory)

@@ -73,7 +73,13 @@ def view(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
 
 
 def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1, **refused: Never) -> T:
-    """Join the batch dimensions from `start_dim` to `end_dim` into one; without batch dimensions, add one of size 1."""
+    """Join the batch dimensions from `start_dim` to `end_dim` into one; without batch dimensions, add one of size 1.
+
+    The dimensions that a field has beyond the batch size stay as they are.
+
+    Raises:
+        ValueError: `start_dim` lies behind `end_dim`.
+    """
     if refused:
         raise unexpected(self, "flatten", refused)
     size = self._batch_size
@@ -142,7 +148,13 @@ def swapaxes(self: T, axis0: Dim, axis1: Dim) -> T:
 
 
 def unsqueeze(self: T, dim: int) -> T:
-    """Insert a batch dimension of size 1; -1 is behind the last one."""
+    """Insert a batch dimension of size 1; -1 is behind the last one.
+
+    A tensor of shape `[*batch, *event]` becomes a view of shape `[1, *batch, *event]` for `dim=0`.
+
+    Raises:
+        IndexError: `dim` is out of range.
+    """
     batch_ndim = len(self._batch_size)
     if type(dim) is not int:
         dim = whole_number(dim)

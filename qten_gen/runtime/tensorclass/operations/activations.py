@@ -44,7 +44,7 @@ ACTIVATIONS = (
 
 GROUP = Group(
     "Activations",
-    "The functions of `torch.nn.functional` and their like, applied to every number; `inplace=True` is refused. Random "
-    "numbers are drawn for one tensor after the other.",
+    "Applies to every element, like the functions of `torch.nn.functional`. `inplace=True` is refused. Random "
+    "numbers are drawn tensor by tensor, in the order of the fields.",
     ACTIVATIONS,
 )

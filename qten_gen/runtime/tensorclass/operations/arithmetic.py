@@ -245,8 +245,8 @@ ARITHMETIC = (
 
 GROUP = Group(
     "Arithmetic",
-    "The operators as methods, and what has no operator. An operand is an object of the same class and batch size, "
-    "a number, or a tensor that broadcasts over the batch size: its last dimension is the last batch dimension, "
-    "whatever a field has beyond.",
+    "An operand is an object of the same class and batch size, a number, or a tensor that broadcasts over the "
+    "batch size. The last dimension of such a tensor is the last batch dimension, whatever dimensions a field has "
+    "beyond the batch size. Most of these methods have an operator too.",
     ARITHMETIC,
 )

@@ -62,8 +62,8 @@ CASTING = (
 
 GROUP = Group(
     "Dtypes",
-    "A floating point dtype is that of floating point tensors: indices and masks stay what they are, as in "
-    "`nn.Module`. An integer dtype or `bool` is that of every tensor. `cast_filter` tells which tensors are "
-    "cast instead: a function of the tensor, or of its key, a tuple of names, and the tensor.",
+    "A floating point dtype is for the floating point tensors only, as in `nn.Module`: indices and masks keep "
+    "their dtype. An integer dtype or `bool` is for every tensor. `cast_filter` decides which tensors are cast "
+    "instead. It is a function of the tensor, or of its key, a tuple of names, and the tensor.",
     CASTING,
 )

@@ -41,6 +41,6 @@ COPYING = (
 
 GROUP = Group(
     "Copies",
-    "The tensors are copied or not as torch does; static fields are shared.",
+    "Each tensor is copied or shared as torch does it. Static fields are shared.",
     COPYING,
 )

@@ -17,14 +17,14 @@ from .table import GROUPS
 _INTRODUCTION = """\
 # Operations
 
-What can be done with an object as with a tensor. Each operation is applied to every tensor of the object, those of nested
-objects included; the result is a new object of the same class, with the static values of the first one. `batch.sin_()`, with
-an underscore at the end, changes the tensors instead, and is refused where the object is frozen.
+This page lists the tensor operations that work on a whole object. Each applies to every tensor of the object, including those of
+nested objects. The result is a new object of the same class, with the static values of the first operand. A method with an
+underscore at the end, such as `batch.sin_()`, changes the tensors in place instead. A frozen object refuses it.
 
-Dimensions count batch dimensions; one that has a name can be given by it. Where torch refuses a tensor, the error names the
-field; of an operation in place, the fields before it are changed by then.
+A `dim` is a batch dimension, given by position or by name. If torch refuses a tensor, the error names its field. An operation in
+place has changed the fields before that one by then.
 
-The examples are about a batch of four items:
+The examples use a batch of four items:
 
 ```python
 # market/model.py

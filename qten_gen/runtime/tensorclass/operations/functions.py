@@ -76,6 +76,6 @@ FUNCTIONS = (
 
 GROUP = Group(
     "Functions",
-    "Applied to every number of every tensor. Shapes stay; the dtype is what torch makes it.",
+    "Applies to every element of every tensor. Shapes stay the same, and torch decides the dtype.",
     FUNCTIONS,
 )

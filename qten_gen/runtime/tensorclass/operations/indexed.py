@@ -175,6 +175,6 @@ INDEXED = (
 
 GROUP = Group(
     "Items as torch picks them",
-    "Batch dimensions only; what a field has beyond them stays.",
+    "Dimensions are batch dimensions. The dimensions that a field has beyond the batch size stay as they are.",
     INDEXED,
 )

@@ -120,8 +120,8 @@ LOSSES = (
 
 GROUP = Group(
     "Losses",
-    "Between two objects, or an object and a tensor or number; field by field. Unless `reduction` is `'none'`, "
-    "every tensor of the result is one number: what the function gives for the tensors of that field, with weights "
-    "over the batch spread over the dimensions that it has beyond.",
+    "A loss compares two objects, or an object with a tensor or a number, field by field. Unless `reduction` is "
+    "`'none'`, every tensor of the result is one number: the loss of that field. Weights over the batch apply to "
+    "all dimensions that a field has beyond the batch size.",
     LOSSES,
 )

@@ -277,7 +277,7 @@ ORDERING = (
 
 GROUP = Group(
     "Order and position",
-    "Along a batch dimension, as above, or of everything where no dimension is given. Each tensor is put in order, and searched, "
-    "on its own. Positions and counts are objects of integers.",
+    "Works along one batch dimension, or over all of them if none is given. Each tensor is sorted, and searched, "
+    "on its own. Positions and counts are objects with integer tensors.",
     ORDERING,
 )

@@ -178,7 +178,9 @@ def _extremum(name: str, doc: str, pair: Function, value: Function) -> Operation
         kept = self._names if keepdim else names.without(self._names, (at,))
         return _both(self, name, pair, (at, keepdim), reduced_size(self._batch_size, (at,), keepdim), kept)
 
-    made = documented(method, name, doc)
+    made = documented(
+        method, name, f"{doc}\n\nRaises:\n    TypeError: `dim` is not one batch dimension; a{name} takes several."
+    )
 
     def handler(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         """torch has three functions under this name."""
@@ -369,16 +371,17 @@ RUNNING = (
 
 GROUP = Group(
     "Reductions",
-    "`dim` counts batch dimensions; it is one or a tuple. Without it every tensor is reduced to one number, and the"
-    ' batch size of the result is empty, also in nested objects; `dim="feature"` reduces what each field has beyond'
-    " the batch dimensions. `keepdim=True` leaves dimensions of size 1. `reduce=True` puts the numbers of all "
-    "fields side by side first, and gives one tensor of what is left of the batch size. `all()` and `any()` are a "
-    "bool. `axis` and `keepdims` are other names of `dim` and `keepdim`, which type checkers do not know, as for tensors.",
+    "`dim` is a batch dimension or a tuple of them. Without it, every tensor is reduced to one number, and the "
+    'result has an empty batch size, nested objects included. `dim="feature"` reduces the dimensions that each '
+    "field has beyond the batch size. `keepdim=True` keeps reduced dimensions with size 1. `reduce=True` reduces "
+    "all fields together, and gives one tensor of the batch size that is left. Without arguments, `all()` and "
+    "`any()` return a bool. `axis` and `keepdims` are other names of `dim` and `keepdim`, which type checkers do not "
+    "know, as for tensors.",
     REDUCTIONS,
 )
 
 RUNNING_GROUP = Group(
     "Along a batch dimension",
-    "The size of the dimension stays.",
+    "The dimension keeps its size.",
     RUNNING,
 )

@@ -151,27 +151,27 @@ SELECTING = (
 
 SHAPE_GROUP = Group(
     "Batch shape",
-    "Dimensions are batch dimensions; those that a field has beyond them stay as they are.",
+    "Dimensions are batch dimensions. The dimensions that a field has beyond the batch size stay as they are.",
     SHAPES,
 )
 
 TOGETHER_GROUP = Group(
     "Put together and taken apart",
-    "Objects that are put together are of one class, and their static fields are equal. `Batch.stack` and "
-    "`Batch.cat` are typed; `torch.stack` and `torch.cat` do the same.",
+    "Objects that are put together have the same class and equal static fields. `Batch.stack` and `Batch.cat` are "
+    "typed. `torch.stack` and `torch.cat` do the same.",
     TOGETHER,
 )
 
 SELECTING_GROUP = Group(
     "Some of the items",
-    "Besides indexing: `batch[0]`, `batch[mask]`, `batch[mask] = 0`. A mask or condition broadcasts over the batch "
-    "size, or is an object of bool tensors, as a comparison gives it.",
+    "Indexing selects items too: `batch[0]`, `batch[mask]`, `batch[mask] = 0`. A mask or condition broadcasts "
+    "over the batch size, or is an object with bool tensors, such as the result of a comparison.",
     SELECTING,
 )
 
 CREATING_GROUP = Group(
     "New objects like another",
-    "Class and static fields are those of the given object. `Batch.zeros_like(batch)` is typed; "
+    "The class and the static fields are those of the given object. `Batch.zeros_like(batch)` is typed. "
     "`torch.zeros_like(batch)` does the same.",
     CREATING,
 )

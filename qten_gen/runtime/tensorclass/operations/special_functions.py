@@ -120,7 +120,8 @@ SPECIAL = (
 
 GROUP = Group(
     "Special functions",
-    "Functions of torch without a method, number by number. A second operand is an object, a tensor over the batch or, "
-    "where torch takes one, a number; one of the two is an object.",
+    "These functions of torch have no method. They apply element by element. A second operand is an object, a "
+    "tensor that broadcasts over the batch size or, where torch takes one, a number. At least one operand is an "
+    "object.",
     SPECIAL,
 )

@@ -52,9 +52,9 @@ def _add_what_holds_for_all(group: Group) -> None:
     """Let `help` of a method of one line also show the text of its group, which says what becomes of shapes and dtypes."""
     common = group.text.replace(". ", ".\n")
     for operation in group.operations:
-        doc = operation.method.__doc__ or ""
+        doc, heading, errors = (operation.method.__doc__ or "").partition("\n\nRaises:")
         if operation.is_method and "\n" not in doc:
-            operation.method.__doc__ = f"{doc}\n\n{common}"
+            operation.method.__doc__ = f"{doc}\n\n{common}{heading}{errors}"
 
 
 for _group in GROUPS:

@@ -36,7 +36,7 @@ Reduction = Literal["sum", "mean", "product", "min", "max"]
 
 
 def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bool = True, **refused: Never) -> T:
-    """Write the tensors of process `src` into those of every other process.
+    """Write the tensors of process `src` into those of every other process, which have the same shapes and dtypes.
 
     >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     >>> Batch(torch.ones(2), batch_size=2).broadcast(0).tokens
@@ -66,6 +66,8 @@ def all_reduce(
     **refused: Never,
 ) -> T:
     """Write the sum, or another reduction, over the objects of all processes into each of them.
+
+    Their tensors have the same shapes and dtypes, and the results too.
 
     >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     >>> Batch(torch.ones(2), batch_size=2).all_reduce("mean").tokens
@@ -125,6 +127,8 @@ def reduce(
 def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True) -> list[T]:
     """The objects of all processes, in the order of their ranks, in every process. Static values are those of this process.
 
+    All have tensors of the same shapes and dtypes.
+
     >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     >>> len(Batch(torch.arange(4), batch_size=4).all_gather())
     1
@@ -148,7 +152,7 @@ def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True
 def gather_and_stack(self: T, dst: int, *, group: ProcessGroup | None = None, check: bool = True) -> T | None:
     """The objects of all processes in process `dst`, stacked along a new first dimension; None in the other processes.
 
-    Unbatched tensors and static values of the stack are those of process `dst`.
+    All have tensors of the same shapes and dtypes. Unbatched tensors and static values of the stack are those of process `dst`.
 
     >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
     >>> Batch(torch.ones(2), batch_size=2).gather_and_stack(0).batch_size

@@ -53,7 +53,7 @@ class Pending(Generic[T]):
 def send(
     self: Stored, dst: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True, **refused: Never
 ) -> None:
-    """Send the tensors to process `dst`, which calls `recv`.
+    """Send the tensors to process `dst`, which calls `recv` on an object whose tensors have the same shapes and dtypes.
 
     Raises:
         ValueError: `check` found that the receiver's object differs.
@@ -79,7 +79,7 @@ def send(
 def recv(
     self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True, **refused: Never
 ) -> T:
-    """Receive what process `src` sends, into the tensors of this object.
+    """Receive what process `src` sends, into the tensors of this object, which keep their shapes and dtypes.
 
     Raises:
         ValueError: `check` found that the sender's object differs.
@@ -108,7 +108,11 @@ def recv(
 def isend(self: T, dst: int, *, group: ProcessGroup | None = None, tag: int = 0, **refused: Never) -> Pending[T]:
     """Start to send the tensors to process `dst`, which calls `irecv`, or `recv` with `check=False`.
 
-    The tensors must not be written to before the result's `wait` has returned. Nothing is checked.
+    The tensors must not be written to before the result's `wait` has returned. Nothing is checked: the tensors of both objects
+    must have the same shapes and dtypes.
+
+    Raises:
+        TypeError: a field is PerItem, whose values are not sent.
     """
     if refused:
         raise unexpected(self, "isend", refused)
@@ -125,9 +129,10 @@ def irecv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0,
         ...
         batch = pending.wait()
 
-    Nothing is checked.
+    Nothing is checked: the tensors of both objects must have the same shapes and dtypes.
 
     Raises:
+        TypeError: a field is PerItem, whose values are not sent.
         FrozenInstanceError: the class is frozen.
     """
     if refused:
