@@ -28,6 +28,9 @@ def has_no_memory(what: str, instead: str) -> FakeTensorError:
     return FakeTensorError(f"{what} needs the memory of a fake tensor, and a fake tensor has none; {instead}")
 
 
+NO_PINNING = "pin real tensors, and only on a machine with CUDA; a fake tensor moves at once"
+
+
 def no_rule(what: str) -> FakeTensorError:
     """The error about an operation that nothing knows the shape of."""
     return FakeTensorError(
@@ -50,3 +53,38 @@ def writes_real_tensor(what: str, argument: str) -> FakeTensorError:
         f"{what} would write values of a fake tensor, which has none, into the real tensor given as {argument!r}; "
         "make that tensor in fake mode too, or make the other one outside of it"
     )
+
+
+def too_large(what: str, size: int) -> FakeTensorError:
+    """The error about an operation without a rule, which is not computed on large tensors."""
+    return FakeTensorError(
+        f"{what} has no rule that computes the shape of its result without data, and {size / 2**20:,.0f} MiB of arguments are "
+        "too many to try it on zeros; use smaller tensors, or register a rule with torch.library.register_fake"
+    )
+
+
+_OF_THE_CUDA_LIBRARY = (
+    "Torch not compiled with CUDA enabled",
+    "PyTorch was compiled without CUDA support",
+    "requires CUDA support",
+    "Cannot get CUDA generator",
+    "Device type CUDA is not supported for torch.Generator",
+    "Found no NVIDIA driver",
+    "PyTorch is not linked with support for cuda",
+    "Cannot access accelerator device when none is available",
+)
+"""Parts of torch's messages about CUDA that is not there."""
+
+
+def add_advice(error: BaseException) -> None:
+    """Add to an error of torch that leaves a context why fake mode does not help, and what to do."""
+    if "UninitializedParameter" in str(error) or "UninitializedBuffer" in str(error):
+        error.add_note(
+            "a lazy module cannot be made in fake mode: it takes its sizes from real data; state them instead"
+        )
+    if any(part in str(error) for part in _OF_THE_CUDA_LIBRARY):
+        error.add_note(
+            "fake_mode(fake_cuda=True) has tensors on CUDA devices, and nothing else of CUDA: torch.cuda.* (streams, events, "
+            'memory), torch.Generator("cuda") and CUDA graphs need a machine with CUDA; call them only if '
+            "torch.cuda.is_available()"
+        )

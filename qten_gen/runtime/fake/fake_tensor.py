@@ -1,17 +1,22 @@
-"""The class of fake tensors: what they print, what Python sees of their device, and what they refuse."""
+"""The class of fake tensors: what they print, what Python sees of their device, and how they are copied."""
 
 from __future__ import annotations
 
+import copy
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 from typing import Any, NoReturn, cast
 
 import torch
 from torch import Tensor, nn
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._mode_utils import no_dispatch
 
-from .emulated_devices import told
+from .answers import ANSWERS, with_told_device
+from .emulated_devices import meant, told
 from .errors import has_no_memory
 
 _DEVICE = torch.ops.prim.device.default
@@ -40,7 +45,11 @@ class Fake(FakeTensor):
         with torch._C.DisableTorchFunctionSubclass():
             if answer is not None:
                 return answer(func, *args, **(kwargs or {}))
-            return func(*args, **with_told_device(kwargs))
+            try:
+                return func(*args, **with_told_device(kwargs))
+            except RuntimeError as error:
+                error.args = tuple(_with_meant_devices(part) for part in error.args)
+                raise
 
     @classmethod
     def __torch_dispatch__(  # type: ignore[override] # torch's own annotations of the two classes differ
@@ -55,13 +64,82 @@ class Fake(FakeTensor):
         return told(found) if func is _DEVICE and isinstance(found, torch.device) else found
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise has_no_memory("pickling or saving", "save the real model, or save shapes and dtypes")
+        raise has_no_memory("pickling or saving", "save the real model, or its shapes and dtypes")
+
+    @property
+    def __dict__(self) -> dict[str, object]:
+        return cast(dict[str, object], _DICT.__get__(self))
+
+    @__dict__.setter
+    def __dict__(self, value: dict[str, object]) -> None:
+        """Take the attributes of the tensor that this one is swapped with, and keep those that users set if a module moves.
+
+        nn.Module moves a fake parameter by swapping, but a real one by setting its data, which leaves its attributes alone.
+        """
+        _DICT.__set__(self, {**vars(self), **value} if _in_move_of_module() else value)
+
+    def _use_count(self) -> int:
+        """As if nothing but an autograd graph refers to the tensor: torch.utils.swap_tensors refuses a tensor with more.
+
+        nn.Module moves a fake parameter by swapping, but a real one by setting its data, whoever refers to it.
+        """
+        count: int = super()._use_count()  # type: ignore[misc] # torch's annotations leave it out
+        return min(count, 2)
 
     def __copy__(self) -> Tensor:
         """Another tensor object for the same values, as copy.copy makes of a real tensor."""
         copied = self.detach().requires_grad_(self.requires_grad)
-        vars(copied).update({name: value for name, value in vars(self).items() if name not in vars(copied)})
+        vars(copied).update(_attributes(self, copied))
         return copied
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
+        """A copy with the same strides; tensors that share memory have copies that do."""
+        found = memo.get(id(self))
+        if isinstance(found, Tensor):
+            return found
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment"
+            )
+        copied = _on_copied_storage(self, memo) if self.layout == torch.strided else self.detach().clone()
+        memo[id(self)] = copied
+        copied.requires_grad_(self.requires_grad)
+        if self.grad is not None:
+            copied.grad = copy.deepcopy(self.grad, memo)
+        vars(copied).update(copy.deepcopy(_attributes(self, copied), memo))
+        return copied
+
+
+def _attributes(tensor: Tensor, fresh: Tensor) -> dict[str, object]:
+    """The attributes that a tensor has and a fresh one has not: those that users set, and whether it is a parameter."""
+    return {name: value for name, value in vars(tensor).items() if name not in vars(fresh)}
+
+
+_DICT = Tensor.__dict__["__dict__"]
+
+_storage: Callable[..., torch.UntypedStorage] = torch.UntypedStorage
+
+
+def _on_copied_storage(tensor: FakeTensor, memo: dict[int, object]) -> FakeTensor:
+    """A fake tensor like another one, on a copy of its storage, which other copies find in `memo`."""
+    with no_dispatch(), torch._C.DisableTorchFunctionSubclass():
+        storage = tensor.untyped_storage()
+        copied = memo.setdefault(storage._cdata, _storage(storage.nbytes(), device="meta"))
+        made = torch.empty(0, dtype=tensor.dtype, device="meta")
+        with torch.no_grad():
+            made.set_(cast(torch.UntypedStorage, copied), tensor.storage_offset(), tensor.size(), tensor.stride())
+        torch._C._set_conj(made, tensor.is_conj())
+        torch._C._set_neg(made, tensor.is_neg())
+        constant = None if tensor.constant is None else tensor.constant.clone()
+        return Fake(tensor.fake_mode, made, tensor.fake_device, constant=constant)
+
+
+def _in_move_of_module() -> bool:
+    """Whether nn.Module swaps a parameter, because it moves: two functions of torch stand between."""
+    frame: FrameType | None = sys._getframe(2)
+    for _ in range(2):
+        frame = frame and frame.f_back
+    return frame is not None and frame.f_code is nn.Module._apply.__code__
 
 
 def _shown(tensor: Tensor) -> str:
@@ -80,100 +158,8 @@ def _shown(tensor: Tensor) -> str:
     return f"tensor({', '.join([*parts, 'fake=True'])})"
 
 
-def with_told_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
-    """Keyword arguments with the device that C++ is to be told."""
-    if not kwargs or kwargs.get("device") is None:
-        return kwargs or {}
-    return {**kwargs, "device": _told(kwargs["device"])}
-
-
-def _told(device: object) -> object:
-    """What C++ is told for anything that may name a device; an argument of another kind stays."""
-    if isinstance(device, str) and device.startswith("cuda"):
-        device = torch.device(device)
-    return told(device) if isinstance(device, torch.device) else device
-
-
-def _to(func: Callable[..., object], tensor: Tensor, *args: object, **kwargs: object) -> object:
-    return func(tensor, *map(_told, args), **with_told_device(kwargs))
-
-
-def _cuda(
-    func: Callable[..., object], tensor: Tensor, device: object = None, non_blocking: bool = False, **kwargs: object
-) -> object:
-    named = torch.device("cuda", device) if isinstance(device, int) else device or torch.device("cuda")
-    if torch.cuda.is_available():
-        return func(tensor, named, non_blocking, **kwargs)
-    return Tensor.to(tensor, _told(named), non_blocking=non_blocking, **kwargs)  # type: ignore[call-overload]
-
-
-def _get_device(func: Callable[..., object], tensor: Tensor) -> int:
-    return -1 if tensor.device.index is None else tensor.device.index
-
-
-def _repr(func: Callable[..., object], tensor: Tensor, **_: object) -> str:
-    return repr(tensor)
-
-
-def _is_on(kind: str) -> Callable[..., bool]:
-    return lambda func, tensor: tensor.device.type == kind
-
-
-def _refused(what: str, instead: str) -> Callable[..., object]:
-    """An answer that raises."""
-
-    def answer(func: Callable[..., object], *args: object, **kwargs: object) -> NoReturn:
-        raise has_no_memory(what, instead)
-
-    return answer
-
-
-_LIBRARIES = ("torch.", "qten_gen.")
-
-
-def _refused_to_users(what: str, instead: str) -> Callable[..., object]:
-    """An answer that raises, except for torch and this package, which compare storages and read no data."""
-
-    def answer(func: Callable[..., object], *args: object, **kwargs: object) -> object:
-        if _caller().startswith(_LIBRARIES):
-            return func(*args, **kwargs)
-        raise has_no_memory(what, instead)
-
-    return answer
-
-
-def _caller() -> str:
-    """The module that called a method of a tensor, past the files of torch that hand the call on."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_globals.get("__name__") in _HANDING_ON:
-        frame = frame.f_back
-    return cast(str, frame.f_globals.get("__name__", ""))
-
-
-_HANDING_ON = {__name__, "torch._tensor", "torch.overrides"}
-
-_NO_ARRAY = "use shape and dtype, or a real tensor"
-_NO_ADDRESS = "compare tensors with `is`, or use shape, stride() and storage_offset()"
-_NO_PINNING = "pin real tensors, and only on a machine with CUDA; a fake tensor moves at once"
-_NO_SHARING = "share real tensors"
-
-ANSWERS: dict[object, Callable[..., object]] = {
-    Tensor.to: _to,
-    Tensor.cuda: _cuda,
-    Tensor.get_device: _get_device,
-    torch.get_device: _get_device,
-    Tensor.is_cuda.__get__: _is_on("cuda"),  # type: ignore[attr-defined] # a getset descriptor
-    Tensor.is_cpu.__get__: _is_on("cpu"),  # type: ignore[attr-defined] # a getset descriptor
-    Tensor.__repr__: _repr,
-    Tensor.numpy: _refused("numpy()", _NO_ARRAY),
-    Tensor.__array__: _refused("numpy.asarray(tensor)", _NO_ARRAY),
-    Tensor.__dlpack__: _refused("dlpack", _NO_ARRAY),
-    Tensor.__cuda_array_interface__.__get__: _refused("__cuda_array_interface__", _NO_ARRAY),
-    Tensor.pin_memory: _refused("pin_memory()", _NO_PINNING),
-    Tensor.share_memory_: _refused("share_memory_()", _NO_SHARING),
-    Tensor.data_ptr: _refused_to_users("data_ptr()", _NO_ADDRESS),
-    Tensor.storage: _refused_to_users("storage()", _NO_ADDRESS),
-    Tensor._typed_storage: _refused_to_users("storage()", _NO_ADDRESS),
-    Tensor.untyped_storage: _refused_to_users("untyped_storage()", _NO_ADDRESS),
-}
-"""What a fake tensor answers to functions of torch, which are given; all others are called."""
+def _with_meant_devices(text: object) -> object:
+    """A message of C++ with the devices that exist for the user."""
+    if not isinstance(text, str):
+        return text
+    return re.sub(r"\bcpu:\d+", lambda found: str(meant(torch.device(found[0]))), text)
