@@ -11,7 +11,7 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from .emulated_devices import told
+from .emulated_devices import meant, told
 from .errors import NO_PINNING, has_no_memory, writes_real_tensor
 
 Answer = Callable[..., object]
@@ -26,23 +26,24 @@ def with_told_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object
 
 
 def with_named_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
-    """Keyword arguments with the kind of a device, where only its index is given."""
+    """Keyword arguments with the kind and the index of a CUDA device, where one of them is left out."""
     if not kwargs or kwargs.get("device") is None:
         return kwargs or {}
     return {**kwargs, "device": _named(kwargs["device"])}
 
 
 def _named(device: object) -> object:
-    """`device=1` is the second CUDA device, which torch refuses to say without CUDA; an argument of another kind stays."""
-    is_index = isinstance(device, int) and not isinstance(device, bool) and not torch.cuda.is_available()
-    return torch.device("cuda", cast(int, device)) if is_index else device
+    """The CUDA device with its index, for `1` and "cuda" too, which C++ asks CUDA about; an argument of another kind stays."""
+    if isinstance(device, int) and not isinstance(device, bool) and not torch.cuda.is_available():
+        return torch.device("cuda", device)
+    if isinstance(device, str) and device.startswith("cuda"):
+        device = torch.device(device)
+    return meant(device) if isinstance(device, torch.device) else device
 
 
 def _told(device: object) -> object:
     """What C++ is told for anything that may name a device; an argument of another kind stays."""
     device = _named(device)
-    if isinstance(device, str) and device.startswith("cuda"):
-        device = torch.device(device)
     return told(device) if isinstance(device, torch.device) else device
 
 

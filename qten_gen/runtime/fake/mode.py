@@ -123,8 +123,12 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         if not isinstance(device, torch.device):
             return kwargs
         device = meant(device)
-        known = self.thread.fake_cuda or any(is_emulated(tensor.fake_device) for tensor in fakes_in(args, kwargs))
-        if is_emulated(device) and not known:
+        given = [*fakes_in(args, kwargs), *self.thread.arguments]
+        if (
+            is_emulated(device)
+            and not self.thread.fake_cuda
+            and not any(is_emulated(fake.fake_device) for fake in given)
+        ):
             raise needs_fake_cuda(device)
         return {**kwargs, "device": device}
 
@@ -144,6 +148,9 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             if error.func is not func or not moved:
                 raise no_rule(name_of(error.func)) from None
             return self._computed_as_on_cpu(moved, func, types, args, kwargs)
+        except AssertionError as error:
+            # What eager checks and refuses with a RuntimeError, some of torch's rules assert.
+            raise RuntimeError(f"{name_of(func)}: {error}") from error
         finally:
             self.thread.arguments = before
 
