@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._contextlib import _DecoratorContextManager
 
 from .answers import FOR_REAL_TENSORS, with_named_device
+from .emulated_devices import THREAD
 from .errors import add_advice
 from .mode import FakeMode
 
@@ -56,7 +57,7 @@ class fake_mode(_DecoratorContextManager):
     def __enter__(self) -> None:
         functions = _Functions()
         MODE.__enter__()
-        MODE.thread.fake_cuda += self._fake_cuda
+        THREAD.contexts += self._fake_cuda
         functions.__enter__()  # type: ignore[no-untyped-call] # torch leaves it untyped
         self._functions.append(functions)
 
@@ -64,7 +65,7 @@ class fake_mode(_DecoratorContextManager):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._functions.pop().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call] # torch leaves it untyped
-        MODE.thread.fake_cuda -= self._fake_cuda
+        THREAD.contexts -= self._fake_cuda
         MODE.__exit__(kind, error, traceback)
         if error is not None:
             add_advice(error)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
+from torch.utils._mode_utils import no_dispatch
 
 from .answers import legacy_type
 from .errors import NO_PINNING, has_no_memory
@@ -62,8 +64,17 @@ def _check_indices(args: Sequence[object]) -> None:
             )
 
 
+def _check_view(args: Sequence[object]) -> None:
+    """A view needs strides that allow it; torch's rule copies instead."""
+    tensor, size = cast(Tensor, args[0]), cast(Sequence[int], args[1])
+    if tensor.layout == torch.strided and not tensor.is_contiguous():
+        with no_dispatch():
+            torch.empty_strided(tensor.size(), tensor.stride(), device="meta").view(size)
+
+
 _CHECKS: dict[object, Callable[[Sequence[object]], None]] = {
     _ATEN.convolution.default: _check_convolution,
+    _ATEN.view.default: _check_view,
     _ATEN.index.Tensor: _check_indices,
     _ATEN.index_put.default: _check_indices,
     _ATEN.index_put_.default: _check_indices,

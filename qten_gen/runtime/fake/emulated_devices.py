@@ -7,6 +7,8 @@ and an operation that copies `self.options()` into a factory still says which de
 
 from __future__ import annotations
 
+import threading
+
 import torch
 
 _FIRST = 64
@@ -14,6 +16,20 @@ _FIRST = 64
 
 COUNT = 64
 """How many CUDA devices are emulated."""
+
+
+class _Thread(threading.local):
+    """How many open contexts of a thread asked for CUDA devices that do not exist."""
+
+    contexts = 0
+
+
+THREAD = _Thread()
+
+
+def has_emulated_cuda() -> bool:
+    """Whether this thread is in a context with CUDA devices that do not exist."""
+    return THREAD.contexts > 0 and not torch.cuda.is_available()
 
 
 def is_emulated(device: torch.device) -> bool:

@@ -22,7 +22,7 @@ from torch.utils._mode_utils import no_dispatch
 
 from .arguments import fakes_in, is_view_of_real_tensor, name_of, with_known_values, written_real_tensor
 from .eager_checks import check_as_eager_does
-from .emulated_devices import is_emulated, meant, told
+from .emulated_devices import has_emulated_cuda, is_emulated, meant, told
 from .errors import needs_fake_cuda, needs_values, no_rule, shape_depends_on_values, too_large, writes_real_tensor
 from .fake_tensor import Fake
 from .missing_rules import rule_for
@@ -51,8 +51,6 @@ class _Thread(threading.local):
     def __init__(self) -> None:
         self.in_kernel_invocation = False
         self.enter_stack: list[Any] = []
-        self.fake_cuda = 0
-        """How many open contexts of this thread asked for CUDA devices that do not exist."""
         self.arguments: list[FakeTensor] = []
         """The fake tensors that the operation is given that is being computed."""
 
@@ -124,11 +122,7 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             return kwargs
         device = meant(device)
         given = [*fakes_in(args, kwargs), *self.thread.arguments]
-        if (
-            is_emulated(device)
-            and not self.thread.fake_cuda
-            and not any(is_emulated(fake.fake_device) for fake in given)
-        ):
+        if is_emulated(device) and not has_emulated_cuda() and not any(is_emulated(fake.fake_device) for fake in given):
             raise needs_fake_cuda(device)
         return {**kwargs, "device": device}
 
