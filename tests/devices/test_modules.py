@@ -191,5 +191,5 @@ def test_a_state_dict_loads_from_one_device_to_another() -> None:
 def test_a_handler_is_called_on_the_device() -> None:
     batch = Rows(rows(), batch_size=[3]).to(GPU)
     assert batch.x.is_cuda
-    call: Callable[[Rows], Tensor] = Tower(4).cuda()
+    call: Callable[..., Tensor] = Tower(4).cuda()
     assert call(batch).is_cuda
