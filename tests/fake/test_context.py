@@ -269,3 +269,16 @@ def test_a_large_model_is_looked_at() -> None:
         out = layer(torch.ones(2, 100_000))
     assert out.shape == (2, 1_000_000)
     assert sum(p.numel() for p in layer.parameters()) == 100_001_000_000
+
+
+def test_a_fake_module_is_exported() -> None:
+    with fake_mode():
+        layer, x = nn.Linear(3, 2), torch.ones(4, 3)
+    program = torch.export.export(layer, (x,))
+    assert program.graph_signature.user_outputs == ("linear",)
+
+
+def test_a_compiled_function_takes_fake_tensors() -> None:
+    compiled = torch.compile(nn.Linear(3, 2), backend="eager")
+    with fake_mode():
+        assert compiled(torch.ones(4, 3)).shape == (4, 2)
