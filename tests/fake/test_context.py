@@ -213,7 +213,7 @@ def test_a_real_tensor_is_written_by_real_ones_only() -> None:
             lambda: torch.add(fake, fake, out=real),
             lambda: real.__setitem__(0, fake[0]),
             lambda: setattr(real, "data", fake),
-            lambda: torch._foreach_add_([real], [fake]),
+            lambda: torch._foreach_add_([real], [fake]),  # pyright: ignore[reportPrivateImportUsage]
         ):
             with pytest.raises(RuntimeError, match="into the real tensor given as"):
                 write()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from qten_gen import fake_mode, is_fake
 
@@ -214,7 +215,7 @@ def test_transforms_and_checkpoints_keep_the_device() -> None:
     assert torch.vmap(lambda row: row * 2)(x).device == OTHER
     assert torch.func.grad(lambda row: row.sum())(x).device == OTHER
     layer = nn.Linear(3, 3, device=OTHER)
-    torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False).sum().backward()
+    checkpoint(layer, x, use_reentrant=False).sum().backward()
     assert x.grad is not None and x.grad.device == OTHER
 
 

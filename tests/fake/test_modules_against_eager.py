@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from qten_gen import fake_mode, is_fake
 
@@ -48,7 +49,7 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], tuple[tuple[int, ...], ...]]] =
     "batch-norm3d": (lambda: nn.BatchNorm3d(4, track_running_stats=False), (X3,)),
     "group-norm": (lambda: nn.GroupNorm(2, 4), (X2,)),
     "instance-norm": (lambda: nn.InstanceNorm2d(4, affine=True, track_running_stats=True), (X2,)),
-    "layer-norm": (lambda: nn.LayerNorm((4, 8)), (X1,)),
+    "layer-norm": (lambda: nn.LayerNorm([4, 8]), (X1,)),
     "rms-norm": (lambda: nn.RMSNorm(8), (X1,)),
     "local-response-norm": (lambda: nn.LocalResponseNorm(2), (X2,)),
     "rnn": (lambda: nn.RNN(8, 5, num_layers=2, nonlinearity="relu"), (X1,)),
@@ -146,7 +147,7 @@ def run(make: Callable[[], nn.Module], inputs: Callable[[], list[Tensor]], devic
     module = make().to(device).train(training)
     given = inputs()
     out = module(*given)
-    found = [tensor for tensor in torch.utils._pytree.tree_leaves(out) if isinstance(tensor, Tensor)]
+    found = [tensor for tensor in tree_leaves(out) if isinstance(tensor, Tensor)]
     sum((tensor.sum() for tensor in found if tensor.requires_grad), torch.zeros((), device=device)).backward()  # type: ignore[no-untyped-call] # torch leaves it untyped
     made = [*found, *(tensor.grad for tensor in (*given, *module.parameters())), *module.state_dict().values()]
     if device != "cpu":

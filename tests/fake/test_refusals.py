@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils.dlpack import from_dlpack
 
 from qten_gen import fake_mode, is_fake
 
@@ -37,7 +38,7 @@ REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
     "numpy-force": (lambda x: x.numpy(force=True), MEMORY),
     "asarray": (lambda x: np.asarray(x), MEMORY),
     "from-dlpack": (lambda x: np.from_dlpack(x), MEMORY),
-    "dlpack": (lambda x: torch.utils.dlpack.from_dlpack(x), MEMORY),
+    "dlpack": (lambda x: from_dlpack(x), MEMORY),
     "data-ptr": (lambda x: x.data_ptr(), MEMORY),
     "storage": (Tensor.storage, MEMORY),
     "untyped-storage": (lambda x: x.untyped_storage(), MEMORY),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import NoReturn, cast
+from typing import Any, NoReturn, cast
 
 import torch
 from torch import Tensor
@@ -59,8 +59,8 @@ def _to(func: Answer, tensor: Tensor, *args: object, **kwargs: object) -> object
 def _cuda(func: Answer, tensor: Tensor, device: object = None, non_blocking: bool = False, **kwargs: object) -> object:
     if torch.cuda.is_available():
         return func(tensor, device, non_blocking, **kwargs)
-    moved: Callable[..., object] = Tensor.to
-    return moved(tensor, _told("cuda" if device is None else device), non_blocking=non_blocking, **kwargs)
+    move: Any = Tensor.to
+    return move(tensor, _told("cuda" if device is None else device), non_blocking=non_blocking, **kwargs)
 
 
 def _type(func: Answer, tensor: Tensor, dtype: object = None, non_blocking: bool = False) -> object:

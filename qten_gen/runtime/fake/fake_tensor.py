@@ -67,11 +67,11 @@ class Fake(FakeTensor):
         raise has_no_memory("pickling or saving", "save the real model, or its shapes and dtypes")
 
     @property
-    def __dict__(self) -> dict[str, object]:
+    def __dict__(self) -> dict[str, object]:  # pyright: ignore[reportGeneralTypeIssues] # swapped by torch
         return cast(dict[str, object], _DICT.__get__(self))
 
     @__dict__.setter
-    def __dict__(self, value: dict[str, object]) -> None:
+    def __dict__(self, value: dict[str, object]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Take the attributes of the tensor that this one is swapped with, and keep those that users set if a module moves.
 
         nn.Module moves a fake parameter by swapping, but a real one by setting its data, which leaves its attributes alone.

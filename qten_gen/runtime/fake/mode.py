@@ -72,7 +72,7 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         return self.thread.in_kernel_invocation
 
     @in_kernel_invocation.setter
-    def in_kernel_invocation(self, value: bool) -> None:
+    def in_kernel_invocation(self, value: bool) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self.thread.in_kernel_invocation = value
 
     @property
@@ -80,7 +80,7 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         return self.thread.enter_stack
 
     @enter_stack.setter
-    def enter_stack(self, value: list[Any]) -> None:
+    def enter_stack(self, value: list[Any]) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self.thread.enter_stack = value
 
     def __deepcopy__(self, memo: object) -> Self:
