@@ -1,29 +1,19 @@
-"""Modules on a GPU: moves, devices that differ, compiled code, training."""
+"""Modules on a GPU: what they compute, compiled code, training. tests/devices has what needs no numbers."""
 
 from __future__ import annotations
 
 import copy
 import io
 import pickle
-from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.parallel import replicate
 
-from tests.module.torch_tools.pairs import Block, Input, Pair, Rows, agree, blocks, fill, rows, state, train
+from tests.module.torch_tools.pairs import Block, Input, Pair, agree, blocks, fill, rows, state, train
 
 GPU = "cuda:0"
-
-MOVES: dict[str, Callable[[nn.Module], nn.Module]] = {
-    "cuda": lambda module: module.cuda(),
-    "to": lambda module: module.to(GPU),
-    "to-both": lambda module: module.to(device=GPU, dtype=torch.float64),
-    "non-blocking": lambda module: module.to(GPU, non_blocking=True),
-    "there-and-back": lambda module: module.cuda().cpu().cuda(),
-    "to-empty": lambda module: module.to_empty(device=GPU),
-}
 
 
 def shown(module: nn.Module) -> list[Tensor]:
@@ -34,36 +24,6 @@ def shown(module: nn.Module) -> list[Tensor]:
 
 def on_gpu(input: Input) -> Input:
     return input.to(GPU)
-
-
-@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES.keys())
-@pytest.mark.parametrize("overwrite", [False, True])
-@pytest.mark.parametrize("swap", [False, True])
-def test_a_move_reaches_every_attribute(
-    pair: Pair, move: Callable[[nn.Module], nn.Module], overwrite: bool, swap: bool
-) -> None:
-    future = torch.__future__
-    before = future.get_overwrite_module_params_on_conversion(), future.get_swap_module_params_on_conversion()
-    future.set_overwrite_module_params_on_conversion(overwrite)
-    future.set_swap_module_params_on_conversion(swap)
-    try:
-        for module in pair.both:
-            move(module)
-            assert {tensor.device.type for tensor in [*state(module), *shown(module)]} == {"cuda"}
-    finally:
-        future.set_overwrite_module_params_on_conversion(before[0])
-        future.set_swap_module_params_on_conversion(before[1])
-
-
-def test_a_module_is_made_on_the_device() -> None:
-    made = Block(4, device=GPU, dtype=torch.float64)
-    assert {(tensor.device.type, tensor.dtype) for tensor in [*state(made), *shown(made)]} == {("cuda", torch.float64)}
-
-
-def test_a_device_context_is_followed() -> None:
-    with torch.device(GPU):
-        made = Block(4)
-    assert {tensor.device.type for tensor in [*state(made), *shown(made)]} == {"cuda"}
 
 
 def test_a_cached_virtual_tensor_moves_there_and_back() -> None:
@@ -115,13 +75,6 @@ def test_blocks_on_different_devices() -> None:
     assert first.weight.grad is not None and not first.weight.grad.is_cuda
     alone = copy.deepcopy(second).cpu()
     torch.testing.assert_close(out.cpu(), alone(first(rows())))
-
-
-def test_a_wrong_device_is_refused_in_the_same_words(pair: Pair) -> None:
-    for module in pair.both:
-        module.cuda()
-        with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
-            module(pair.input)
 
 
 def test_replicas_compute_the_same(pair: Pair) -> None:
@@ -192,8 +145,3 @@ def test_a_cuda_graph_is_captured_and_replayed(pair: Pair) -> None:
         return out.clone()
 
     agree(pair, run)
-
-
-def test_a_batch_moves_with_its_fields() -> None:
-    batch = Rows(rows(), batch_size=[3]).to(GPU)
-    assert batch.x.is_cuda

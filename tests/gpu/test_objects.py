@@ -28,12 +28,6 @@ def frame(*batch_size: int) -> Frame:
     return Frame(torch.rand(*batch_size, 3), torch.rand(batch_size), batch_size=batch_size)
 
 
-def test_an_object_says_that_it_is_on_the_gpu() -> None:
-    value = frame(4).cuda()
-    assert (value.is_cuda, value.is_cpu) == (True, False)
-    assert frame(4).cuda().clear_device_().auto_device_().device == torch.device("cuda", 0)
-
-
 def test_an_object_moves_to_the_gpu_in_place_and_without_waiting() -> None:
     value = frame(4).pin_memory()
     assert value.to("cuda", non_blocking=True, inplace=True) is value

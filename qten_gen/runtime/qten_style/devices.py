@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from ..fake.emulated_devices import has_emulated_cuda
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -18,7 +20,7 @@ NAMES = ("cpu", "gpu", "meta")
 """The valid names of a logical device. On "meta" tensors have shapes and no data, as in torch."""
 
 _BACKENDS: dict[str, Callable[[], bool]] = {
-    "cuda": lambda: torch.cuda.is_available(),
+    "cuda": lambda: torch.cuda.is_available() or has_emulated_cuda(),
     "mps": lambda: torch.backends.mps.is_available(),
     "xpu": lambda: torch.xpu.is_available(),
 }
@@ -96,12 +98,18 @@ class Device:
             if self.index:
                 raise ValueError(f"{self} is not a device: mps has one gpu, which has no index or 0")
             return torch.device("mps")
-        if self.index is None:
-            return torch.device(backend, getattr(torch, backend).current_device())
-        return torch.device(backend, self.index)
+        return torch.device(backend, _current(backend) if self.index is None else self.index)
 
     def __str__(self) -> str:
         return self.name if self.index is None else f"{self.name}:{self.index}"
+
+
+def _current(backend: str) -> int:
+    """The index of the current gpu. Of those that fake mode emulates, it is the first."""
+    if backend == "cuda" and has_emulated_cuda():
+        return 0
+    current: int = getattr(torch, backend).current_device()
+    return current
 
 
 class DeviceBounded:

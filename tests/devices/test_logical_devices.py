@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
-from qten_gen import Device, LabelledTensor, Module, VirtualTensor, nograd_tensors
+from qten_gen import Device, LabelledTensor, Module, VirtualTensor, fake_mode, nograd_tensors
 
 
 @nograd_tensors("basis")
@@ -26,7 +27,7 @@ class Holder(Module):
 
 
 def test_gpu_is_the_cuda_device() -> None:
-    assert Device("gpu").torch_device() == torch.device("cuda", torch.cuda.current_device())
+    assert Device("gpu").torch_device() == torch.device("cuda", 0)
     assert Device.new("gpu:0").torch_device() == torch.device("cuda", 0)
 
 
@@ -57,3 +58,16 @@ def test_what_is_assigned_is_moved_to_the_modules_device_first() -> None:
     setattr(on_cpu, "late", LabelledTensor(torch.ones(3, device="cuda"), ("k",)))  # noqa: B010
     assert on_cpu.device == Device("cpu")
     assert not next(on_cpu.parameters()).is_cuda
+
+
+def test_labelled_tensors_on_two_devices_do_not_meet() -> None:
+    here, there = LabelledTensor(torch.ones(3), ("k",)), LabelledTensor(torch.ones(3), ("k",)).gpu()
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        _ = here + there
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
+def test_gpu_is_an_error_without_one(cuda: bool) -> None:
+    assert cuda
+    with fake_mode():
+        assert Device("gpu").torch_device().type == "cuda", "the context around this one has it"

@@ -1,0 +1,234 @@
+"""What fake tensors answer to functions of torch that C++ would answer wrongly, or that need memory."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, cast
+
+import torch
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._python_dispatch import _get_current_dispatch_mode
+
+from .emulated_devices import meant, told
+from .errors import NO_PINNING, has_no_memory, writes_real_tensor
+
+Answer = Callable[..., object]
+"""Is called with the function of torch and its arguments."""
+
+
+def with_told_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
+    """Keyword arguments with the device that C++ is to be told."""
+    if not kwargs or kwargs.get("device") is None:
+        return kwargs or {}
+    return {**kwargs, "device": _told(kwargs["device"])}
+
+
+def with_named_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
+    """Keyword arguments with the kind and the index of a CUDA device, where one of them is left out."""
+    if not kwargs or kwargs.get("device") is None:
+        return kwargs or {}
+    return {**kwargs, "device": _named(kwargs["device"])}
+
+
+def _named(device: object) -> object:
+    """The CUDA device with its index, for `1` and "cuda" too, which C++ asks CUDA about; an argument of another kind stays."""
+    if isinstance(device, int) and not isinstance(device, bool) and not torch.cuda.is_available():
+        return torch.device("cuda", device)
+    if isinstance(device, str) and device.startswith("cuda"):
+        device = torch.device(device)
+    return meant(device) if isinstance(device, torch.device) else device
+
+
+def _told(device: object) -> object:
+    """What C++ is told for anything that may name a device; an argument of another kind stays."""
+    device = _named(device)
+    return told(device) if isinstance(device, torch.device) else device
+
+
+def _converted(func: Answer, data: object, *args: object, **kwargs: object) -> object:
+    """`torch.as_tensor` and `torch.asarray`, which move a tensor and copy anything else."""
+    return func(data, *args, **(with_told_device(kwargs) if isinstance(data, Tensor) else with_named_device(kwargs)))
+
+
+def _to(func: Answer, tensor: Tensor, *args: object, **kwargs: object) -> object:
+    return func(tensor, *map(_told, args[:1]), *args[1:], **with_told_device(kwargs))
+
+
+def _cuda(func: Answer, tensor: Tensor, device: object = None, non_blocking: bool = False, **kwargs: object) -> object:
+    if torch.cuda.is_available():
+        return func(tensor, device, non_blocking, **kwargs)
+    move: Any = Tensor.to
+    return move(tensor, _told("cuda" if device is None else device), non_blocking=non_blocking, **kwargs)
+
+
+def _type(func: Answer, tensor: Tensor, dtype: object = None, non_blocking: bool = False) -> object:
+    """The name of a legacy tensor type, or the tensor as one: such a name says a device too."""
+    if dtype is None:
+        return legacy_type(tensor)
+    if not isinstance(dtype, str):
+        return func(tensor, dtype, non_blocking)
+    legacy = getattr(torch, dtype.rpartition(".")[2])
+    return _to(Tensor.to, tensor, "cuda" if ".cuda." in dtype else "cpu", legacy.dtype, non_blocking)
+
+
+def _new_tensor(
+    func: Answer,
+    tensor: FakeTensor,
+    data: object,
+    *,
+    dtype: torch.dtype | None = None,
+    device: object = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`tensor.new_tensor(data)`: C++ takes a device that it is told for one whose memory it can copy data into."""
+    with tensor.fake_mode:
+        made = torch.tensor(data, dtype=dtype or tensor.dtype)
+        if tensor.device.type != "cpu" or device is not None:
+            empty: Callable[..., Tensor] = tensor.new_empty
+            made = empty(made.shape, dtype=made.dtype, **with_told_device({"device": device}))
+    return made.requires_grad_(requires_grad)
+
+
+def legacy_type(tensor: Tensor) -> str:
+    """`torch.cuda.FloatTensor`, the name of a type for dtype and device that torch shows in some messages."""
+    name = str(Tensor.type(tensor))
+    return name.replace("torch.", "torch.cuda.") if tensor.device.type == "cuda" and ".cuda." not in name else name
+
+
+def _set_data(func: Answer, tensor: FakeTensor, data: Tensor) -> None:
+    """`tensor.data = data`, which also moves the tensor to where the data is."""
+    if not isinstance(data, FakeTensor):
+        data = tensor.fake_mode.from_tensor(data)
+    func(tensor, data)
+    tensor.fake_device = data.fake_device
+
+
+def _set_data_of_real(func: Answer, tensor: Tensor, data: Tensor) -> None:
+    """`tensor.data = data` for a real tensor, which would become a meta tensor if the data is fake."""
+    if isinstance(data, FakeTensor):
+        raise writes_real_tensor("tensor.data = fake", "tensor")
+    func(tensor, data)
+
+
+def _set_grad(func: Answer, tensor: Tensor, grad: Tensor | None) -> None:
+    if grad is not None and grad.device != tensor.device:
+        raise RuntimeError(
+            f"assigned grad has data located on a different device: expected {tensor.device}, got {grad.device}"
+        )
+    func(tensor, grad)
+
+
+def _get_device(func: Answer, tensor: Tensor) -> int:
+    return -1 if tensor.device.index is None else tensor.device.index
+
+
+def _is_on(kind: str) -> Answer:
+    return lambda func, tensor: tensor.device.type == kind
+
+
+def _is_meta(func: Answer, tensor: Tensor) -> object:
+    """As torch, except for its initialisers: they draw until the values please them, and need not where there are none.
+
+    A mode above ours may want to see the draws, and answers what the initialiser asks of the values.
+    """
+    drawn_for_nobody = isinstance(_get_current_dispatch_mode(), FakeTensorMode | None)
+    return (_caller() == "torch.nn.init" and drawn_for_nobody) or func(tensor)
+
+
+def _repr(func: Answer, tensor: Tensor, **_: object) -> str:
+    return repr(tensor)
+
+
+def _refused(what: str, instead: str) -> Answer:
+    """An answer that raises."""
+
+    def answer(func: Answer, *args: object, **kwargs: object) -> NoReturn:
+        raise has_no_memory(what, instead)
+
+    return answer
+
+
+def _refused_to_users(what: str, instead: str) -> Answer:
+    """An answer that raises, except for torch and this package, which compare storages and read no data."""
+
+    def answer(func: Answer, *args: object, **kwargs: object) -> object:
+        if _caller().startswith(_LIBRARIES):
+            return func(*args, **kwargs)
+        raise has_no_memory(what, instead)
+
+    return answer
+
+
+def _address(func: Answer, tensor: Tensor) -> int:
+    """A number for this package that tells memory apart, and 0 for torch, which then leaves it alone; users get an error."""
+    caller = _caller()
+    if caller.startswith("torch."):
+        return 0
+    if caller.startswith("qten_gen."):
+        return int(tensor.untyped_storage()._cdata) + int(tensor.storage_offset()) * tensor.element_size()
+    raise has_no_memory("data_ptr()", _NO_ADDRESS)
+
+
+def _caller() -> str:
+    """The module that called a method of a tensor, past the files of torch that hand the call on."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") in _HANDING_ON:
+        frame = frame.f_back
+    return cast(str, frame.f_globals.get("__name__", ""))
+
+
+_LIBRARIES = ("torch.", "qten_gen.")
+_HANDING_ON = {__name__, f"{__package__}.fake_tensor", f"{__package__}.context", "torch._tensor", "torch.overrides"}
+
+_NO_ARRAY = "use shape and dtype, or a real tensor"
+_NO_ADDRESS = "compare tensors with `is`, or use shape, stride() and storage_offset()"
+_NO_SHARING = "share real tensors"
+
+
+def _getter(name: str) -> object:
+    """The function that torch passes when an attribute of a tensor is read."""
+    return getattr(Tensor, name).__get__
+
+
+def _setter(name: str) -> object:
+    """The function that torch passes when an attribute of a tensor is assigned."""
+    return getattr(Tensor, name).__set__
+
+
+_MOVES: dict[object, Answer] = {Tensor.to: _to, Tensor.cuda: _cuda, Tensor.type: _type}
+
+FOR_REAL_TENSORS: dict[object, Answer] = {
+    **_MOVES,
+    torch.as_tensor: _converted,
+    torch.asarray: _converted,
+    _setter("data"): _set_data_of_real,
+}
+"""What happens to real tensors in a context: they move to devices that do not exist, and their data is never fake."""
+
+ANSWERS: dict[object, Answer] = {
+    **_MOVES,
+    torch.as_tensor: _converted,
+    torch.asarray: _converted,
+    Tensor.new_tensor: _new_tensor,
+    Tensor.get_device: _get_device,
+    torch.get_device: _get_device,
+    Tensor.__repr__: _repr,
+    _getter("is_cuda"): _is_on("cuda"),
+    _getter("is_cpu"): _is_on("cpu"),
+    _getter("is_meta"): _is_meta,
+    _setter("data"): _set_data,
+    _setter("grad"): _set_grad,
+    Tensor.numpy: _refused("numpy()", _NO_ARRAY),
+    Tensor.__array__: _refused("numpy.asarray(tensor)", _NO_ARRAY),
+    Tensor.__dlpack__: _refused("dlpack", _NO_ARRAY),
+    _getter("__cuda_array_interface__"): _refused("__cuda_array_interface__", _NO_ARRAY),
+    Tensor.pin_memory: _refused("pin_memory()", NO_PINNING),
+    Tensor.share_memory_: _refused("share_memory_()", _NO_SHARING),
+    Tensor.data_ptr: _address,
+    Tensor.storage: _refused_to_users("storage()", _NO_ADDRESS),
+    Tensor._typed_storage: _refused_to_users("storage()", _NO_ADDRESS),
+    Tensor.untyped_storage: _refused_to_users("untyped_storage()", _NO_ADDRESS),
+}
+"""What a fake tensor answers to functions of torch, which are given; all others are called."""

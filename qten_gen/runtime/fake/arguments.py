@@ -1,0 +1,63 @@
+"""The tensors among the arguments of an operation, and those that it writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from torch import Tensor
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+
+def name_of(func: object) -> str:
+    """What a message calls an operation: `aten.nonzero`."""
+    return str(getattr(func, "overloadpacket", func))
+
+
+def tensors_in(args: Sequence[object], kwargs: Mapping[str, object]) -> Iterator[Tensor]:
+    """The tensors among arguments, and in lists of them."""
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from (part for part in value if isinstance(part, Tensor))
+
+
+def fakes_in(args: Sequence[object], kwargs: Mapping[str, object]) -> list[FakeTensor]:
+    """The fake tensors among arguments."""
+    return [tensor for tensor in tensors_in(args, kwargs) if isinstance(tensor, FakeTensor)]
+
+
+def with_known_values(values: Sequence[object]) -> list[object]:
+    """Arguments with the value of each fake tensor that has one: torch keeps numbers that were written out."""
+    known = [
+        value.constant if isinstance(value, FakeTensor) and value.constant is not None else value for value in values
+    ]
+    return [with_known_values(value) if isinstance(value, (list, tuple)) else value for value in known]
+
+
+def written_real_tensor(func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> str | None:
+    """The name of the argument that is a real tensor and would be written to."""
+    for index, name in _written_arguments(func):
+        value = args[index] if index < len(args) else kwargs.get(name)
+        if any(not isinstance(tensor, FakeTensor) for tensor in tensors_in([value], {})):
+            return name
+    return None
+
+
+def is_view_of_real_tensor(func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> bool:
+    """Whether an operation looks at the memory of a real tensor, so that its result is real: writing to it has to arrive."""
+    is_view = isinstance(func, OpOverload) and func.is_view and func not in FakeTensorMode.lift_fns
+    return is_view and not fakes_in(args, kwargs) and any(True for _ in tensors_in(args, kwargs))
+
+
+@cache
+def _written_arguments(func: object) -> tuple[tuple[int, str], ...]:
+    """Position and name of the arguments that an operation writes to."""
+    arguments = func._schema.arguments if isinstance(func, OpOverload) else []
+    return tuple(
+        (index, argument.name)
+        for index, argument in enumerate(arguments)
+        if argument.alias_info is not None and argument.alias_info.is_write
+    )

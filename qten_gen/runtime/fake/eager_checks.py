@@ -1,0 +1,82 @@
+"""What a real tensor refuses and torch's rules for fake ones let pass: devices that differ, generators and pinned memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+import torch
+from torch import Tensor
+from torch._ops import OpOverload
+from torch.utils._mode_utils import no_dispatch
+
+from .answers import legacy_type
+from .errors import NO_PINNING, has_no_memory
+
+_ATEN = torch.ops.aten
+
+
+def check_as_eager_does(func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
+    """Raise what the operation raises for real tensors with these devices."""
+    if kwargs.get("pin_memory"):
+        raise has_no_memory("pin_memory=True", NO_PINNING)
+    if kwargs.get("generator") is not None:
+        _check_generator(args, kwargs)
+    check = _CHECKS.get(func)
+    if check is not None:
+        check(args)
+
+
+def _check_generator(args: Sequence[object], kwargs: Mapping[str, object]) -> None:
+    """A generator has to be on the device of the numbers that it draws."""
+    generator = kwargs["generator"]
+    device = args[0].device if args and isinstance(args[0], Tensor) else kwargs.get("device") or torch.device("cpu")
+    if not isinstance(generator, torch.Generator) or not isinstance(device, torch.device):
+        return
+    if generator.device.type != device.type and device.type != "meta":
+        raise RuntimeError(f"Expected a '{device.type}' device type for generator but found '{generator.device.type}'")
+
+
+def _check_convolution(args: Sequence[object]) -> None:
+    """Input, weight and bias have to be of one dtype on one kind of device."""
+    input, weight, bias = args[0], args[1], args[2] if len(args) > 2 else None
+    for name, other in (("weight", weight), ("bias", bias)):
+        if isinstance(input, Tensor) and isinstance(other, Tensor) and input.device.type != other.device.type:
+            raise RuntimeError(
+                f"Input type ({legacy_type(input)}) and {name} type ({legacy_type(other)}) should be the same"
+            )
+        if isinstance(input, Tensor) and isinstance(other, Tensor) and input.device != other.device:
+            raise RuntimeError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{input.device} and {other.device}!"
+            )
+
+
+def _check_indices(args: Sequence[object]) -> None:
+    """Indices are on the CPU, or where the indexed tensor is."""
+    indexed, indices = args[0], args[1]
+    if not isinstance(indexed, Tensor) or not isinstance(indices, (list, tuple)):
+        return
+    for index in indices:
+        if isinstance(index, Tensor) and index.device.type != "cpu" and index.device != indexed.device:
+            raise RuntimeError(
+                f"indices should be either on cpu or on the same device as the indexed tensor ({indexed.device})"
+            )
+
+
+def _check_view(args: Sequence[object]) -> None:
+    """A view needs strides that allow it; torch's rule copies instead."""
+    tensor, size = cast(Tensor, args[0]), cast(Sequence[int], args[1])
+    if tensor.layout == torch.strided and not tensor.is_contiguous():
+        with no_dispatch():
+            torch.empty_strided(tensor.size(), tensor.stride(), device="meta").view(size)
+
+
+_CHECKS: dict[object, Callable[[Sequence[object]], None]] = {
+    _ATEN.convolution.default: _check_convolution,
+    _ATEN.view.default: _check_view,
+    _ATEN.index.Tensor: _check_indices,
+    _ATEN.index_put.default: _check_indices,
+    _ATEN.index_put_.default: _check_indices,
+    _ATEN._index_put_impl_.default: _check_indices,
+}

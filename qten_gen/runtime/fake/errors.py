@@ -1,0 +1,90 @@
+"""Errors about what a fake tensor cannot do: what was asked for, why it cannot be answered, and what to do."""
+
+from __future__ import annotations
+
+
+class FakeTensorError(RuntimeError):
+    """Something was asked of a fake tensor that needs its values, its memory, or a device that does not exist."""
+
+
+def needs_values(what: str) -> FakeTensorError:
+    """The error about reading a value: `.item()`, `bool(tensor)`, `tolist()` and what calls them."""
+    return FakeTensorError(
+        f"{what} needs the values of a fake tensor, and a fake tensor has none; "
+        "do not branch on values or read them in fake mode, or run this part on real tensors, outside of the context"
+    )
+
+
+def shape_depends_on_values(what: str) -> FakeTensorError:
+    """The error about an operation whose result has a shape that depends on values, such as `nonzero`."""
+    return FakeTensorError(
+        f"the shape of the result of {what} depends on the values of a fake tensor, and a fake tensor has none; "
+        "use an operation whose shape does not depend on them, such as torch.where(mask, x, y), or real tensors"
+    )
+
+
+def has_no_memory(what: str, instead: str) -> FakeTensorError:
+    """The error about memory: `data_ptr()`, `numpy()`, `pin_memory()` and the like."""
+    return FakeTensorError(f"{what} needs the memory of a fake tensor, and a fake tensor has none; {instead}")
+
+
+NO_PINNING = "pin real tensors, and only on a machine with CUDA; a fake tensor moves at once"
+
+
+def no_rule(what: str) -> FakeTensorError:
+    """The error about an operation that nothing knows the shape of."""
+    return FakeTensorError(
+        f"{what} has no rule that computes the shape of its result without data; "
+        "if it is an operation of your own, register one with torch.library.register_fake"
+    )
+
+
+def needs_fake_cuda(device: object) -> FakeTensorError:
+    """The error about a CUDA device that does not exist, where none is emulated."""
+    return FakeTensorError(
+        f"expected a device of this machine, got {device}: CUDA is not available here; "
+        "enter fake_mode(fake_cuda=True) to have fake tensors on CUDA devices that do not exist"
+    )
+
+
+def writes_real_tensor(what: str, argument: str) -> FakeTensorError:
+    """The error about a real tensor that is to receive the result of fake ones."""
+    return FakeTensorError(
+        f"{what} would write values of a fake tensor, which has none, into the real tensor given as {argument!r}; "
+        "make that tensor in fake mode too, or make the other one outside of it"
+    )
+
+
+def too_large(what: str, size: int) -> FakeTensorError:
+    """The error about an operation without a rule, which is not computed on large tensors."""
+    return FakeTensorError(
+        f"{what} has no rule that computes the shape of its result without data, and {size / 2**20:,.0f} MiB of arguments are "
+        "too many to try it on zeros; use smaller tensors, or register a rule with torch.library.register_fake"
+    )
+
+
+_OF_THE_CUDA_LIBRARY = (
+    "Torch not compiled with CUDA enabled",
+    "PyTorch was compiled without CUDA support",
+    "requires CUDA support",
+    "Cannot get CUDA generator",
+    "Device type CUDA is not supported for torch.Generator",
+    "Found no NVIDIA driver",
+    "PyTorch is not linked with support for cuda",
+    "Cannot access accelerator device when none is available",
+)
+"""Parts of torch's messages about CUDA that is not there."""
+
+
+def add_advice(error: BaseException) -> None:
+    """Add to an error of torch that leaves a context why fake mode does not help, and what to do."""
+    if "UninitializedParameter" in str(error) or "UninitializedBuffer" in str(error):
+        error.add_note(
+            "a lazy module cannot be made in fake mode: it takes its sizes from real data; state them instead"
+        )
+    if any(part in str(error) for part in _OF_THE_CUDA_LIBRARY):
+        error.add_note(
+            "fake_mode(fake_cuda=True) has tensors on CUDA devices, and nothing else of CUDA: torch.cuda.* (streams, events, "
+            'memory), torch.Generator("cuda") and CUDA graphs need a machine with CUDA; call them only if '
+            "torch.cuda.is_available()"
+        )

@@ -1,0 +1,197 @@
+"""Modules: every way to move one, blocks on two devices, and devices that differ."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, buffer, is_fake, param, submodule, virtual
+from tests.module.torch_tools.pairs import Block, Pair, Rows, Tower, blocks, rows, state
+
+GPU = "cuda:0"
+
+MOVES: dict[str, Callable[[nn.Module], nn.Module]] = {
+    "cuda": lambda module: module.cuda(),
+    "to": lambda module: module.to(GPU),
+    "to-both": lambda module: module.to(device=GPU, dtype=torch.float64),
+    "to-tensor": lambda module: module.to(torch.empty(1, device=GPU)),
+    "non-blocking": lambda module: module.to(GPU, non_blocking=True),
+    "there-and-back": lambda module: module.cuda().cpu().cuda(),
+    "to-empty": lambda module: module.to_empty(device=GPU),
+    "apply": lambda module: module._apply(lambda tensor: tensor.to(GPU)),  # type: ignore[no-untyped-call] # untyped in torch
+}
+
+
+def shown(module: nn.Module) -> list[Tensor]:
+    """What the attributes of the blocks show, virtual tensors of declared ones included."""
+    found = [tensor for block in blocks(module) for tensor in (block.weight, block.shift, block.scale, block.noise)]
+    return [*found, *(block.causal for block in blocks(module) if isinstance(block, Block))]
+
+
+def where(tensors: list[Tensor]) -> set[str]:
+    return {tensor.device.type for tensor in tensors}
+
+
+@pytest.mark.parametrize("move", MOVES.values(), ids=MOVES.keys())
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("swap", [False, True])
+def test_a_move_reaches_every_attribute(
+    pair: Pair, move: Callable[[nn.Module], nn.Module], overwrite: bool, swap: bool
+) -> None:
+    future = torch.__future__
+    before = future.get_overwrite_module_params_on_conversion(), future.get_swap_module_params_on_conversion()
+    future.set_overwrite_module_params_on_conversion(overwrite)
+    future.set_swap_module_params_on_conversion(swap)
+    try:
+        for module in pair.both:
+            move(module)
+            assert where([*state(module), *shown(module)]) == {"cuda"}
+    finally:
+        future.set_overwrite_module_params_on_conversion(before[0])
+        future.set_swap_module_params_on_conversion(before[1])
+
+
+def test_what_a_module_holds_is_as_fake_as_the_context(pair: Pair, cuda: bool) -> None:
+    for module in pair.both:
+        module.cuda().double()
+        assert {is_fake(tensor) for tensor in [*state(module), *shown(module)]} == {cuda}
+
+
+def test_parameters_stay_the_same_objects_in_a_move(pair: Pair) -> None:
+    for module in pair.both:
+        before = [*module.parameters()]
+        optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+        module.cuda().half()
+        assert all(new is old for new, old in zip(module.parameters(), before, strict=True))
+        assert {p.device.type for group in optimizer.param_groups for p in group["params"]} == {"cuda"}
+
+
+def test_gradients_move_with_their_parameters(pair: Pair) -> None:
+    for module in pair.both:
+        module(pair.input).sum().backward()
+        module.cuda()
+        grads = [p.grad for p in module.parameters() if p.grad is not None]
+        assert grads and where(grads) == {"cuda"}
+
+
+def test_a_module_is_made_on_the_device() -> None:
+    made = Block(4, device=GPU, dtype=torch.float64)
+    assert {(tensor.device.type, tensor.dtype) for tensor in [*state(made), *shown(made)]} == {("cuda", torch.float64)}
+
+
+def test_a_device_context_is_followed() -> None:
+    with torch.device(GPU):
+        made = Block(4)
+    assert where([*state(made), *shown(made)]) == {"cuda"}
+
+
+def test_a_cached_virtual_tensor_follows_to_each_device(cuda: bool) -> None:
+    block = Block(4)
+    here = block.causal
+    there = block.cuda().causal
+    assert there.is_cuda and not here.is_cuda
+    assert (block.causal is there) is not cuda, "in fake mode nothing is kept"
+    assert not block.cpu().causal.is_cuda
+    assert block.half().causal.dtype == torch.float16
+
+
+class Derived(Module):
+    """A virtual tensor that is computed from a parameter, and a plain one."""
+
+    width: int
+    weight: nn.Parameter = param("width", initializer=nn.init.ones_)
+
+    @virtual(cached=True)
+    def twice(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return self.weight.detach().to(device, dtype) * 2
+
+    @virtual
+    def mask(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.ones(self.width, dtype=dtype, device=device)
+
+
+def test_virtual_tensors_follow_the_data_of_their_source() -> None:
+    module = Derived(3)
+    before = module.twice
+    with torch.no_grad():
+        module.weight.add_(1)
+    assert module.twice is not before
+    cached = module.twice
+    module.weight.data = torch.zeros(3)
+    assert module.twice is not cached
+    for device in ("cuda", "cpu", "cuda"):
+        module.to(device)
+        assert module.twice.device.type == module.mask.device.type == device
+
+
+class Tied(Module):
+    """Two layers with one weight."""
+
+    width: int
+    first: nn.Linear = submodule(nn.Linear, "width", "width", bias=False)
+    second: nn.Linear = submodule(nn.Linear, "width", "width", bias=False)
+    table: Tensor = buffer("width", initializer=nn.init.zeros_)
+
+    def __post_init__(self) -> None:
+        self.second.weight = self.first.weight
+
+
+@pytest.mark.parametrize("move", [move for name, move in MOVES.items() if name != "to-empty"])
+def test_ties_are_kept_in_a_move(move: Callable[[nn.Module], nn.Module]) -> None:
+    module = Tied(3)
+    move(module)
+    assert module.first.weight is module.second.weight
+    assert module.first.weight.is_cuda and module.table.is_cuda
+    assert len([*module.parameters()]) == 1
+
+
+def test_blocks_on_different_devices() -> None:
+    """A model cut in two: each block's tensors, virtual ones included, are where the block is."""
+    first, second = Block(4), Block(4).cuda()
+    out = second(first(rows()).to(GPU))
+    out.sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
+    assert where(shown(first)) == {"cpu"} and where(shown(second)) == {"cuda"}
+    assert first.weight.grad is not None and not first.weight.grad.is_cuda
+    assert second.weight.grad is not None and second.weight.grad.is_cuda
+    assert not copy.deepcopy(second).cpu()(first(rows())).is_cuda
+    assert second.weight.is_cuda
+
+
+def test_a_wrong_device_is_refused_in_the_same_words(pair: Pair) -> None:
+    for module in pair.both:
+        module.cuda()
+        with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+            module(pair.input)
+
+
+def test_it_trains(pair: Pair) -> None:
+    for module in pair.both:
+        module.cuda()
+        optimizer = torch.optim.AdamW(module.parameters(), lr=0.01, fused=True)
+        out: Tensor = module(pair.input.to(GPU))
+        for _ in range(2):
+            optimizer.zero_grad()
+            out = module(pair.input.to(GPU))
+            out.square().mean().backward()  # type: ignore[no-untyped-call] # torch gives it no types
+            optimizer.step()
+        assert out.is_cuda and where(state(module)) == {"cuda"}
+
+
+def test_a_state_dict_loads_from_one_device_to_another() -> None:
+    there, here = Block(4, device=GPU), Block(4)
+    here.load_state_dict(there.state_dict())
+    assert where(state(here)) == {"cpu"}
+    here.load_state_dict(there.state_dict(), assign=True)
+    assert here.weight.is_cuda and here.noise.device.type == "cpu", "a buffer outside of the state dict stays"
+
+
+def test_a_handler_is_called_on_the_device() -> None:
+    batch = Rows(rows(), batch_size=[3]).to(GPU)
+    assert batch.x.is_cuda
+    call: Any = Tower(4).cuda()
+    assert call(batch).is_cuda

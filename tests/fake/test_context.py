@@ -1,0 +1,284 @@
+"""What `fake_mode` makes fake, what it prints, and what it leaves behind: nothing."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Callable, Generator, Iterator
+
+import numpy
+import pytest
+import torch
+from torch import Tensor, nn
+from torch._C import _len_torch_dispatch_stack, _len_torch_function_stack
+
+from qten_gen import fake_mode, is_fake
+
+REAL = torch.ones(3)
+
+MAKERS: dict[str, Callable[[], Tensor]] = {
+    "ones": lambda: torch.ones([10]),
+    "tensor": lambda: torch.tensor([1, 2]),
+    "as_tensor": lambda: torch.as_tensor([1, 2]),
+    "legacy": lambda: torch.Tensor([1, 2]),
+    "typed": lambda: torch.FloatTensor(3),
+    "randperm": lambda: torch.randperm(4),
+    "generator": lambda: torch.randn(3, generator=torch.Generator()),
+    "numpy": lambda: torch.from_numpy(numpy.ones(3)),
+    "parameter": lambda: nn.Parameter(torch.ones(2)),
+    "sparse": lambda: torch.eye(3).to_sparse(),
+    "of-real": lambda: torch.ones_like(REAL) + REAL,
+}
+
+
+def state() -> tuple[object, ...]:
+    """What a context could leave behind in this thread."""
+    return (
+        _len_torch_dispatch_stack(),
+        _len_torch_function_stack(),
+        torch._C._only_lift_cpu_tensors(),
+        torch._C._meta_in_tls_dispatch_include(),
+        torch.Tensor.__repr__,
+        torch.utils.swap_tensors,
+    )
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    before = state()
+    yield
+    assert state() == before
+    assert not is_fake(torch.ones(2))
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
+def test_a_tensor_made_in_the_context_is_fake(make: Callable[[], Tensor]) -> None:
+    with fake_mode():
+        made = make()
+    assert is_fake(made) and made.device == torch.device("cpu")
+
+
+def test_a_tensor_prints_as_documented() -> None:
+    with fake_mode():
+        b = torch.ones([10])
+        assert repr(b) == "tensor(..., size=(10,), fake=True)"
+        assert f"{b}" == str(b) == repr(b)
+        assert repr(b.double()) == "tensor(..., size=(10,), dtype=torch.float64, fake=True)"
+        assert repr(torch.ones((), device="meta")) == "tensor(..., size=(), device='meta', fake=True)"
+        needs = torch.ones(2, requires_grad=True)
+        assert repr(needs) == "tensor(..., size=(2,), requires_grad=True, fake=True)"
+        assert repr(needs * 2) == "tensor(..., size=(2,), grad_fn=<MulBackward0>, fake=True)"
+        assert repr(torch.eye(3).to_sparse()) == "tensor(..., size=(3, 3), layout=torch.sparse_coo, fake=True)"
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert repr(b) == "tensor(..., size=(10,), dtype=torch.float32, fake=True)"
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_a_parameter_and_a_module_print_as_real_ones() -> None:
+    with fake_mode():
+        layer = nn.Linear(20, 30)
+    assert repr(layer.weight) == "Parameter containing:\ntensor(..., size=(30, 20), requires_grad=True, fake=True)"
+    assert repr(layer) == repr(nn.Linear(20, 30))
+    assert (
+        repr(nn.ParameterList([layer.bias])) == "ParameterList(  (0): Parameter containing: [torch.float32 of size 30])"
+    )
+
+
+def test_a_real_tensor_prints_as_ever() -> None:
+    with fake_mode():
+        assert repr(REAL) == "tensor([1., 1., 1.])"
+
+
+def test_contexts_nest_and_their_tensors_meet() -> None:
+    with fake_mode():
+        first = torch.ones(2)
+        with fake_mode(), fake_mode():
+            second = torch.ones(2)
+        assert is_fake(first + second)
+    with fake_mode():
+        third = torch.ones(2)
+    assert is_fake(third + first)
+    assert is_fake(nn.Linear(2, 2)(first))
+
+
+def test_one_context_can_be_entered_again() -> None:
+    context = fake_mode()
+    for _ in range(2):
+        with context, context:
+            assert is_fake(torch.ones(1))
+
+
+def test_an_exception_inside_ends_the_context() -> None:
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError), fake_mode(), fake_mode(fake_cuda=True):
+            raise ZeroDivisionError
+        with pytest.raises(RuntimeError, match="reduction dim"), fake_mode():
+            _ = torch.ones(2, 3) @ torch.ones(2, 3)
+
+
+def test_the_error_of_a_wrong_shape_is_not_logged_as_well(caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(RuntimeError, match="reduction dim"), fake_mode():
+        _ = torch.ones(2, 3) @ torch.ones(2, 3)
+    assert caplog.records == []
+
+
+def test_a_function_can_be_decorated() -> None:
+    @fake_mode()
+    def make() -> Tensor:
+        assert not is_fake(REAL)
+        return torch.ones(2)
+
+    assert is_fake(make()) and is_fake(make())
+
+
+def test_a_decorated_generator_is_in_the_context_only_while_it_runs() -> None:
+    @fake_mode()
+    def items() -> Generator[Tensor]:
+        yield torch.ones(1)
+        yield torch.ones(2)
+
+    found = items()
+    assert is_fake(next(found))
+    assert not is_fake(torch.ones(1))
+    assert is_fake(next(found))
+    found.close()
+
+
+def test_another_thread_is_not_in_the_context() -> None:
+    found: list[bool] = []
+    with fake_mode():
+        thread = threading.Thread(target=lambda: found.append(is_fake(torch.ones(1))))
+        thread.start()
+        thread.join()
+        assert is_fake(torch.ones(1))
+    assert found == [False]
+
+
+def test_threads_compute_with_the_same_fakes_at_the_same_time() -> None:
+    with fake_mode(fake_cuda=True):
+        layer = nn.Linear(4, 4).cuda()
+    wrong: list[object] = []
+    barrier = threading.Barrier(4)
+
+    def work() -> None:
+        barrier.wait()
+        try:
+            for _ in range(20):
+                with fake_mode(fake_cuda=True):
+                    out = layer(torch.ones(3, 4, device="cuda"))
+                    if str(out.device) != "cuda:0" or out.shape != (3, 4):
+                        wrong.append(out)
+                if is_fake(torch.ones(1)):
+                    wrong.append("left behind")
+                layer(out).sum().backward()
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_drawing_fake_numbers_leaves_the_generators_alone() -> None:
+    own = torch.Generator().manual_seed(1)
+    before, of_torch = own.get_state(), torch.get_rng_state()
+    with fake_mode():
+        torch.randn(3, generator=own)
+        nn.init.orthogonal_(torch.empty(3, 3))
+        nn.init.trunc_normal_(torch.empty(3))
+        nn.init.sparse_(torch.empty(4, 4), 0.5)
+    assert torch.equal(own.get_state(), before) and torch.equal(torch.get_rng_state(), of_torch)
+
+
+def test_real_tensors_can_be_read() -> None:
+    layer = nn.Linear(3, 2)
+    with fake_mode(), torch.no_grad():
+        assert layer(torch.ones(5, 3)).shape == (5, 2)
+        assert not is_fake(layer.weight)
+
+
+def test_a_real_tensor_is_written_by_real_ones_only() -> None:
+    real, other = torch.zeros(3), torch.ones(3)
+    with fake_mode():
+        real.add_(other)
+        fake = torch.ones(3)
+        for write in (
+            lambda: real.add_(fake),
+            lambda: real.copy_(fake),
+            lambda: torch.add(fake, fake, out=real),
+            lambda: real.__setitem__(0, fake[0]),
+            lambda: setattr(real, "data", fake),
+            lambda: torch._foreach_add_([real], [fake]),  # pyright: ignore[reportPrivateImportUsage]
+        ):
+            with pytest.raises(RuntimeError, match="into the real tensor given as"):
+                write()
+    with pytest.raises(RuntimeError, match=r"aten\.add_ would write values of a fake tensor"):
+        real.add_(fake)
+    assert real.tolist() == [1, 1, 1]
+
+
+def test_a_view_of_a_real_tensor_is_real_so_that_writing_to_it_arrives() -> None:
+    real = torch.zeros(2, 2)
+    with fake_mode():
+        real[0] = 1
+        real.view(-1)[3] = 4
+        real.data.t()[0, 1].add_(5)
+        assert real.detach().tolist() == [[1, 1], [5, 4]]
+        assert is_fake(real + 1) and is_fake(real.clone()) and is_fake(real[[0]])
+
+
+def test_a_checkpoint_is_loaded_without_its_data() -> None:
+    file = io.BytesIO()
+    torch.save(nn.Linear(2, 2).state_dict(), file)
+    file.seek(0)
+    with fake_mode():
+        loaded = torch.load(file)
+        layer = nn.Linear(2, 2)
+        layer.load_state_dict(loaded)
+        layer.load_state_dict(loaded, assign=True)
+    assert all(is_fake(tensor) for tensor in [*loaded.values(), *layer.parameters()])
+
+
+def test_a_real_state_dict_loads_into_a_fake_module() -> None:
+    real = nn.BatchNorm1d(3)
+    with fake_mode():
+        fake = nn.BatchNorm1d(3)
+        fake.load_state_dict(real.state_dict())
+        assert all(is_fake(tensor) for tensor in fake.state_dict().values())
+    fake.load_state_dict(real.state_dict())
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        fake.load_state_dict(nn.BatchNorm1d(4).state_dict())
+    with pytest.raises(RuntimeError, match="into the real tensor"):
+        real.load_state_dict(fake.state_dict())
+
+
+def test_a_value_that_was_written_out_is_known() -> None:
+    """torch keeps numbers of one element, so that a constructor can compute with them."""
+    with fake_mode():
+        assert (torch.tensor(3.0) * 2).item() == 6
+
+
+def test_a_large_model_is_looked_at() -> None:
+    with fake_mode():
+        layer = nn.Linear(100_000, 1_000_000)
+        out = layer(torch.ones(2, 100_000))
+    assert out.shape == (2, 1_000_000)
+    assert sum(p.numel() for p in layer.parameters()) == 100_001_000_000
+
+
+def test_a_fake_module_is_exported() -> None:
+    with fake_mode():
+        layer, x = nn.Linear(3, 2), torch.ones(4, 3)
+    program = torch.export.export(layer, (x,))
+    assert program.graph_signature.user_outputs == ("linear",)
+
+
+def test_a_compiled_function_takes_fake_tensors() -> None:
+    compiled = torch.compile(nn.Linear(3, 2), backend="eager")
+    with fake_mode():
+        assert compiled(torch.ones(4, 3)).shape == (4, 2)

@@ -1,0 +1,362 @@
+"""The idioms for the meta device, each by its name in PyTorch's page, for plain modules, declared ones and TensorClasses."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Device, LabelledTensor, Module, PerItem, TensorClass, Unbatched, fake_mode, is_fake
+from tests.module.torch_tools.pairs import MAKERS, Block, Pair, Tower, blocks, state
+
+NO_DATA = "Cannot copy out of meta tensor; no data!"
+
+
+class Point(TensorClass):
+    """A nested object."""
+
+    x: Tensor
+
+
+class Photo(TensorClass):
+    """A field of every kind."""
+
+    x: Tensor
+    title: PerItem[str]
+    table: Unbatched[Tensor]
+    heads: dict[str, Tensor]
+    point: Point
+    mask: Tensor | None = None
+    subset: str = "train"
+
+
+def photo() -> Photo:
+    point = Point(torch.rand(4, 3), batch_size=4)
+    return Photo(torch.arange(4), list("abcd"), torch.ones(9), {"kind": torch.arange(4.0)}, point, batch_size=4)
+
+
+def tensors(value: Photo) -> list[Tensor]:
+    return [value.x, value.table, value.heads["kind"], value.point.x]
+
+
+def facts(value: Photo) -> list[object]:
+    """What of an object does not depend on where it is."""
+    shapes: list[object] = [(tensor.shape, tensor.stride(), tensor.dtype) for tensor in tensors(value)]
+    return [*shapes, value.batch_size, value.title.tolist(), value.mask, value.subset, value.point.batch_size]
+
+
+def kinds(found: list[Tensor]) -> set[str]:
+    return {tensor.device.type for tensor in found}
+
+
+def saved(value: object) -> io.BytesIO:
+    file = io.BytesIO()
+    torch.save(value, file)
+    file.seek(0)
+    return file
+
+
+@pytest.fixture
+def nan_in_empty_memory() -> Iterator[None]:
+    """torch fills memory that nobody has written with NaN, so that a test sees it."""
+    torch.use_deterministic_algorithms(True)
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+@pytest.fixture(params=MAKERS, ids=lambda make: make.__name__)
+def pair(request: pytest.FixtureRequest) -> Pair:
+    """A declared module and a plain one, on the meta device."""
+    with torch.device("meta"):
+        made: Pair = request.param()
+    return made
+
+
+class TestLoadToMeta:
+    """`torch.load(file, map_location="meta")`."""
+
+    def test_a_tensor(self) -> None:
+        found = torch.load(saved(torch.randn(2)), map_location="meta")
+        assert repr(found) == "tensor(..., device='meta', size=(2,))"
+
+    def test_a_state_dict_of_a_declared_module(self) -> None:
+        found = torch.load(saved(Block(4).state_dict()), map_location="meta")
+        assert kinds([*found.values()]) == {"meta"}
+        assert {name: tensor.shape for name, tensor in found.items()} == {
+            name: tensor.shape for name, tensor in Block(4).state_dict().items()
+        }
+
+    def test_a_declared_module(self) -> None:
+        found = torch.load(saved(Tower(4)), map_location="meta", weights_only=False)
+        assert kinds(state(found)) == {"meta"} and isinstance(found, Tower)
+        assert {block.causal.device.type for block in blocks(found) if isinstance(block, Block)} == {"meta"}
+
+    def test_an_object_of_a_tensorclass(self) -> None:
+        value = photo()
+        found = torch.load(saved(value), map_location="meta", weights_only=False)
+        assert kinds(tensors(found)) == {"meta"} and facts(found) == facts(value)
+
+
+class TestMetaContext:
+    """`with torch.device("meta")`."""
+
+    def test_a_factory(self) -> None:
+        with torch.device("meta"):
+            assert repr(torch.randn(30, 30)) == "tensor(..., device='meta', size=(30, 30))"
+
+    def test_a_module_prints_as_ever(self) -> None:
+        with torch.device("meta"):
+            assert repr(nn.Linear(20, 30)) == "Linear(in_features=20, out_features=30, bias=True)"
+            assert repr(Block(4)) == repr(Block(4, device="cpu"))
+
+    def test_modules(self, pair: Pair) -> None:
+        for module in pair.both:
+            assert kinds(state(module)) == {"meta"}
+        assert kinds([block.causal for block in blocks(pair.declared) if isinstance(block, Block)]) == {"meta"}
+
+    def test_the_argument_of_a_declared_module_does_the_same(self) -> None:
+        made = Block(4, device="meta", dtype=torch.float16)
+        assert {(tensor.device.type, tensor.dtype) for tensor in state(made)} == {("meta", torch.float16)}
+
+    def test_an_object_of_a_tensorclass(self) -> None:
+        with torch.device("meta"):
+            made = photo()
+        assert kinds(tensors(made)) == {"meta"} and facts(made) == facts(photo())
+
+    def test_a_labelled_tensor(self) -> None:
+        with torch.device("meta"):
+            made = LabelledTensor(torch.ones(3), ("k",))
+        assert (made.data.device.type, made.device, made.dims) == ("meta", Device("meta"), ("k",))
+
+    def test_no_memory_is_taken(self) -> None:
+        with torch.device("meta"):
+            huge = Block(10**6)
+        assert huge.weight.shape == (10**6, 10**6)
+
+
+class TestNoDataToCopy:
+    """`tensor.to("cpu")` of a meta tensor is an error, for everything that holds one."""
+
+    def test_a_tensor(self) -> None:
+        with pytest.raises(NotImplementedError, match=NO_DATA):
+            torch.ones(5, device="meta").to("cpu")
+
+    def test_a_plain_module_says_to_use_to_empty(self) -> None:
+        with pytest.raises(NotImplementedError, match=rf"{NO_DATA} Please use torch\.nn\.Module\.to_empty\(\)"):
+            nn.Linear(20, 30, device="meta").to("cpu")
+        with pytest.raises(NotImplementedError, match=NO_DATA):
+            nn.Linear(20, 30, device="meta").cpu()
+
+    def test_a_declared_module(self) -> None:
+        with pytest.raises(NotImplementedError, match=NO_DATA):
+            Block(4, device="meta").to("cpu")
+
+    @pytest.mark.parametrize("move", [lambda value: value.to("cpu"), lambda value: value.cpu()], ids=["to", "cpu"])
+    def test_an_object_of_a_tensorclass(self, move: Callable[[Photo], object]) -> None:
+        with pytest.raises(NotImplementedError, match=NO_DATA):
+            move(photo().to("meta"))
+
+    def test_a_value_is_not_read(self) -> None:
+        with pytest.raises(RuntimeError, match="meta"):
+            photo().to("meta").x.sum().item()
+
+    def test_the_missing_data_is_filled_in_by_a_factory(self) -> None:
+        value = photo().to("meta")
+        for name in ("empty_like", "zeros_like"):
+            made: Photo = getattr(torch, name)(value, device="cpu")
+            assert kinds(tensors(made)) == {"cpu"} and facts(made) == facts(value)
+        assert torch.empty_like(torch.ones(5, device="meta"), device="cpu").device.type == "cpu"
+
+
+@pytest.mark.usefixtures("nan_in_empty_memory")
+class TestToEmpty:
+    """`module.to_empty(device=)`, and then `reset_parameters()`."""
+
+    def test_memory_without_values_is_seen_by_these_tests(self) -> None:
+        assert Block(4, device="meta").to_empty(device="cpu").weight.isnan().all()
+
+    def test_parameters_and_buffers_of_a_declared_module_have_values_again(self, pair: Pair) -> None:
+        for module in pair.both:
+            module.to_empty(device="cpu")
+            for part in module.modules():
+                reset: Callable[[], None] | None = getattr(part, "reset_parameters", None)
+                if reset is not None:
+                    reset()
+        assert kinds(state(pair.declared)) == {"cpu"}
+        assert not any(tensor.isnan().any() for tensor in state(pair.declared))
+        for block in blocks(pair.declared):
+            assert torch.equal(block.scale, torch.ones_like(block.scale))
+            assert torch.equal(block.noise, torch.zeros_like(block.noise)), "a buffer outside of the state dict"
+            assert not isinstance(block, Block) or torch.equal(block.causal, torch.ones(4, 4).tril())
+        assert pair.declared(torch.ones(3, 4)).isfinite().all()
+
+    def test_the_values_are_those_of_a_new_module(self) -> None:
+        torch.manual_seed(0)
+        new = Block(4)
+        module = Block(4, device="meta").to_empty(device="cpu")
+        torch.manual_seed(0)
+        for part in (module.norm, module.proj, module):
+            part.reset_parameters()
+        assert all(torch.equal(mine, other) for mine, other in zip(state(module), state(new), strict=True))
+
+    def test_it_stays_empty_on_the_way_to_another_dtype(self) -> None:
+        module = Block(4, device="meta").double().to_empty(device="cpu")
+        module.reset_parameters()
+        assert module.weight.dtype == torch.float64 and not module.weight.isnan().any()
+
+
+class TestLoadingIntoMeta:
+    """`load_state_dict(assign=True)`, swapping, and what a plain load does."""
+
+    @pytest.mark.parametrize("make", MAKERS)
+    def test_assigning_gives_the_tensors_of_the_checkpoint(self, make: Callable[[], Pair]) -> None:
+        with torch.device("meta"):
+            pair = make()
+        for module, other in zip(pair.both, make().both, strict=True):
+            checkpoint = other.state_dict()
+            assert module.load_state_dict(checkpoint, assign=True).missing_keys == []
+            assert all(torch.equal(value, checkpoint[name]) for name, value in module.state_dict().items())
+            assert all(isinstance(parameter, nn.Parameter) for parameter in module.parameters())
+
+    def test_what_the_checkpoint_lacks_stays_on_meta(self) -> None:
+        module = Block(4, device="meta")
+        module.load_state_dict(Block(4).state_dict(), assign=True)
+        assert {name for name, tensor in module.named_buffers() if tensor.is_meta} == {"noise"}
+        assert module.causal.device.type == "cpu", "a virtual tensor is computed where the module is"
+
+    def test_a_plain_load_warns_that_nothing_is_copied(self) -> None:
+        module = Block(4, device="meta")
+        with pytest.warns(UserWarning, match="which is a no-op"):
+            module.load_state_dict(Block(4).state_dict())
+        assert module.weight.is_meta
+
+    def test_swapping_gives_a_parameter_values_and_keeps_the_object(self) -> None:
+        module, source = Block(4, device="meta"), Block(4)
+        weight, optimizer = module.weight, torch.optim.SGD(module.parameters(), lr=0.1)
+        values = source.weight.detach().clone()
+        torch.utils.swap_tensors(module.weight, source.weight)  # type: ignore[no-untyped-call] # untyped in torch
+        assert module.weight is weight is module._parameters["weight"]
+        assert torch.equal(weight, values) and source.weight.is_meta
+        assert optimizer.param_groups[0]["params"][0] is weight
+
+    def test_a_load_that_swaps_keeps_the_objects(self) -> None:
+        torch.__future__.set_swap_module_params_on_conversion(True)
+        try:
+            module, source = Block(4, device="meta"), Block(4)
+            before = [*module.parameters()]
+            module.to_empty(device="cpu")
+            module.load_state_dict(source.state_dict())
+        finally:
+            torch.__future__.set_swap_module_params_on_conversion(False)
+        assert all(new is old for new, old in zip(module.parameters(), before, strict=True))
+        assert all(torch.equal(value, source.state_dict()[name]) for name, value in module.state_dict().items())
+
+
+class TestTensorClassOnMeta:
+    """An object on meta knows everything but values."""
+
+    def test_a_move(self) -> None:
+        value = photo()
+        on_meta = value.to("meta")
+        assert kinds(tensors(on_meta)) == {"meta"} and facts(on_meta) == facts(value)
+        assert kinds(tensors(value)) == {"cpu"}
+        assert on_meta.device == on_meta.point.device == torch.device("meta")
+        assert "float32[9] meta" in repr(on_meta)
+
+    def test_the_constructor(self) -> None:
+        made = Point(torch.ones(4, 3), batch_size=4, device="meta")
+        assert made.x.is_meta and made.device == torch.device("meta")
+        made.x = torch.ones(4, 7)
+        assert made.x.is_meta and made.x.shape == (4, 7)
+
+    @pytest.mark.parametrize(
+        "operation",
+        [
+            lambda value: value + 1,
+            lambda value: value[1:3],
+            lambda value: value[0],
+            lambda value: value.reshape(2, 2),
+            lambda value: value.sum(0),
+            lambda value: torch.stack([value, value]),
+            lambda value: torch.cat([value, value]),
+            lambda value: value.to(torch.float64),
+            lambda value: value.expand(3, 4),
+            lambda value: value.gather(0, torch.zeros(2, dtype=torch.long, device=value.x.device)),
+        ],
+    )
+    def test_shapes_of_an_operation_without_data(self, operation: Callable[[Point], Point]) -> None:
+        real, on_meta = operation(photo().point), operation(photo().point.to("meta"))
+        assert on_meta.batch_size == real.batch_size
+        assert (on_meta.x.shape, on_meta.x.stride(), on_meta.x.dtype) == (real.x.shape, real.x.stride(), real.x.dtype)
+        assert on_meta.x.is_meta
+
+    def test_saving_it_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(TypeError, match=r"Photo\.x: .* got a tensor on the meta device, which has no data"):
+            photo().to("meta").memmap(tmp_path)
+
+
+class TestShapesWithoutData:
+    """What comes out of a module, without its weights."""
+
+    def test_modules(self, pair: Pair) -> None:
+        for module in pair.both:
+            out = module(pair.input)
+            assert (out.shape, out.device.type) == ((3, 4), "meta")
+
+    def test_a_backward_pass(self, pair: Pair) -> None:
+        for module in pair.both:
+            module(pair.input).sum().backward()
+            grads = [p.grad for p in module.parameters() if p.grad is not None]
+            assert grads and kinds(grads) == {"meta"}
+
+    def test_a_wrong_shape_is_found(self) -> None:
+        module: Module = Block(4, device="meta")
+        with pytest.raises(RuntimeError, match="shape"):
+            module(torch.empty(3, 5, device="meta"))
+
+
+class TestMemoryMap:
+    """`load_memmap(device="meta")`, and fake tensors in its place."""
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        photo().memmap(tmp_path)
+        return tmp_path
+
+    def test_on_meta(self, folder: Path) -> None:
+        found = Photo.load_memmap(folder, device="meta")
+        assert kinds(tensors(found)) == {"meta"} and facts(found) == facts(photo())
+        assert found.device == found.point.device == torch.device("meta")
+
+    def test_no_file_of_a_tensor_is_opened(self, folder: Path) -> None:
+        for file in folder.rglob("*.memmap"):
+            file.unlink()
+        assert facts(Photo.load_memmap(folder, device="meta")) == facts(photo())
+        with fake_mode():
+            assert facts(Photo.load_memmap(folder)) == facts(photo())
+
+    def test_in_fake_mode(self, folder: Path) -> None:
+        with fake_mode():
+            found = Photo.load_memmap(folder)
+        assert all(is_fake(tensor) for tensor in tensors(found)) and kinds(tensors(found)) == {"cpu"}
+        assert facts(found) == facts(photo())
+
+    def test_on_fake_cuda(self, folder: Path) -> None:
+        with fake_mode(fake_cuda=True):
+            found = Photo.load_memmap(folder, device="cuda")
+        assert all(is_fake(tensor) for tensor in tensors(found)) and kinds(tensors(found)) == {"cuda"}
+
+    def test_in_torchs_own_fake_mode(self, folder: Path) -> None:
+        from torch._subclasses import FakeTensorMode
+
+        with FakeTensorMode():
+            found = Photo.load_memmap(folder)
+        assert all(is_fake(tensor) for tensor in tensors(found)) and facts(found) == facts(photo())
+
+    def test_saving_a_fake_object_is_refused(self, tmp_path: Path) -> None:
+        with fake_mode(), pytest.raises((TypeError, RuntimeError), match="fake"):
+            photo().memmap(tmp_path)
