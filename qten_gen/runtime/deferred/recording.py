@@ -7,6 +7,7 @@ Operations on real tensors alone run as they are, at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from threading import get_ident
 from typing import TypeVar, cast
 
 import torch
@@ -20,7 +21,7 @@ from .evaluation import Evaluation
 from .known_tensors import KnownTensors, storage_address
 from .overloads import Traits, tensors, traits
 from .places import caller, is_inside
-from .shapes import NEEDS_VALUES, compute_shape, fake_like
+from .shapes import NeedsValues, compute_shape, fake_like
 from .streams import Streams, default_generator
 from .tape import Argument, Draw, Operation, Outside, OutsideRef, Place, SlotRef, Tape
 
@@ -55,8 +56,8 @@ class Recorder(TorchDispatchMode):
         super().__init__()
         self.tape = Tape()
         self.mode = mode
-        self.at_work = False
-        """Whether an operation is being recorded: then the mode of fake tensors may compute with our tensors."""
+        self.working_thread: int | None = None
+        """The thread that records an operation at this moment."""
         self._known = KnownTensors(self.tape)
         self._outside: dict[int, int] = {}
         self.streams = Streams(self.tape)
@@ -94,13 +95,13 @@ class Recorder(TorchDispatchMode):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
-        working, self.at_work = self.at_work, True
+        working, self.working_thread = self.working_thread, get_ident()
         try:
             if func is _DEVICE:
                 return self.mode.__torch_dispatch__(func, types, args, kwargs or {})
             return self._run(func, args, kwargs or {})
         finally:
-            self.at_work = working
+            self.working_thread = working
 
     def _run(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         what = traits(func)
@@ -130,11 +131,23 @@ class Recorder(TorchDispatchMode):
         return found
 
     def _lift(self, made: Tensor) -> Tensor:
-        """Take what `torch.tensor(data)` made as a constant of the tape: each replay gets a copy."""
+        """Take what `torch.tensor(data)` made as a constant of the tape: each replay gets a copy.
+
+        Memory that torch did not allocate belongs to something else, as after torch.from_numpy: such a tensor stays real.
+        """
+        if not made.untyped_storage().resizable():
+            return made
+        return self._constant(made, None)
+
+    def take(self, real: Tensor) -> Tensor:
+        """A fake tensor that gets the values of a real one from outside, in memory of its own."""
+        return self._constant(real, real._version)
+
+    def _constant(self, made: Tensor, version: int | None) -> Tensor:
         place, _ = caller()
         fake = fake_like(self.mode, made)
         slot = self._known.enter_fresh(fake)
-        self.tape.outside.append(Outside(made, None, place))
+        self.tape.outside.append(Outside(made, version, place))
         constant = OutsideRef(len(self.tape.outside) - 1)
         self._append(_CLONE, (constant,), {}, (slot,), place)
         return fake
@@ -170,7 +183,7 @@ class Recorder(TorchDispatchMode):
         noted_kwargs = {name: self._noted(value, place) for name, value in kwargs.items()}
         try:
             found = compute_shape(self.mode, func, what, args, kwargs)
-        except NEEDS_VALUES as error:
+        except NeedsValues as error:
             if what.draws:
                 raise refused(func, place, "the shape of its result depends on random numbers") from error
             args, kwargs = self._with_values((tuple(args), kwargs))
@@ -312,6 +325,11 @@ class Recorder(TorchDispatchMode):
         if isinstance(found, (list, tuple)):
             return type(found)(self._as_fake(part) for part in found)
         return found
+
+    def value(self, tensor: Tensor) -> Tensor:
+        """The values of a fake tensor as the program would have them now."""
+        slot = self.slot(tensor)
+        return self.evaluation.values([slot])[slot]
 
     def _generator(self, kwargs: Mapping[str, object], device: torch.device) -> torch.Generator:
         """The generator that an operation draws from."""

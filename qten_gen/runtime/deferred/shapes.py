@@ -15,10 +15,14 @@ from torch._subclasses.fake_tensor import (
     UnsupportedOperatorException,
 )
 
+from ..fake.errors import FakeTensorError
 from .overloads import Traits
 
-NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
-"""What the mode raises for an operation whose result depends on values, or that nothing knows the shape of."""
+_NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
+
+
+class NeedsValues(Exception):
+    """What an operation returns depends on values, or nothing knows its shape."""
 
 _aten = torch.ops.aten
 _FILLING = {
@@ -35,12 +39,21 @@ _DRAWING = {_aten.normal_.default, _aten.uniform_.default}
 def compute_shape(
     mode: FakeTensorMode, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> object:
-    """What an operation returns for fake tensors. The commonest ones are not worth a call of the mode."""
+    """What an operation returns for fake tensors. The commonest ones are not worth a call of the mode.
+
+    Raises:
+        NeedsValues: That depends on values.
+    """
     if what.returns_self and func in _FILLING:
         tensor = cast(Tensor, args[0])
         if tensor.is_contiguous() and (tensor.is_floating_point() or func not in _DRAWING):
             return tensor
-    return mode.__torch_dispatch__(func, (), args, kwargs)
+    try:
+        return mode.__torch_dispatch__(func, (), args, kwargs)
+    except (*_NEEDS_VALUES, FakeTensorError) as error:
+        if isinstance(error, _NEEDS_VALUES) or isinstance(error.__context__, _NEEDS_VALUES):
+            raise NeedsValues from error
+        raise
 
 
 def fake_like(mode: FakeTensorMode, real: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ Both are numbers. Operations refer to slots where the program passed tensors; th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -76,6 +76,13 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """A state of a generator that is known when it is asked for: that at the end of another tape."""
+
+    state: Callable[[], Tensor]
+
+
+@dataclass(frozen=True, slots=True)
 class Draw:
     """That an operation draws random numbers, and from where.
 
@@ -140,7 +147,7 @@ class Tape:
     slots: list[Slot] = field(default_factory=list)
     outside: list[Outside] = field(default_factory=list)
     generators: list[torch.Generator] = field(default_factory=list)
-    states: list[Tensor] = field(default_factory=list)
+    states: list[Tensor | Later] = field(default_factory=list)
     inputs: list[int] = field(default_factory=list)
     """The slots of the fake tensors that the recording was given: no operation makes them."""
 
