@@ -112,7 +112,7 @@ class RecordedNumbers:
         """A state that the program set, or that another tape ends with."""
         state = self._tape.states[start.index]
         if isinstance(state, Later):
-            state = self._tape.states[start.index] = state.state()
+            state = self._tape.states[start.index] = state.ending.state()
         return state
 
     def _size(self, slot: int) -> int:

@@ -11,8 +11,10 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
+    FakeTensor,
     FakeTensorMode,
     UnsupportedOperatorException,
+    in_kernel_invocation_manager,
 )
 
 from ..fake.errors import FakeTensorError
@@ -24,6 +26,11 @@ _NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, Unsu
 class NeedsValues(Exception):
     """What an operation returns depends on values, or nothing knows its shape."""
 
+_CPU = torch.device("cpu")
+_META = torch.device("meta")
+_PLAIN = (None, _CPU)
+"""What a program gives as the device of a tensor on the CPU."""
+
 _aten = torch.ops.aten
 _FILLING = {
     _aten.fill_.Scalar,
@@ -34,6 +41,29 @@ _FILLING = {
 """Operators that fill the tensor that they are given with numbers."""
 
 _DRAWING = {_aten.normal_.default, _aten.uniform_.default}
+
+_MAKING = {
+    _aten.empty.memory_format,
+    _aten.full.default,
+    _aten.ones.default,
+    _aten.rand.default,
+    _aten.randn.default,
+    _aten.zeros.default,
+}
+"""Operators that make a tensor of a size that they are given."""
+
+_OF_ONE_TENSOR = {
+    _aten.clone.default,
+    _aten.detach.default,
+    _aten.expand.default,
+    _aten.select.int,
+    _aten.slice.Tensor,
+    _aten.t.default,
+    _aten.transpose.int,
+    _aten.unsqueeze.default,
+    _aten.view.default,
+}
+"""Operators on one tensor whose rules for meta tensors are all that a fake tensor needs: the device stays."""
 
 
 def compute_shape(
@@ -48,6 +78,14 @@ def compute_shape(
         tensor = cast(Tensor, args[0])
         if tensor.is_contiguous() and (tensor.is_floating_point() or func not in _DRAWING):
             return tensor
+    if func in _OF_ONE_TENSOR:
+        tensor = cast(FakeTensor, args[0])
+        with in_kernel_invocation_manager(mode):
+            meta = func(*args, **kwargs)
+        return mode.fake_tensor_converter.from_meta_and_device(mode, meta, tensor.fake_device)
+    if func in _MAKING and kwargs.get("device") in _PLAIN and kwargs.get("layout") in (None, torch.strided):
+        meta = func(*args, **{**kwargs, "device": _META, "pin_memory": False})
+        return mode.fake_tensor_converter.from_meta_and_device(mode, meta, _CPU)
     try:
         return mode.__torch_dispatch__(func, (), args, kwargs)
     except (*_NEEDS_VALUES, FakeTensorError) as error:

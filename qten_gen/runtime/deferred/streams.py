@@ -48,18 +48,28 @@ class _Origin:
 
 @dataclass(slots=True, weakref_slot=True)
 class End:
-    """Where a recording left a generator, in place of where its draws will lead."""
+    """Where a recording left a generator, in place of where its draws will lead.
+
+    `before` is the end of the recording that this one went on from. `states` is let go when the draws were carried out.
+    """
 
     generator: torch.Generator
     place: After | State
     marker: Tensor
-    states: States
-    start: Later | None
-    """What the recording itself went on from, if that was the end of another."""
+    states: States | None
+    before: End | None
+    found: Tensor | None = None
 
     def state(self) -> Tensor:
-        """Where the draws lead."""
-        return self.states.state(self.place)
+        """Where the draws lead. Of the recordings that follow each other, the first is carried out first."""
+        waiting = [self]
+        while waiting[-1].before is not None and waiting[-1].before.found is None:
+            waiting.append(waiting[-1].before)
+        for end in reversed(waiting):
+            if end.states is not None:
+                end.found, end.states = end.states.state(end.place), None
+        assert self.found is not None
+        return self.found
 
 
 _ENDS: WeakValueDictionary[_Key, End] = WeakValueDictionary()
@@ -73,7 +83,8 @@ class _Stream:
     index: int
     generator: torch.Generator
     origins: dict[_Key, _Origin] = field(default_factory=dict)
-    start: Later | None = None
+    before: End | None = None
+    """The end of an earlier recording that this one goes on from."""
 
 
 class Streams:
@@ -118,7 +129,7 @@ class Streams:
                 continue
             marker = _marker(origin.base, self._fingerprint(stream.index, origin.base))
             stream.generator.set_state(marker)
-            end = End(stream.generator, origin.place, marker, states, stream.start)
+            end = End(stream.generator, origin.place, marker, states, stream.before)
             _ENDS[key_of(marker)] = end
             self._ends.append(end)
 
@@ -126,7 +137,7 @@ class Streams:
         """Bring the generators to where the draws lead, now that they are carried out; those that were used since stay."""
         for end in self._ends:
             here = key_of(end.generator.get_state())
-            if here == key_of(end.marker) or (end.start is not None and here == key_of(end.start.state())):
+            if here == key_of(end.marker) or (end.before is not None and here == key_of(end.before.state())):
                 end.generator.set_state(end.state())
         self._ends.clear()
 
@@ -141,8 +152,8 @@ class Streams:
         if key not in stream.origins:
             earlier = _ENDS.get(key)
             if earlier is not None and earlier.generator._cdata == generator._cdata:
-                stream.start = Later(earlier.state)
-                stream.origins[key] = _Origin(self._new_state(stream.start), state)
+                stream.before = earlier
+                stream.origins[key] = _Origin(self._new_state(Later(earlier)), state)
             else:
                 stream.origins[key] = _Origin(self._new_state(state), state)
         return stream, stream.origins[key]

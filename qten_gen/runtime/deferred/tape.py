@@ -6,9 +6,9 @@ Both are numbers. Operations refer to slots where the program passed tensors; th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import torch
 from torch import Tensor
@@ -75,11 +75,18 @@ class State:
     index: int
 
 
+class Ending(Protocol):
+    """Where the draws of another tape lead a generator."""
+
+    def state(self) -> Tensor:
+        """The state of the generator, which may take those draws to find out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Later:
     """A state of a generator that is known when it is asked for: that at the end of another tape."""
 
-    state: Callable[[], Tensor]
+    ending: Ending
 
 
 @dataclass(frozen=True, slots=True)
