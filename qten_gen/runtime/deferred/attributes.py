@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 with FakeTensorMode():
     _OF_FAKE = frozenset(vars(torch.empty(0))) | {"_is_param", "real"}
@@ -24,7 +24,7 @@ def dress(real: Tensor, fake: Tensor) -> Tensor:
         real.requires_grad_(fake.requires_grad)
     vars(real).update(own_attributes(fake))
     for hook in (fake._backward_hooks or {}).values():
-        real.register_hook(hook)
+        real.register_hook(hook)  # type: ignore[no-untyped-call] # of torch
     for hook in (getattr(fake, "_post_accumulate_grad_hooks", None) or {}).values():
-        real.register_post_accumulate_grad_hook(hook)
+        real.register_post_accumulate_grad_hook(hook)  # type: ignore[no-untyped-call] # of torch
     return real

@@ -39,20 +39,23 @@ class Deferral:
         self.recorder = Recorder(self.mode)
         self._functions = PythonFunctions(self.recorder)
         self._lock = RLock()
+        self.is_recording = False
         self._pending: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
         """The deferred tensors that the program returned, by slot, until they are made."""
 
     def __enter__(self) -> None:
         _THREAD.deferral = self
-        self.recorder.__enter__()
-        self._functions.__enter__()
+        self.is_recording = True
+        self.recorder.__enter__()  # type: ignore[no-untyped-call] # of torch
+        self._functions.__enter__()  # type: ignore[no-untyped-call] # of torch
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._functions.__exit__(kind, error, traceback)
-        self.recorder.__exit__(kind, error, traceback)
+        self._functions.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call] # of torch
+        self.recorder.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call] # of torch
         _THREAD.deferral = None
+        self.is_recording = False
         if error is None:
             self.recorder.streams.move_on(self.recorder.evaluation.numbers)
         else:

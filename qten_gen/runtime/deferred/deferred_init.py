@@ -19,8 +19,8 @@ def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
     """Call a function, such as the class of a module, without making the values of its tensors.
 
     The tensors are fake: they have a shape, a dtype and a device, and no data. What the function does with them is recorded, and
-    carried out by materialize_module or materialize_tensor. Then the values are those that the call would have given here, bit for
-    bit: the random numbers come from the state that torch's generators have now.
+    carried out by materialize_module or materialize_tensor. Then the values are those that the call would have given here, bit
+    for bit: the random numbers come from the state that torch's generators have now.
 
     >>> _ = torch.manual_seed(0)
     >>> module = deferred_init(nn.Linear, 2, 3, bias=False)
@@ -92,9 +92,9 @@ def materialize_module(
     """Give a module that deferred_init made its values, in place.
 
     Parameters, buffers, and tensors that a module holds in other attributes, in lists, dictionaries, objects and closures are
-    replaced. A module or tensor that has its values already stays as it is. Parts can be materialized one after the other, in any
-    order: the values are those of the whole. When the last tensor is made, torch's generators stand where the call of the function
-    would have left them, unless they were used or seeded in the meantime.
+    replaced. A module or tensor that has its values already stays as it is. Parts can be materialized one after the other, in
+    any order: the values are those of the whole. When the last tensor is made, torch's generators stand where the call of the
+    function would have left them, unless they were used or seeded in the meantime.
 
     >>> model = deferred_init(nn.Sequential, nn.Linear(2, 2), nn.Linear(2, 2))
     >>> materialize_module(model, check_fn=lambda part: part is not model[1])
@@ -103,8 +103,8 @@ def materialize_module(
     Args:
         module: The module.
         buffers_only: Leave parameters as they are.
-        check_fn: Is called with the module and each module below it; where it returns False, the tensors that belong to that module
-            itself stay deferred.
+        check_fn: Is called with the module and each module below it. Where it returns False, the tensors that belong to that
+            module itself stay deferred.
 
     Raises:
         TypeError: `module` is not a module.
@@ -112,7 +112,9 @@ def materialize_module(
         Exception: What an operation of the constructor raises when it is carried out; then nothing has changed.
     """
     if not isinstance(module, nn.Module):
-        raise TypeError(f"materialize_module expected a module, got {type(module).__name__}; use materialize_tensor for a tensor")
+        raise TypeError(
+            f"materialize_module expected a module, got {type(module).__name__}; use materialize_tensor for a tensor"
+        )
     every = list(module.modules())
     chosen = [part for part in reversed(every) if check_fn is None or check_fn(part)]
     others = {id(part) for part in every}

@@ -11,13 +11,14 @@ from torch._ops import OpOverload
 
 from ..fake.emulated_devices import is_emulated
 from ..fake.mode import FakeMode
-from .errors import after_the_context
+from .errors import after_the_context, out_of_sight
 from .places import caller
 
 if TYPE_CHECKING:
     from .deferral import Deferral
 
-class DeferredMode(FakeMode):
+
+class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
     """The fake mode of one recording. Outside of it every operation is an error: nothing would carry it out later."""
 
     def __init__(self, deferral: Deferral) -> None:
@@ -32,7 +33,8 @@ class DeferredMode(FakeMode):
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
         if self.deferral.recorder.working_thread != get_ident():
-            raise after_the_context(func, caller()[0])
+            error = out_of_sight if self.deferral.is_recording else after_the_context
+            raise error(func, caller()[0])
         device = (kwargs or {}).get("device")
         if isinstance(device, torch.device) and is_emulated(device):
             torch.empty(0, device=device)  # raises what the constructor would raise

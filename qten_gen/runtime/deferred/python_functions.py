@@ -62,7 +62,7 @@ def _numpy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, *arg
     return array
 
 
-def _deepcopy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, memo: dict[object, object]) -> object:
+def _deepcopy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, memo: dict[int, object]) -> object:
     """What Tensor.__deepcopy__ and Parameter.__deepcopy__ do: views of one storage share it in the copy too."""
     if id(tensor) in memo:
         return memo[id(tensor)]
@@ -70,9 +70,7 @@ def _deepcopy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, m
         return func(tensor, memo)  # raises
     with torch.no_grad():
         if isinstance(tensor, nn.Parameter):
-            copied: Tensor = nn.Parameter(
-                tensor.data.clone(memory_format=torch.preserve_format), tensor.requires_grad
-            )
+            copied: Tensor = nn.Parameter(tensor.data.clone(memory_format=torch.preserve_format), tensor.requires_grad)
         else:
             copied = _copy_with_storage(tensor, memo)
             copied.requires_grad_(tensor.requires_grad)
@@ -84,9 +82,10 @@ def _deepcopy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, m
     return copied
 
 
-def _copy_with_storage(tensor: Tensor, memo: dict[object, object]) -> Tensor:
+def _copy_with_storage(tensor: Tensor, memo: dict[int, object]) -> Tensor:
     """The same part of a copy of the whole storage, which is made once."""
-    key = ("deferred storage", storage_address(tensor))
+    # Addresses of C++ objects are none of Python objects that live, so the keys of the memo stay apart.
+    key = storage_address(tensor)
     if key not in memo:
         length = tensor.untyped_storage().nbytes() // tensor.element_size()
         memo[key] = tensor.as_strided((length,), (1,), 0).clone()

@@ -1,6 +1,6 @@
 """Recording: what a program does with fake tensors, operation by operation.
 
-`Recorder` is a mode above a mode of fake tensors. It hands every operation on fake tensors to that mode, and notes it on its tape.
+`Recorder` is a mode above a mode of fake tensors. It hands operations on fake tensors to that mode, and notes them on its tape.
 Operations on real tensors alone run as they are, at once.
 """
 
@@ -39,7 +39,7 @@ _NOT_RECORDED = (torch.UntypedStorage, torch.TypedStorage)
 _UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
 
 
-class Recorder(TorchDispatchMode):
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
     """Records what runs in its context on the fake tensors of a mode.
 
     >>> mode = FakeTensorMode()
@@ -53,7 +53,7 @@ class Recorder(TorchDispatchMode):
     """
 
     def __init__(self, mode: FakeTensorMode) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call] # of torch
         self.tape = Tape()
         self.mode = mode
         self.working_thread: int | None = None
@@ -115,9 +115,7 @@ class Recorder(TorchDispatchMode):
             return func(*args, **kwargs)
         return self._record(func, what, mine, args, kwargs)
 
-    def _run_real(
-        self, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> object:
+    def _run_real(self, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         """Run an operation on real tensors alone: now, as without a recording."""
         if func is _LIFT:
             return self._lift(cast(Tensor, args[0]))
@@ -189,6 +187,8 @@ class Recorder(TorchDispatchMode):
             args, kwargs = self._with_values((tuple(args), kwargs))
             found = self._as_fake(func(*args, **kwargs))
         results = list(tensors([found]))
+        if any(tensor.layout != torch.strided or tensor.is_nested for tensor in results):
+            raise refused(func, place, "its result is not a strided tensor")
         if not results and not changed and not what.draws:
             return found
         if not mine and results:
@@ -212,7 +212,9 @@ class Recorder(TorchDispatchMode):
             reads=slots,
             writes=changed,
             draw=draw,
-            differentiable=[slot for slot, tensor in zip(slots, mine, strict=True) if by_autograd and tensor.requires_grad],
+            differentiable=[
+                slot for slot, tensor in zip(slots, mine, strict=True) if by_autograd and tensor.requires_grad
+            ],
         )
         return found
 
@@ -300,7 +302,9 @@ class Recorder(TorchDispatchMode):
         for index in list(self._outside.values()) if storages else ():
             known = self.tape.outside[index]
             if known.version is not None and storage_address(known.tensor) in storages:
-                copied = torch.empty_strided(known.tensor.size(), known.tensor.stride(), dtype=known.tensor.dtype, device=known.tensor.device)
+                copied = torch.empty_strided(
+                    known.tensor.size(), known.tensor.stride(), dtype=known.tensor.dtype, device=known.tensor.device
+                )
                 self.tape.outside[index] = Outside(copied.copy_(known.tensor.detach()), None, known.place)
                 del self._outside[id(known.tensor)]
 

@@ -8,10 +8,13 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TypeAlias
 
-from torch import Tensor
+from torch import Tensor, nn
 
 Visit: TypeAlias = Callable[[Tensor], Tensor]
 """Is given each tensor that is found, and says what is to stand in its place."""
+
+_PLAIN_TENSORS = (Tensor, nn.Parameter)
+"""Tensors that hold no other tensors in attributes that matter."""
 
 _WITHOUT_TENSORS = (str, bytes, int, float, complex, type(None), type, ModuleType, BuiltinFunctionType)
 
@@ -19,8 +22,8 @@ _WITHOUT_TENSORS = (str, bytes, int, float, complex, type(None), type, ModuleTyp
 def replace_tensors(roots: Iterable[object], visit: Visit, passed: set[int]) -> None:
     """Visit every tensor that can be reached from roots, and put what the visit returns in its place.
 
-    Looks into attributes, lists, tuples, dictionaries, sets, partial functions, closures and defaults of functions, and the objects of
-    methods. Objects whose ids are in `passed` are left out; those that were looked into are added.
+    Looks into attributes, lists, tuples, dictionaries, sets, partial functions, closures and defaults of functions, and the
+    objects of methods. Objects whose ids are in `passed` are left out; those that were looked into are added.
     """
     waiting = list(roots)
     while waiting:
@@ -33,19 +36,22 @@ def replace_tensors(roots: Iterable[object], visit: Visit, passed: set[int]) -> 
 def replaced_value(value: object, visit: Visit, waiting: list[object]) -> object:
     """What is to stand in the place of a value; what has to be looked into further is added to `waiting`."""
     if isinstance(value, Tensor):
-        return visit(value)
+        new = visit(value)
+        if new is value and type(value) not in _PLAIN_TENSORS:
+            waiting.append(value)
+        return new
     if isinstance(value, _WITHOUT_TENSORS):
         return value
     if isinstance(value, (tuple, frozenset)):
         parts = [replaced_value(part, visit, waiting) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
-        made = type(value)
+        made: Callable[..., object] = type(value)
         return made(*parts) if hasattr(made, "_fields") else made(parts)
     if isinstance(value, partial):
         args = replaced_value(value.args, visit, waiting)
         if args is not value.args:
-            value.__setstate__((value.func, args, value.keywords, vars(value)))
+            value.__setstate__((value.func, args, value.keywords, vars(value)))  # type: ignore[attr-defined] # not in typeshed
         waiting += [value.func, value.keywords]
         return value
     waiting.append(value)
@@ -73,7 +79,7 @@ def _visit_held(holder: object, visit: Visit, waiting: list[object]) -> None:
         waiting.append(holder.__kwdefaults__)
     elif isinstance(holder, MethodType):
         waiting.append(holder.__self__)
-    elif not isinstance(holder, Tensor):
+    else:
         attributes = getattr(holder, "__dict__", None)
         if isinstance(attributes, dict):
             _visit_items(attributes, visit, waiting)
@@ -85,7 +91,9 @@ def _visit_items(items: dict[object, object], visit: Visit, waiting: list[object
         new = replaced_value(value, visit, waiting)
         if new is not value:
             items[key] = new
-    keys = {key: replaced_value(key, visit, []) for key in items if isinstance(key, (Tensor, tuple))}
+    keys: dict[object, object] = {
+        key: replaced_value(key, visit, []) for key in items if isinstance(key, (Tensor, tuple))
+    }
     if any(new is not old for old, new in keys.items()):
         entries = [(keys.get(key, key), value) for key, value in items.items()]
         items.clear()

@@ -26,6 +26,7 @@ _NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, Unsu
 class NeedsValues(Exception):
     """What an operation returns depends on values, or nothing knows its shape."""
 
+
 _CPU = torch.device("cpu")
 _META = torch.device("meta")
 _PLAIN = (None, _CPU)

@@ -1,9 +1,9 @@
 """Which random numbers a recorded program would draw: where each draw starts.
 
-A recorded draw takes nothing from the generator. So that `torch.manual_seed` and states that a program saves and restores (as
-`torch.random.fork_rng` does) are understood, each recorded draw leaves a *marker* in the generator: the state of a seed that nobody
-else has. A marker that is found again later says after which draw the program wants to go on; any other state was set by the
-program. The seed that the generator reports stays.
+A recorded draw takes nothing from the generator. Instead it leaves a *marker* in the generator: the state of a seed that nobody
+else has. So `torch.manual_seed` is understood, and states that a program saves and restores, as `torch.random.fork_rng` does: a
+marker that is found again later says after which draw the program wants to go on, and any other state was set by the program.
+The seed that the generator reports stays.
 
 A recording ends with a marker too, one that only depends on the state at the start and on the draws. What is drawn next, outside,
 is neither what the recorded program draws nor left to chance; and a recording that starts at this marker goes on where the one
@@ -143,15 +143,15 @@ class Streams:
 
     def _origin(self, generator: torch.Generator) -> tuple[_Stream, _Origin]:
         """The stream of a generator, and the origin of its state, which the program has set if it is not known."""
-        stream = self._streams.get(generator._cdata)
+        stream = self._streams.get(_address(generator))
         if stream is None:
-            stream = self._streams[generator._cdata] = _Stream(len(self._tape.generators), generator)
+            stream = self._streams[_address(generator)] = _Stream(len(self._tape.generators), generator)
             self._tape.generators.append(generator)
         state = generator.get_state()
         key = key_of(state)
         if key not in stream.origins:
             earlier = _ENDS.get(key)
-            if earlier is not None and earlier.generator._cdata == generator._cdata:
+            if earlier is not None and _address(earlier.generator) == _address(generator):
                 stream.before = earlier
                 stream.origins[key] = _Origin(self._new_state(Later(earlier)), state)
             else:
@@ -184,6 +184,12 @@ def default_generator(device: torch.device) -> torch.Generator:
         return torch.default_generator
     generators: tuple[torch.Generator, ...] = getattr(torch, device.type).default_generators
     return generators[device.index or 0]
+
+
+def _address(generator: torch.Generator) -> int:
+    """The address of the C++ object: Python may have several objects for it."""
+    address: int = generator._cdata  # type: ignore[attr-defined] # torch does not list it
+    return address
 
 
 def key_of(state: Tensor) -> _Key:
