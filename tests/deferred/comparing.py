@@ -89,7 +89,7 @@ def description(tensor: Tensor) -> object:
 
 def bits(tensor: Tensor) -> bytes:
     """The values of a tensor, so that NaN equals NaN and 0.0 differs from -0.0."""
-    plain = tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
+    plain = tensor.detach().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format).reshape(-1)
     return plain.view(torch.uint8).numpy().tobytes() if plain.numel() else b""
 
 

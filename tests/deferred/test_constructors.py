@@ -234,6 +234,10 @@ def mathematics(module: Written) -> None:
     module.fft = torch.fft.rfft(torch.randn(8))
     module.qr = torch.linalg.qr(torch.randn(4, 4))[0]
     module.singular = torch.linalg.svdvals(torch.randn(3, 3))
+    module.norm = torch.linalg.matrix_norm(torch.randn(5, 3), 2)
+    module.frobenius = torch.linalg.norm(torch.randn(5, 3), "fro")
+    module.condition = torch.linalg.cond(torch.randn(3, 3))
+    module.eigenvalues = torch.linalg.eigvalsh(torch.randn(4, 4))
     module.window = torch.hann_window(8)
     module.mask = torch.triu(torch.full((4, 4), float("-inf")), 1)
     module.summed = torch.cumsum(torch.ones(4), 0)

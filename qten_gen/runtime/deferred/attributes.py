@@ -21,7 +21,8 @@ def dress(real: Tensor, fake: Tensor) -> Tensor:
     if isinstance(fake, nn.Parameter) and not isinstance(real, nn.Parameter):
         real = torch.Tensor._make_subclass(nn.Parameter, real)
     if fake.is_leaf and real.is_leaf and real.requires_grad != fake.requires_grad:
-        real.requires_grad_(fake.requires_grad)
+        with torch.inference_mode(real.is_inference()):
+            real.requires_grad_(fake.requires_grad)
     vars(real).update(own_attributes(fake))
     for hook in (fake._backward_hooks or {}).values():
         real.register_hook(hook)  # type: ignore[no-untyped-call] # of torch

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from threading import RLock, local
 from types import TracebackType
 from typing import cast
 from weakref import WeakValueDictionary
 
+import torch
 from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 from .attributes import dress
 from .mode import DeferredMode
@@ -40,23 +43,28 @@ class Deferral:
         self._functions = PythonFunctions(self.recorder)
         self._lock = RLock()
         self.is_recording = False
+        self._succeeded = False
+        self._open = ExitStack()
         self._pending: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
         """The deferred tensors that the program returned, by slot, until they are made."""
 
     def __enter__(self) -> None:
-        _THREAD.deferral = self
-        self.is_recording = True
-        self.recorder.__enter__()  # type: ignore[no-untyped-call] # of torch
-        self._functions.__enter__()  # type: ignore[no-untyped-call] # of torch
+        # Modes of the caller, such as fake_mode, are for what is computed now.
+        self._open.enter_context(_disable_current_modes())
+        self._open.callback(self._close)
+        _THREAD.deferral, self.is_recording = self, True
+        self._open.enter_context(self.recorder)
+        self._open.enter_context(self._functions)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._functions.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call] # of torch
-        self.recorder.__exit__(kind, error, traceback)  # type: ignore[no-untyped-call] # of torch
-        _THREAD.deferral = None
-        self.is_recording = False
-        if error is None:
+        self._succeeded = error is None
+        self._open.__exit__(kind, error, traceback)
+
+    def _close(self) -> None:
+        _THREAD.deferral, self.is_recording = None, False
+        if self._succeeded:
             self.recorder.streams.move_on(self.recorder.evaluation.numbers)
         else:
             self.recorder.streams.put_back()
@@ -77,7 +85,7 @@ class Deferral:
         """Make the values of deferred tensors; each fake has its real tensor as `real` afterwards."""
         if active() is self:
             return
-        with self._lock:
+        with self._lock, _disable_current_modes(), torch._C.DisableTorchFunction():
             wanted = {self.recorder.slot(fake): fake for fake in fakes if real_of(fake) is None}
             wanted.update(self._bound_to(wanted))
             values = replay(self.recorder.tape, wanted, numbers=self.recorder.evaluation.numbers)

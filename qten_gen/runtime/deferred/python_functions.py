@@ -9,7 +9,9 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
+from torch._ops import OpOverload
 from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import _disable_current_modes
 
 from .attributes import own_attributes
 from .errors import refused
@@ -93,6 +95,24 @@ def _copy_with_storage(tensor: Tensor, memo: dict[int, object]) -> Tensor:
     return storage.view(tensor.dtype).as_strided(tensor.size(), tensor.stride(), tensor.storage_offset()).detach()
 
 
+def _as_one_operation(overload: OpOverload, for_names: OpOverload | None = None) -> Callable[..., object]:
+    """Record a function as one operation that torch carries out otherwise, in other steps, where it sees tensor subclasses or modes.
+
+    The results of both ways differ in the last bits. `for_names` is the overload for an order that is given by name ("fro").
+    """
+
+    def answer(recorder: Recorder, func: Callable[..., object], *args: object, **kwargs: object) -> object:
+        if torch.is_grad_enabled() and any(isinstance(value, Tensor) and value.requires_grad for value in args):
+            return func(*args, **kwargs)  # autograd needs the steps, which are the same then
+        order = args[1] if len(args) > 1 else kwargs.get("ord")
+        chosen = for_names if for_names is not None and isinstance(order, str) else overload
+        named = {"self" if name in ("A", "input") else name: value for name, value in kwargs.items()}
+        with _disable_current_modes():
+            return recorder.__torch_dispatch__(chosen, (), args, named)
+
+    return answer
+
+
 def _refuse(what: str, why: str) -> Callable[..., object]:
     """An answer that raises."""
 
@@ -102,8 +122,8 @@ def _refuse(what: str, why: str) -> Callable[..., object]:
     return answer
 
 
+_aten = torch.ops.aten
 _NO_MEMORY = "a deferred tensor has no memory yet"
-_NO_SUBCLASS = "the values of a tensor subclass are not recorded"
 
 _ANSWERS: dict[object, Callable[..., object]] = {
     Tensor.data.__set__: _set_data,  # type: ignore[attr-defined] # a getset descriptor
@@ -112,7 +132,12 @@ _ANSWERS: dict[object, Callable[..., object]] = {
     Tensor.__array__: _numpy,
     Tensor.__deepcopy__: _deepcopy,
     Tensor.__dlpack__: _refuse("dlpack", _NO_MEMORY),
-    Tensor.as_subclass: _refuse("as_subclass()", _NO_SUBCLASS),
+    torch.linalg.cond: _as_one_operation(_aten.linalg_cond.default, _aten.linalg_cond.p_str),
+    torch.linalg.eigvals: _as_one_operation(_aten.linalg_eigvals.default),
+    torch.linalg.eigvalsh: _as_one_operation(_aten.linalg_eigvalsh.default),
+    torch.linalg.matrix_norm: _as_one_operation(_aten.linalg_matrix_norm.default, _aten.linalg_matrix_norm.str_ord),
+    torch.linalg.norm: _as_one_operation(_aten.linalg_norm.default, _aten.linalg_norm.ord_str),
+    torch.linalg.svdvals: _as_one_operation(_aten.linalg_svdvals.default),
     Tensor.data_ptr: _refuse("data_ptr()", _NO_MEMORY),
     Tensor.pin_memory: _refuse("pin_memory()", _NO_MEMORY),
     Tensor.share_memory_: _refuse("share_memory_()", _NO_MEMORY),

@@ -34,6 +34,9 @@ _DETACH = torch.ops.aten.detach.default
 _AS_STRIDED = torch.ops.aten.as_strided.default
 _EMPTY = torch.ops.aten.empty.memory_format
 
+_CHECKS = {torch.ops.aten._linalg_check_errors.default, torch.ops.aten._assert_async.default, torch.ops.aten._assert_async.msg}
+"""Operators that only raise, depending on values."""
+
 _NOT_RECORDED = (torch.UntypedStorage, torch.TypedStorage)
 
 _UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
@@ -179,6 +182,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         changed = [self._known.storage(tensor) for tensor in what.changed(args, kwargs)] if what.written else []
         noted_args = cast("tuple[Argument, ...]", self._noted(tuple(args), place))
         noted_kwargs = {name: self._noted(value, place) for name, value in kwargs.items()}
+        if func in _CHECKS:
+            args, kwargs = self._with_values((tuple(args), kwargs))
+            return func(*args, **kwargs)
         try:
             found = compute_shape(self.mode, func, what, args, kwargs)
         except NeedsValues as error:
