@@ -39,7 +39,7 @@ def deferred(make: Callable[[], M], seed: int) -> M:
 
 
 def assert_equal(eager: nn.Module, other: nn.Module) -> None:
-    """Both modules hold equal tensors under equal names: bits, strides, classes, flags, and which of them are one object or memory."""
+    """Both modules hold equal tensors under equal names: bits, strides, classes, flags, and what is one object or one memory."""
     expected, found = dict(tensors_of(eager)), dict(tensors_of(other))
     assert expected.keys() == found.keys()
     differences = [name for name, tensor in expected.items() if description(tensor) != description(found[name])]

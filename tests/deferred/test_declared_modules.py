@@ -5,7 +5,17 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleList, buffer, deferred_init, is_deferred, materialize_module, param, submodule, virtual
+from qten_gen import (
+    Module,
+    ModuleList,
+    buffer,
+    deferred_init,
+    is_deferred,
+    materialize_module,
+    param,
+    submodule,
+    virtual,
+)
 
 from .comparing import assert_same_as_eager
 

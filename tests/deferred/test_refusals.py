@@ -14,7 +14,6 @@ from qten_gen import deferred_init, fake_mode, materialize_module, materialize_t
 from qten_gen.runtime.deferred.errors import DeferredError
 
 
-
 class Subclass(Tensor):
     """A subclass that knows nothing of deferral."""
 
@@ -42,15 +41,24 @@ def _without_modes(tensor: Tensor) -> None:
 REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
     "data_ptr": (lambda x: x.data_ptr(), "cannot record data_ptr(): a deferred tensor has no memory yet"),
     "pin_memory": (lambda x: x.pin_memory(), "cannot record pin_memory(): a deferred tensor has no memory yet"),
-    "share_memory_": (lambda x: x.share_memory_(), "cannot record share_memory_(): a deferred tensor has no memory yet"),
+    "share_memory_": (
+        lambda x: x.share_memory_(),
+        "cannot record share_memory_(): a deferred tensor has no memory yet",
+    ),
     "dlpack": (lambda x: torch.from_dlpack(x), "cannot record dlpack: a deferred tensor has no memory yet"),
     "set_ to a storage": (
         lambda x: torch.empty(0).set_(x.untyped_storage()),
         "cannot record aten.set_.source_Storage: it takes the memory of a tensor itself; pass the tensor",
     ),
-    "as_subclass": (lambda x: x.as_subclass(Subclass), "aten.alias.default was called on a deferred tensor where deferred_init cannot record it"),
+    "as_subclass": (
+        lambda x: x.as_subclass(Subclass),
+        "aten.alias.default was called on a deferred tensor where deferred_init cannot record it",
+    ),
     "to_sparse": (lambda x: x.to_sparse(), "its result is not a strided tensor"),
-    "another thread": (_in_a_thread, "aten.mul_.Tensor was called on a deferred tensor where deferred_init cannot record it"),
+    "another thread": (
+        _in_a_thread,
+        "aten.mul_.Tensor was called on a deferred tensor where deferred_init cannot record it",
+    ),
     "modes switched off": (
         _without_modes,
         "aten.mul_.Tensor was called on a deferred tensor where deferred_init cannot record it",
@@ -103,7 +111,9 @@ AFTER: dict[str, Callable[[nn.Linear], object]] = {
 @pytest.mark.parametrize("name", AFTER)
 def test_an_operation_after_the_context_is_an_error(name: str) -> None:
     module = deferred_init(nn.Linear, 2, 3)
-    with pytest.raises(DeferredError, match="was called on a deferred tensor, after deferred_init; nothing would") as caught:
+    with pytest.raises(
+        DeferredError, match="was called on a deferred tensor, after deferred_init; nothing would"
+    ) as caught:
         AFTER[name](module)
     assert str(caught.value).startswith(f"{__file__}:")
     materialize_module(module)
@@ -130,7 +140,9 @@ def test_a_tensor_from_outside_that_changes_is_an_error_when_its_values_are_need
     outside = torch.ones(3)
     deferred = deferred_init(lambda: torch.zeros(3) + outside)
     outside.add_(1)
-    with pytest.raises(DeferredError, match="a tensor from outside, which aten.add.Tensor read there, was changed in place"):
+    with pytest.raises(
+        DeferredError, match="a tensor from outside, which aten.add.Tensor read there, was changed in place"
+    ):
         materialize_tensor(deferred)
 
 

@@ -16,7 +16,6 @@ from torch.utils._python_dispatch import _disable_current_modes
 from .attributes import dress
 from .mode import DeferredMode
 from .python_functions import PythonFunctions
-from .recording import Recorder
 from .references import replace_tensors, replaced_value
 from .replay import replay
 
@@ -39,10 +38,9 @@ class Deferral:
 
     def __init__(self) -> None:
         self.mode = DeferredMode(self)
-        self.recorder = Recorder(self.mode)
+        self.recorder = self.mode.recorder
         self._functions = PythonFunctions(self.recorder)
         self._lock = RLock()
-        self.is_recording = False
         self._succeeded = False
         self._open = ExitStack()
         self._pending: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
@@ -52,7 +50,7 @@ class Deferral:
         # Modes of the caller, such as fake_mode, are for what is computed now.
         self._open.enter_context(_disable_current_modes())
         self._open.callback(self._close)
-        _THREAD.deferral, self.is_recording = self, True
+        _THREAD.deferral, self.mode.is_recording = self, True
         self._open.enter_context(self.recorder)
         self._open.enter_context(self._functions)
 
@@ -63,7 +61,7 @@ class Deferral:
         self._open.__exit__(kind, error, traceback)
 
     def _close(self) -> None:
-        _THREAD.deferral, self.is_recording = None, False
+        _THREAD.deferral, self.mode.is_recording = None, False
         if self._succeeded:
             self.recorder.streams.move_on(self.recorder.evaluation.numbers)
         else:
@@ -134,7 +132,7 @@ class _Groups:
 def deferral_of(tensor: Tensor) -> Deferral | None:
     """The deferral that a tensor comes from; None for a tensor that is not deferred."""
     mode = getattr(tensor, "fake_mode", None)
-    return mode.deferral if isinstance(mode, DeferredMode) else None
+    return cast("Deferral", mode.owner) if isinstance(mode, DeferredMode) else None
 
 
 def real_of(fake: Tensor) -> Tensor | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from threading import get_ident
-from typing import TYPE_CHECKING
 
 import torch
 from torch._ops import OpOverload
@@ -13,17 +12,18 @@ from ..fake.emulated_devices import is_emulated
 from ..fake.mode import FakeMode
 from .errors import after_the_context, out_of_sight
 from .places import caller
-
-if TYPE_CHECKING:
-    from .deferral import Deferral
+from .recording import Recorder
 
 
 class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
     """The fake mode of one recording. Outside of it every operation is an error: nothing would carry it out later."""
 
-    def __init__(self, deferral: Deferral) -> None:
+    def __init__(self, owner: object) -> None:
         super().__init__()
-        self.deferral = deferral
+        self.owner = owner
+        """What the tensors of this mode belong to."""
+        self.recorder = Recorder(self)
+        self.is_recording = False
 
     def __torch_dispatch__(
         self,
@@ -32,8 +32,8 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
-        if self.deferral.recorder.working_thread != get_ident():
-            error = out_of_sight if self.deferral.is_recording else after_the_context
+        if self.recorder.working_thread != get_ident():
+            error = out_of_sight if self.is_recording else after_the_context
             raise error(func, caller()[0])
         device = (kwargs or {}).get("device")
         if isinstance(device, torch.device) and is_emulated(device):

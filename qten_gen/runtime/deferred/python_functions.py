@@ -96,7 +96,7 @@ def _copy_with_storage(tensor: Tensor, memo: dict[int, object]) -> Tensor:
 
 
 def _as_one_operation(overload: OpOverload, for_names: OpOverload | None = None) -> Callable[..., object]:
-    """Record a function as one operation that torch carries out otherwise, in other steps, where it sees tensor subclasses or modes.
+    """Record a function as one operation that torch carries out in other steps where it sees tensor subclasses or modes.
 
     The results of both ways differ in the last bits. `for_names` is the overload for an order that is given by name ("fro").
     """

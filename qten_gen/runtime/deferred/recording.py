@@ -34,7 +34,11 @@ _DETACH = torch.ops.aten.detach.default
 _AS_STRIDED = torch.ops.aten.as_strided.default
 _EMPTY = torch.ops.aten.empty.memory_format
 
-_CHECKS = {torch.ops.aten._linalg_check_errors.default, torch.ops.aten._assert_async.default, torch.ops.aten._assert_async.msg}
+_CHECKS = {
+    torch.ops.aten._linalg_check_errors.default,
+    torch.ops.aten._assert_async.default,
+    torch.ops.aten._assert_async.msg,
+}
 """Operators that only raise, depending on values."""
 
 _NOT_RECORDED = (torch.UntypedStorage, torch.TypedStorage)

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from torch import Tensor, nn
 
@@ -46,7 +46,7 @@ def replaced_value(value: object, visit: Visit, waiting: list[object]) -> object
         parts = [replaced_value(part, visit, waiting) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
-        made: Callable[..., object] = type(value)
+        made = cast("Callable[..., object]", type(value))
         return made(*parts) if hasattr(made, "_fields") else made(parts)
     if isinstance(value, partial):
         args = replaced_value(value.args, visit, waiting)

@@ -25,16 +25,18 @@ class Plan:
 
 
 class Numbers(Protocol):
-    """Where the random numbers of a replay come from."""
+    """Where the random numbers of a replay come from.
 
-    def plan(self, needed: Sequence[Operation]) -> Plan:
-        """What has to run: the needed operations, and those whose draws come before theirs."""
+    plan: what has to run: the needed operations, and those whose draws come before theirs.
+    draw: run an operation that draws random numbers, with tensors in place of references; what it returns.
+    pass_over: take the numbers of an operation that is not needed.
+    """
 
-    def draw(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-        """Run an operation that draws random numbers, with tensors in place of references; what it returns."""
+    def plan(self, needed: Sequence[Operation]) -> Plan: ...
 
-    def pass_over(self, operation: Operation) -> None:
-        """Take the numbers of an operation that is not needed."""
+    def draw(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, object]) -> object: ...
+
+    def pass_over(self, operation: Operation) -> None: ...
 
 
 class DefaultNumbers:

@@ -32,10 +32,9 @@ _Key: TypeAlias = tuple[int, ...]
 
 
 class States(Protocol):
-    """Knows the states that a tape comes to when it is carried out."""
+    """Knows the state of a generator at a place of a tape, which may take draws to find out."""
 
-    def state(self, start: After | State) -> Tensor:
-        """The state of a generator at a place of the tape."""
+    def state(self, start: After | State) -> Tensor: ...
 
 
 @dataclass(slots=True)
@@ -62,7 +61,7 @@ class End:
 
     def state(self) -> Tensor:
         """Where the draws lead. Of the recordings that follow each other, the first is carried out first."""
-        waiting = [self]
+        waiting: list[End] = [self]
         while waiting[-1].before is not None and waiting[-1].before.found is None:
             waiting.append(waiting[-1].before)
         for end in reversed(waiting):

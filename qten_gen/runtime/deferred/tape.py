@@ -76,10 +76,9 @@ class State:
 
 
 class Ending(Protocol):
-    """Where the draws of another tape lead a generator."""
+    """Where the draws of another tape lead a generator: a state, which may take those draws to find out."""
 
-    def state(self) -> Tensor:
-        """The state of the generator, which may take those draws to find out."""
+    def state(self) -> Tensor: ...
 
 
 @dataclass(frozen=True, slots=True)
