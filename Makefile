@@ -3,6 +3,7 @@
 #   make demo           generate, type-check and run the example
 #   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
 #   make test           every check: tests, lint, types, freshness, documentation, wheel
+#   make architectures  models of the transformers library, deferred, sharded and inspected
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-model     many more random sequences of operations than the tests try, others each time
 #   make stress         writers and readers of one memory map, killed at random times, for three minutes
@@ -33,7 +34,7 @@ GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder test test-oldest test-model stress lint types bench bench-chart generate peers clean
+.PHONY: demo demo-decoder test architectures test-oldest test-model stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -50,7 +51,11 @@ demo-decoder: $(INSTALLED)
 
 # One thread for each of the workers: they share the cores.
 test: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(TESTS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --ignore tests/architectures $(TESTS)
+
+architectures: $(INSTALLED)
+	$(BIN)/python -c 'import transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup tests/architectures
 
 test-oldest:
 	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'
@@ -78,6 +83,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.storage
 	$(BIN)/python -m benchmarks.module
 	$(BIN)/python -m benchmarks.derived
+	$(BIN)/python -m benchmarks.deferred
 
 bench-chart: $(INSTALLED)
 	$(BIN)/python -m benchmarks.tensorclass --no-large --rounds 30 --json docs/tensorclass-speed.json

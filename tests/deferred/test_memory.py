@@ -1,0 +1,54 @@
+"""Materializing a module takes little more memory than the module: each measured in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests import fresh_process
+
+PROGRAM = """
+import resource, sys
+import torch
+from torch import nn
+from qten_gen import deferred_init, materialize_module, materialize_tensor
+
+def make():
+    layers = nn.Sequential(*[nn.Linear(1000, 1000) for _ in range(24)])
+    return layers.half() if kind == "half" else layers
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+how, kind = sys.argv[1:]
+torch.set_num_threads(1)
+materialize_module(deferred_init(lambda: nn.Linear(2, 2).half()))
+start = peak()
+model = make() if how == "eager" else deferred_init(make)
+if how == "whole":
+    materialize_module(model)
+elif how == "part":
+    materialize_tensor(model[20].weight)
+print(peak() - start)
+"""
+
+
+def _peak(folder: Path, how: str, kind: str = "float") -> float:
+    """The megabytes that a process needs at most beyond its start."""
+    path = folder / "program.py"
+    path.write_text(PROGRAM, encoding="utf-8")
+    done = fresh_process.run(path, how, kind)
+    assert done.returncode == 0, done.stderr
+    return float(done.stdout)
+
+
+@pytest.mark.parametrize("kind", ["float", "half"])
+def test_a_whole_module_needs_at_most_a_twentieth_more_than_eager(kind: str, tmp_path: Path) -> None:
+    assert _peak(tmp_path, "whole", kind) <= 1.05 * _peak(tmp_path, "eager", kind)
+
+
+def test_a_deferred_module_needs_next_to_nothing_and_a_part_little(tmp_path: Path) -> None:
+    """The module has 96 MB, and each of its weights 4 MB."""
+    assert _peak(tmp_path, "recorded") < 10
+    assert _peak(tmp_path, "part") < 20
