@@ -1,6 +1,6 @@
 """Recorded operations that make each element of a tensor for itself, so that a block can be made without the rest.
 
-`chain_of` looks whether the operations that reach a tensor are of this kind, and `Chain.blocks` carries them out, block by block, in
+`chain_of` looks whether the operations that reach a tensor are of this kind, and `Chain.block` carries them out in
 buffers of a block's size.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -16,10 +17,10 @@ from torch.utils._pytree import tree_iter, tree_map_only
 
 from .keyed_draws import BLOCK, Draw, Key, elementwise_fill
 from .recorded import Operation, Slot
-from .regions import Layout, layout_of, nests, pieces
+from .regions import Layout, Piece, layout_of, nests, pieces
 
 _HALF = BLOCK // 2
-"""Elements that torch computes with in one thread: its vector instructions and what is left over then do not depend on threads."""
+"""Elements that torch computes in one thread, so that results do not depend on the number of threads, down to the last bit."""
 
 _aten = torch.ops.aten
 
@@ -48,6 +49,7 @@ class View:
 
 
 Apply = Callable[..., object]
+Scalar = bool | int | float | complex
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Step:
     apply: Apply | None
     """Takes the tensor to write to and the inputs. None for a draw."""
     draw: Draw | None = None
+    value: Scalar | None = None
+    """The number that the step writes everywhere, None if it does otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +74,15 @@ class Chain:
     numel: int
     """Elements of each of the storages."""
 
-    def block(self, low: int, high: int) -> Tensor:
-        """The elements `low` to `high` of the target's storage, where `low` is the start of a block."""
-        buffers: dict[int, Tensor] = {}
+    @property
+    def constant(self) -> Scalar | None:
+        """The number that every element is, None if they differ."""
+        only = self.steps[0] if len(self.steps) == 1 else None
+        return only.value if only is not None and only.out == self.target else None
+
+    def block(self, low: int, high: int, into: Tensor | None = None) -> Tensor:
+        """The elements `low` to `high` of the target's storage, where `low` is the start of a block; in `into` if given."""
+        buffers = {} if into is None else {self.target.storage: into}
 
         def at(view: View) -> Tensor:
             if view.storage not in buffers:
@@ -104,8 +114,12 @@ def _apply(apply: Apply, layout: Layout, out: Tensor, inputs: Sequence[Tensor], 
             apply(out[start - low : stop - low], *(each[start - low : stop - low] for each in inputs))
         return
     for piece in pieces(layout, low, high):
-        place = piece.size, layout.stride, piece.offset - low
-        apply(torch.as_strided(out, *place), *(torch.as_strided(each, *place) for each in inputs))
+        apply(*(_at(each, piece, layout.stride, low) for each in (out, *inputs)))
+
+
+def _at(buffer: Tensor, piece: Piece, stride: tuple[int, ...], low: int) -> Tensor:
+    """The elements of a piece in a buffer that holds the storage from `low` on."""
+    return torch.as_strided(buffer, piece.size, stride, piece.offset - low + int(buffer.storage_offset()))
 
 
 def chain_of(
@@ -114,7 +128,7 @@ def chain_of(
     """The operations as a chain; None if one of them does not make each element for itself.
 
     Args:
-        operations: The operations that the target depends on, in the order in which they ran, each with its position in the record.
+        operations: The operations that the target depends on, in the order in which they ran, by their positions in the record.
         target: The fake of the tensor that is wanted.
         fakes: The fakes of the slots.
         keys: For each operation that draws the key of its numbers, by position.
@@ -172,11 +186,11 @@ def _step(operation: Operation, views: _Views, key: Key | None) -> list[Step] | 
     if name in _MAKES_EMPTY:
         return []
     if name in _MAKES_FILLED:
-        value = _MAKES_FILLED[name]
+        value: object = _MAKES_FILLED[name]
         if isinstance(value, str):
             schema = [argument.name for argument in overload._schema.arguments]
-            value = {**dict(zip(schema, args, strict=False)), **operation.kwargs}[value]  # type: ignore[assignment]
-        return [Step(out, (), lambda tensor: tensor.fill_(value))]
+            value = {**dict(zip(schema, args, strict=False)), **operation.kwargs}[value]
+        return [_filling(out, cast(Scalar, value))]
     inputs = [views(slot) for slot in slots]
     if any(view is None or view.layout != out.layout for view in inputs):
         return [] if _is_view(overload) and all(view is not None for view in inputs) else None
@@ -184,8 +198,7 @@ def _step(operation: Operation, views: _Views, key: Key | None) -> list[Step] | 
     if name in _COPIES:
         return [Step(out, given[-1:], lambda tensor, source: tensor.copy_(source))]
     if name == "aten::zero_" or overload is _aten.fill_.Scalar:
-        value = args[1] if len(args) > 1 else 0
-        return [Step(out, (), lambda tensor: tensor.fill_(value))]
+        return [_filling(out, cast(Scalar, args[1] if len(args) > 1 else 0))]
     if _is_view(overload):
         return []
     if torch.Tag.pointwise not in overload.tags:
@@ -193,6 +206,10 @@ def _step(operation: Operation, views: _Views, key: Key | None) -> list[Step] | 
     if out.dtype.is_floating_point and not any(view.dtype.is_floating_point or view.dtype.is_complex for view in given):
         return None  # the default dtype of that time decides
     return [Step(out, given, _pointwise(operation, in_place=any(written)))]
+
+
+def _filling(out: View, value: Scalar) -> Step:
+    return Step(out, (), lambda tensor: tensor.fill_(value), value=value)
 
 
 def _is_view(overload: OpOverload) -> bool:
@@ -207,7 +224,7 @@ def _drawing(operation: Operation, out: View, key: Key | None) -> list[Step] | N
 
 
 def _pointwise(operation: Operation, in_place: bool) -> Apply:
-    """The operation on a piece: its first argument is what it writes to, its slots are the pieces of the inputs, in their order."""
+    """The operation on pieces of the tensor that it writes to and of its inputs, in their order."""
 
     def apply(out: Tensor, *inputs: Tensor) -> None:
         given = iter(inputs)

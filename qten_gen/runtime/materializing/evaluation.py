@@ -47,7 +47,9 @@ def evaluate(
 
 
 def draw_keys(tape: Tape, targets: Mapping[str, Tensor], seed: int) -> dict[int, Key]:
-    """The key of each draw of a record, by position: the first of the targets that it reaches, and how many draws came before it there."""
+    """The key of each draw of a record, by position: the first of the targets that it reaches, and how many
+    draws come before it there.
+    """
     keys: dict[int, Key] = {}
     for name, target in targets.items():
         index = 0
@@ -76,14 +78,18 @@ def reaching(tape: Tape, target: Tensor) -> Reaching:
 
 
 def _by_blocks(chain: Chain, part: Part, shape: tuple[int, ...], result: Tensor) -> None:
-    source, into = merged(layout_of_part(contiguous(shape), part), layout_of(result))
-    if source.numel == 0:
+    """Write the part into `result`, block by block. A block that is a run of the part is made in place."""
+    if chain.constant is not None:
+        result.fill_(chain.constant)
         return
+    source, into = merged(layout_of_part(contiguous(shape), part), layout_of(result))
+    in_place = source.is_run and result.device.type == "cpu"
     for low in range(source.offset // BLOCK * BLOCK, source.end, BLOCK):
-        if next(pieces(source, low, low + BLOCK), None) is None:
-            continue
         high = min(low + BLOCK, chain.numel)
-        copy_pieces(chain.block(low, high), low, source, result, into)
+        if in_place and source.offset <= low and high <= source.end:
+            chain.block(low, high, result.view(-1)[low - source.offset : high - source.offset])
+        elif next(pieces(source, low, high), None) is not None:
+            copy_pieces(chain.block(low, high), low, source, result, into)
 
 
 def _replayed(operations: Reaching, target: Tensor, tape: Tape, keys: Mapping[int, Key]) -> Tensor:
