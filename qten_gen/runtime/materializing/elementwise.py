@@ -6,18 +6,18 @@ buffers of a block's size.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
-from torch.utils._pytree import tree_iter, tree_map_only
+from torch.utils._pytree import tree_map_only
 
+from ..deferred.tape import Operation, OutsideRef, SlotRef, Tape, references
 from .keyed_draws import BLOCK, Draw, Key, elementwise_fill
-from .recorded import Operation, Slot
-from .regions import Layout, Piece, layout_of, nests, pieces
+from .regions import Layout, Piece, nests, pieces
 
 _HALF = BLOCK // 2
 """Elements that torch computes in one thread, so that results do not depend on the number of threads, down to the last bit."""
@@ -122,66 +122,56 @@ def _at(buffer: Tensor, piece: Piece, stride: tuple[int, ...], low: int) -> Tens
     return torch.as_strided(buffer, piece.size, stride, piece.offset - low + int(buffer.storage_offset()))
 
 
-def chain_of(
-    operations: Sequence[tuple[int, Operation]], target: Tensor, fakes: Sequence[Tensor], keys: Mapping[int, Key]
-) -> Chain | None:
+def chain_of(tape: Tape, operations: Sequence[Operation], target: int, keys: Mapping[int, Key]) -> Chain | None:
     """The operations as a chain; None if one of them does not make each element for itself.
 
     Args:
-        operations: The operations that the target depends on, in the order in which they ran, by their positions in the record.
-        target: The fake of the tensor that is wanted.
-        fakes: The fakes of the slots.
-        keys: For each operation that draws the key of its numbers, by position.
+        tape: What was recorded.
+        operations: The operations that the target depends on, in the order in which they ran.
+        target: The slot of the tensor that is wanted.
+        keys: The key of each operation that draws, by its index.
     """
-    numel = target.untyped_storage().nbytes() // target.element_size()
-    if not layout_of(target).is_run or target.numel() != numel:
+    wanted = tape.slots[target]
+    layout = Layout(wanted.size, wanted.stride, wanted.offset)
+    used = {target, *(slot for operation in operations for slot in (*operation.reads, *operation.results))}
+    views = _views(tape, used, layout.numel)
+    if views is None or not layout.is_run:
         return None
-    views = _Views(fakes, numel)
     steps: list[Step] = []
-    for position, operation in operations:
-        step = _step(operation, views, keys.get(position))
+    for operation in operations:
+        step = _step(operation, views, keys.get(operation.index))
         if step is None:
             return None
         steps.extend(step)
-    found = views.of_tensor(target)
-    return None if found is None else Chain(tuple(_live(steps, found)), found, numel)
+    return Chain(tuple(_live(steps, views[target])), views[target], layout.numel)
 
 
-@dataclass(frozen=True, slots=True)
-class _Views:
-    """The slots of a record as views."""
-
-    fakes: Sequence[Tensor]
-    numel: int
-
-    def __call__(self, slot: Slot) -> View | None:
-        return self.of_tensor(self.fakes[slot.id])
-
-    def of_tensor(self, tensor: Tensor) -> View | None:
-        """None for a tensor that is not laid out as the target."""
-        if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
+def _views(tape: Tape, slots: Collection[int], numel: int) -> dict[int, View] | None:
+    """Slots as views of storages that all have `numel` elements of one dtype; None if one is something else."""
+    found: dict[int, View] = {}
+    ends: dict[int, int] = {}
+    dtypes: dict[int, torch.dtype] = {}
+    for index in slots:
+        slot = tape.slots[index]
+        layout = Layout(slot.size, slot.stride, slot.offset)
+        if not nests(layout) or dtypes.setdefault(slot.storage, slot.dtype) != slot.dtype:
             return None
-        storage = tensor.untyped_storage()
-        if storage.nbytes() != self.numel * tensor.element_size():
-            return None
-        layout = layout_of(tensor)
-        return View(storage._cdata, layout, tensor.dtype) if nests(layout) else None
+        ends[slot.storage] = max(layout.end, ends.get(slot.storage, 0))
+        found[index] = View(slot.storage, layout, slot.dtype)
+    return found if all(end == numel for end in ends.values()) else None
 
 
-def _step(operation: Operation, views: _Views, key: Key | None) -> list[Step] | None:
+def _step(operation: Operation, views: Mapping[int, View], key: Key | None) -> list[Step] | None:
     """What an operation does to each element; an empty list for views; None if it is not of this kind."""
     overload, args = operation.overload, operation.args
     name = overload._schema.name
-    slots = [slot for slot in tree_iter((args, operation.kwargs)) if isinstance(slot, Slot)]
-    written = [a.alias_info is not None and a.alias_info.is_write for a in overload._schema.arguments]
+    found = list(references((*args, *operation.kwargs.values())))
     if len(operation.results) != 1 or torch.Tag.inplace_view in overload.tags:
         return None
-    if any(isinstance(value, Tensor) for value in tree_iter((args, operation.kwargs))):
+    if any(isinstance(reference, OutsideRef) for reference in found):
         return None
-    out = views(operation.results[0])
-    if out is None:
-        return None
-    if torch.Tag.nondeterministic_seeded in overload.tags:
+    out = views[operation.results[0]]
+    if operation.draw is not None:
         return _drawing(operation, out, key)
     if name in _MAKES_EMPTY:
         return []
@@ -191,21 +181,20 @@ def _step(operation: Operation, views: _Views, key: Key | None) -> list[Step] | 
             schema = [argument.name for argument in overload._schema.arguments]
             value = {**dict(zip(schema, args, strict=False)), **operation.kwargs}[value]
         return [_filling(out, cast(Scalar, value))]
-    inputs = [views(slot) for slot in slots]
-    if any(view is None or view.layout != out.layout for view in inputs):
-        return [] if _is_view(overload) and all(view is not None for view in inputs) else None
-    given = tuple(view for view in inputs if view is not None)
+    given = tuple(views[reference.slot] for reference in found if isinstance(reference, SlotRef))
+    if _is_view(overload):
+        return []
+    if any(view.layout != out.layout for view in given):
+        return None
     if name in _COPIES:
         return [Step(out, given[-1:], lambda tensor, source: tensor.copy_(source))]
     if name == "aten::zero_" or overload is _aten.fill_.Scalar:
         return [_filling(out, cast(Scalar, args[1] if len(args) > 1 else 0))]
-    if _is_view(overload):
-        return []
     if torch.Tag.pointwise not in overload.tags:
         return None
     if out.dtype.is_floating_point and not any(view.dtype.is_floating_point or view.dtype.is_complex for view in given):
         return None  # the default dtype of that time decides
-    return [Step(out, given, _pointwise(operation, in_place=any(written)))]
+    return [Step(out, given, _pointwise(operation, in_place=bool(operation.writes)))]
 
 
 def _filling(out: View, value: Scalar) -> Step:
@@ -228,7 +217,7 @@ def _pointwise(operation: Operation, in_place: bool) -> Apply:
 
     def apply(out: Tensor, *inputs: Tensor) -> None:
         given = iter(inputs)
-        args, kwargs = tree_map_only(Slot, lambda _: next(given), (operation.args, dict(operation.kwargs)))
+        args, kwargs = tree_map_only(SlotRef, lambda _: next(given), (operation.args, dict(operation.kwargs)))
         kwargs.pop("memory_format", None)
         result = operation.overload(*args, **kwargs)
         if not in_place:
