@@ -40,7 +40,7 @@ def construct_on_meta(cls: Callable[..., R], args: tuple[object, ...], keywords:
         if tensor is not None and get_ident() == thread:
             first.setdefault(id(tensor), (module, name, tensor))
 
-    hooks = (register_module_parameter_registration_hook(note), register_module_buffer_registration_hook(note))  # type: ignore[no-untyped-call] # torch gives them no types
+    hooks = (register_module_parameter_registration_hook(note), register_module_buffer_registration_hook(note))
     try:
         with torch.device("meta"):
             made = cls(*args, **keywords)
