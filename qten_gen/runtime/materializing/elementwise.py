@@ -1,25 +1,26 @@
 """Recorded operations that make each element of a tensor for itself, so that a block can be made without the rest.
 
-`chain_of` looks whether the operations that reach a tensor are of this kind, and `Chain.blocks` carries them out, block by block, in
+`chain_of` looks whether the operations that reach a tensor are of this kind, and `Chain.block` carries them out in
 buffers of a block's size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
-from torch.utils._pytree import tree_iter, tree_map_only
+from torch.utils._pytree import tree_map_only
 
+from ..deferred.tape import Operation, OutsideRef, SlotRef, Tape, references
 from .keyed_draws import BLOCK, Draw, Key, elementwise_fill
-from .recorded import Operation, Slot
-from .regions import Layout, layout_of, nests, pieces
+from .regions import Layout, Piece, nests, pieces
 
 _HALF = BLOCK // 2
-"""Elements that torch computes with in one thread: its vector instructions and what is left over then do not depend on threads."""
+"""Elements that torch computes in one thread, so that results do not depend on the number of threads, down to the last bit."""
 
 _aten = torch.ops.aten
 
@@ -48,6 +49,7 @@ class View:
 
 
 Apply = Callable[..., object]
+Scalar = bool | int | float | complex
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Step:
     apply: Apply | None
     """Takes the tensor to write to and the inputs. None for a draw."""
     draw: Draw | None = None
+    value: Scalar | None = None
+    """The number that the step writes everywhere, None if it does otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +74,15 @@ class Chain:
     numel: int
     """Elements of each of the storages."""
 
-    def block(self, low: int, high: int) -> Tensor:
-        """The elements `low` to `high` of the target's storage, where `low` is the start of a block."""
-        buffers: dict[int, Tensor] = {}
+    @property
+    def constant(self) -> Scalar | None:
+        """The number that every element is, None if they differ."""
+        only = self.steps[0] if len(self.steps) == 1 else None
+        return only.value if only is not None and only.out == self.target else None
+
+    def block(self, low: int, high: int, into: Tensor | None = None) -> Tensor:
+        """The elements `low` to `high` of the target's storage, where `low` is the start of a block; in `into` if given."""
+        buffers = {} if into is None else {self.target.storage: into}
 
         def at(view: View) -> Tensor:
             if view.storage not in buffers:
@@ -104,95 +114,91 @@ def _apply(apply: Apply, layout: Layout, out: Tensor, inputs: Sequence[Tensor], 
             apply(out[start - low : stop - low], *(each[start - low : stop - low] for each in inputs))
         return
     for piece in pieces(layout, low, high):
-        place = piece.size, layout.stride, piece.offset - low
-        apply(torch.as_strided(out, *place), *(torch.as_strided(each, *place) for each in inputs))
+        apply(*(_at(each, piece, layout.stride, low) for each in (out, *inputs)))
 
 
-def chain_of(
-    operations: Sequence[tuple[int, Operation]], target: Tensor, fakes: Sequence[Tensor], keys: Mapping[int, Key]
-) -> Chain | None:
+def _at(buffer: Tensor, piece: Piece, stride: tuple[int, ...], low: int) -> Tensor:
+    """The elements of a piece in a buffer that holds the storage from `low` on."""
+    return torch.as_strided(buffer, piece.size, stride, piece.offset - low + int(buffer.storage_offset()))
+
+
+def chain_of(tape: Tape, operations: Sequence[Operation], target: int, keys: Mapping[int, Key]) -> Chain | None:
     """The operations as a chain; None if one of them does not make each element for itself.
 
     Args:
-        operations: The operations that the target depends on, in the order in which they ran, each with its position in the record.
-        target: The fake of the tensor that is wanted.
-        fakes: The fakes of the slots.
-        keys: For each operation that draws the key of its numbers, by position.
+        tape: What was recorded.
+        operations: The operations that the target depends on, in the order in which they ran.
+        target: The slot of the tensor that is wanted.
+        keys: The key of each operation that draws, by its index.
     """
-    numel = target.untyped_storage().nbytes() // target.element_size()
-    if not layout_of(target).is_run or target.numel() != numel:
+    wanted = tape.slots[target]
+    layout = Layout(wanted.size, wanted.stride, wanted.offset)
+    used = {target, *(slot for operation in operations for slot in (*operation.reads, *operation.results))}
+    views = _views(tape, used, layout.numel)
+    if views is None or not layout.is_run:
         return None
-    views = _Views(fakes, numel)
     steps: list[Step] = []
-    for position, operation in operations:
-        step = _step(operation, views, keys.get(position))
+    for operation in operations:
+        step = _step(operation, views, keys.get(operation.index))
         if step is None:
             return None
         steps.extend(step)
-    found = views.of_tensor(target)
-    return None if found is None else Chain(tuple(_live(steps, found)), found, numel)
+    return Chain(tuple(_live(steps, views[target])), views[target], layout.numel)
 
 
-@dataclass(frozen=True, slots=True)
-class _Views:
-    """The slots of a record as views."""
-
-    fakes: Sequence[Tensor]
-    numel: int
-
-    def __call__(self, slot: Slot) -> View | None:
-        return self.of_tensor(self.fakes[slot.id])
-
-    def of_tensor(self, tensor: Tensor) -> View | None:
-        """None for a tensor that is not laid out as the target."""
-        if tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
+def _views(tape: Tape, slots: Collection[int], numel: int) -> dict[int, View] | None:
+    """Slots as views of storages that all have `numel` elements of one dtype; None if one is something else."""
+    found: dict[int, View] = {}
+    ends: dict[int, int] = {}
+    dtypes: dict[int, torch.dtype] = {}
+    for index in slots:
+        slot = tape.slots[index]
+        layout = Layout(slot.size, slot.stride, slot.offset)
+        if not nests(layout) or dtypes.setdefault(slot.storage, slot.dtype) != slot.dtype:
             return None
-        storage = tensor.untyped_storage()
-        if storage.nbytes() != self.numel * tensor.element_size():
-            return None
-        layout = layout_of(tensor)
-        return View(storage._cdata, layout, tensor.dtype) if nests(layout) else None
+        ends[slot.storage] = max(layout.end, ends.get(slot.storage, 0))
+        found[index] = View(slot.storage, layout, slot.dtype)
+    return found if all(end == numel for end in ends.values()) else None
 
 
-def _step(operation: Operation, views: _Views, key: Key | None) -> list[Step] | None:
+def _step(operation: Operation, views: Mapping[int, View], key: Key | None) -> list[Step] | None:
     """What an operation does to each element; an empty list for views; None if it is not of this kind."""
     overload, args = operation.overload, operation.args
     name = overload._schema.name
-    slots = [slot for slot in tree_iter((args, operation.kwargs)) if isinstance(slot, Slot)]
-    written = [a.alias_info is not None and a.alias_info.is_write for a in overload._schema.arguments]
+    found = list(references((*args, *operation.kwargs.values())))
     if len(operation.results) != 1 or torch.Tag.inplace_view in overload.tags:
         return None
-    if any(isinstance(value, Tensor) for value in tree_iter((args, operation.kwargs))):
+    if any(isinstance(reference, OutsideRef) for reference in found):
         return None
-    out = views(operation.results[0])
-    if out is None:
-        return None
-    if torch.Tag.nondeterministic_seeded in overload.tags:
+    out = views[operation.results[0]]
+    if operation.draw is not None:
         return _drawing(operation, out, key)
     if name in _MAKES_EMPTY:
         return []
     if name in _MAKES_FILLED:
-        value = _MAKES_FILLED[name]
+        value: object = _MAKES_FILLED[name]
         if isinstance(value, str):
             schema = [argument.name for argument in overload._schema.arguments]
-            value = {**dict(zip(schema, args, strict=False)), **operation.kwargs}[value]  # type: ignore[assignment]
-        return [Step(out, (), lambda tensor: tensor.fill_(value))]
-    inputs = [views(slot) for slot in slots]
-    if any(view is None or view.layout != out.layout for view in inputs):
-        return [] if _is_view(overload) and all(view is not None for view in inputs) else None
-    given = tuple(view for view in inputs if view is not None)
+            value = {**dict(zip(schema, args, strict=False)), **operation.kwargs}[value]
+        return [_filling(out, cast(Scalar, value))]
+    given = tuple(views[reference.slot] for reference in found if isinstance(reference, SlotRef))
+    if _is_view(overload):
+        return []
+    if any(view.layout != out.layout for view in given):
+        return None
     if name in _COPIES:
         return [Step(out, given[-1:], lambda tensor, source: tensor.copy_(source))]
     if name == "aten::zero_" or overload is _aten.fill_.Scalar:
-        value = args[1] if len(args) > 1 else 0
-        return [Step(out, (), lambda tensor: tensor.fill_(value))]
-    if _is_view(overload):
-        return []
+        return [_filling(out, cast(Scalar, args[1] if len(args) > 1 else 0))]
     if torch.Tag.pointwise not in overload.tags:
         return None
     if out.dtype.is_floating_point and not any(view.dtype.is_floating_point or view.dtype.is_complex for view in given):
         return None  # the default dtype of that time decides
-    return [Step(out, given, _pointwise(operation, in_place=any(written)))]
+    return [Step(out, given, _pointwise(operation, in_place=bool(operation.writes)))]
+
+
+def _filling(out: View, value: Scalar) -> Step:
+    return Step(out, (), lambda tensor: tensor.fill_(value), value=value)
 
 
 def _is_view(overload: OpOverload) -> bool:
@@ -207,11 +213,11 @@ def _drawing(operation: Operation, out: View, key: Key | None) -> list[Step] | N
 
 
 def _pointwise(operation: Operation, in_place: bool) -> Apply:
-    """The operation on a piece: its first argument is what it writes to, its slots are the pieces of the inputs, in their order."""
+    """The operation on pieces of the tensor that it writes to and of its inputs, in their order."""
 
     def apply(out: Tensor, *inputs: Tensor) -> None:
         given = iter(inputs)
-        args, kwargs = tree_map_only(Slot, lambda _: next(given), (operation.args, dict(operation.kwargs)))
+        args, kwargs = tree_map_only(SlotRef, lambda _: next(given), (operation.args, dict(operation.kwargs)))
         kwargs.pop("memory_format", None)
         result = operation.overload(*args, **kwargs)
         if not in_place:

@@ -1,7 +1,7 @@
 """Initialisers of torch that read their own numbers, as operations that are recorded whole.
 
-`torch.nn.init.trunc_normal_` draws again until no element lies outside its bounds. Each element depends on its own draws alone, but
-a recording of its steps would have to know the numbers. So while a recording runs, `trunc_normal_` is one operation.
+`torch.nn.init.trunc_normal_` draws again until no element lies outside its bounds. Each element depends on its own draws
+alone, but a recording of its steps would have to know the numbers. So while a recording runs, `trunc_normal_` is one operation.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -23,17 +22,18 @@ _INNER = "_no_grad_trunc_normal_"
 def trunc_normal() -> OpOverload:
     """`qten_gen::trunc_normal_(self, mean, std, a, b, *, generator=None)`, which fills `self` as `nn.init.trunc_normal_` does."""
     if not hasattr(torch.ops.qten_gen, "trunc_normal_"):
-        _LIBRARY.define(
+        _LIBRARY.define(  # type: ignore[no-untyped-call] # torch gives it no types
             "trunc_normal_(Tensor(a!) self, float mean, float std, float a, float b, *, Generator? generator=None)"
             " -> Tensor(a!)",
             tags=(torch.Tag.nondeterministic_seeded,),
         )
-        _LIBRARY.impl("trunc_normal_", _fill, "CompositeExplicitAutograd")
-        _LIBRARY.impl("trunc_normal_", _fill_nothing, "Meta")
-    return cast(OpOverload, torch.ops.qten_gen.trunc_normal_.default)
+        _LIBRARY.impl("trunc_normal_", _fill, "CompositeExplicitAutograd")  # type: ignore[no-untyped-call] # the same
+        _LIBRARY.impl("trunc_normal_", _fill_nothing, "Meta")  # type: ignore[no-untyped-call] # the same
+    found: OpOverload = torch.ops.qten_gen.trunc_normal_.default
+    return found
 
 
-_LIBRARY = torch.library.Library("qten_gen", "FRAGMENT")
+_LIBRARY = torch.library.Library("qten_gen", "FRAGMENT")  # type: ignore[no-untyped-call] # torch gives it no types
 _torch_trunc_normal = getattr(nn.init, _INNER, None)
 
 

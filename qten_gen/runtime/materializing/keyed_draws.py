@@ -87,7 +87,7 @@ class Draw:
 def elementwise_fill(operation: OpOverload, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Fill | None:
     """What an operation draws for each element of its result, of its first argument where it works in place.
 
-    None if the operation does not draw, or draws otherwise: `randperm`, `multinomial`, `bernoulli` with a tensor of probabilities.
+    None if the operation does not draw, or draws otherwise, as `randperm` and `multinomial` do.
     """
     found = _fills().get(operation)
     if found is None:
