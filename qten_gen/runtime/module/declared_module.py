@@ -73,6 +73,33 @@ class DeclaredModule(ModuleBase, Functional):
         placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
         return cls(**config, **placed)
 
+    def materialize(
+        self, device: DeviceLike, *, seed: int | None = None, dtype: torch.dtype | None = None, prefix: str = ""
+    ) -> Self:
+        """Give every tensor of a module on meta its initial values, in place, and return the module itself.
+
+        >>> linear = Linear.on_meta(2, 3).materialize("cpu", seed=0)
+        >>> linear.weight.device, linear.weight.requires_grad
+        (device(type='cpu'), True)
+
+        Each submodule is initialised by its `reset_parameters`, children before their parents, and ties hold. Random values
+        depend on the seed and the qualified name of the tensor alone. Tensors that are not on meta stay as they are.
+
+        Args:
+            device: Where the tensors are to be.
+            seed: What random values depend on; drawn from torch's default generator when None, so `torch.manual_seed` counts.
+            dtype: What floating point tensors are cast to, once they have their values; not those that declare a dtype.
+            prefix: The name of the module in a larger one, where it is to have the values that it has there: `"layers.3"`.
+
+        Raises:
+            RuntimeError: nothing initialises a tensor, or the machine does not have the device.
+            TypeError: `seed` is not an integer or `dtype` is not floating point, or a tensor has a class of its own.
+            ValueError: `device` is meta, or a lazy module has no shapes yet.
+        """
+        from ..materializing.materialize import materialize
+
+        return materialize(self, device, seed=seed, dtype=dtype, prefix=prefix)
+
     def freeze(self) -> Self:
         """Record no gradients for any parameter in the module, and return the module itself. Buffers have none anyway.
 
@@ -120,7 +147,15 @@ class DeclaredModule(ModuleBase, Functional):
                 return self
             return cast(DeclaredModule, super(DeclaredModule, self)._apply(fn, recurse))  # type: ignore[no-untyped-call] # torch gives none
 
-        return keeping_ties(self, change) if self._tied else change()
+        try:
+            return keeping_ties(self, change) if self._tied else change()
+        except NotImplementedError as error:
+            if "Cannot copy out of meta tensor" not in str(error):
+                raise
+            raise NotImplementedError(
+                f"{type(self).__name__} is on meta, where tensors have no values to move: module.materialize(device) gives them"
+                " their initial values there, and module.to_empty(device=device) allocates them without values"
+            ) from None
 
     def _load_from_state_dict(
         self,

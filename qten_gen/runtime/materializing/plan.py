@@ -1,0 +1,94 @@
+"""The plan of a materialisation: what each tensor of a module is computed by, found out before anything is changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._pytree import keystr, tree_flatten_with_path
+
+from .initialisation import initialise, method_of
+from .initialisers import recorded_whole
+from .recorded import Tape, is_written, record
+from .stand_ins import Assigned, StandIns, in_place, made_for
+from .survey import ORIGINS, HeldTensor, Home, Registry, origin, survey
+
+_WRAPPERS = re.compile(r"\b(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module)\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How the tensors of a module get their values."""
+
+    held: Sequence[HeldTensor]
+    """All of them, those that are real already included."""
+    names: Mapping[int, str]
+    """The qualified names that their values depend on, by the id of the tensor: of a tie, the name that it was made under."""
+    origins: Mapping[int, Home]
+    paths: Mapping[int, str]
+    """What the names of each module's tensors begin with, `layers.0.`, by the id of the module."""
+    stand_ins: StandIns
+    tape: Tape
+
+    @property
+    def missing(self) -> list[HeldTensor]:
+        """The tensors on meta. One that the initialisation replaces in a plain attribute is not among them."""
+        assigned = {(id(each.module), each.name) for each in self.stand_ins.assigned}
+        return [
+            held
+            for held in self.held
+            if held.tensor.is_meta
+            and not all(h.registry is Registry.ATTRIBUTE and (id(h.module), h.name) in assigned for h in held.homes)
+        ]
+
+    def is_written(self, held: HeldTensor) -> bool:
+        """Whether anything initialises a tensor. One without elements needs no values."""
+        fake = self.stand_ins.at(held)
+        return fake.numel() == 0 or is_written(self.tape, fake)
+
+    def targets(self, prefix: str) -> dict[str, Tensor]:
+        """Everything that is to have values, by the name that random numbers are keyed by."""
+        found = {
+            f"{prefix}{self.paths[id(module)]}{name}": fake for module, name, fake in self.stand_ins.unparametrized
+        }
+        found |= {prefix + self.names[id(held.tensor)]: self.stand_ins.at(held) for held in self.held}
+        for each in self.stand_ins.assigned:
+            for name, fake in self.fakes_in(each):
+                found.setdefault(prefix + name, fake)
+        return found
+
+    def fakes_in(self, assigned: Assigned) -> list[tuple[str, Tensor]]:
+        """The fake tensors in what an initialisation assigned, with the names that they would have in the module."""
+        path = self.paths[id(assigned.module)]
+        found = tree_flatten_with_path(assigned.value)[0]
+        return [(path + assigned.name + keystr(at), leaf) for at, leaf in found if isinstance(leaf, FakeTensor)]
+
+
+def without_wrappers(name: str) -> str:
+    """A qualified name as it is in the state dict: without the names that wrappers of torch give to what they wrap."""
+    return _WRAPPERS.sub("", name)
+
+
+def planned(root: nn.Module, device: torch.device) -> Plan:
+    """Record the initialisation of every module in a tree, on fake tensors on the device."""
+    held = survey(root)
+    initialised = frozenset(id(module) for module in root.modules() if method_of(module) is not None)
+    kept: dict[str, str] = vars(root).get(ORIGINS, {})
+    origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    made: list[StandIns] = []
+
+    def run() -> None:
+        stand_ins = made_for(held, device)
+        made.append(stand_ins)
+        with in_place(root, stand_ins), recorded_whole():
+            initialise(root, stand_ins, origins)
+
+    tape = record(run, mode)
+    names = {key: without_wrappers(home.qualified) for key, home in origins.items()}
+    paths = {id(module): without_wrappers(f"{path}.") if path else "" for path, module in root.named_modules()}
+    return Plan(held, names, origins, paths, made[0], tape)
