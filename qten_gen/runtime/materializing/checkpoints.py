@@ -93,7 +93,7 @@ def _gathered(stored: StoredTensor, into: DTensor | None) -> StoredTensor:
         local = placed.to_local()
         chunks = tuple(_of_tensor(local[slices(share.local)], share.part) for share in shares_of(placed))
         return replace(stored, chunks=chunks)
-    return replace(stored, chunks=(_of_tensor(given.full_tensor(), whole(stored.shape)),))  # type: ignore[attr-defined]
+    return replace(stored, chunks=(_of_tensor(given.full_tensor(), whole(stored.shape)),))
 
 
 def _of_tensor(tensor: Tensor, part: Part) -> Chunk:
@@ -146,10 +146,14 @@ def of_mapping(tensors: Mapping[str, object], where: str = "state_dict") -> Chec
         if not isinstance(value, Tensor):
             others[name] = type(value).__name__
             continue
-        chunks = () if is_distributed(value) else (_of_tensor(value.detach(), whole(value.shape)),)
-        distributed = value.detach() if is_distributed(value) else None
         if value.is_meta:
             raise CheckpointError(f"{where}: {name} is on meta and has no values")
-        found[name] = StoredTensor(tuple(value.shape), value.dtype, where, chunks, distributed)
+        values = value.detach()
+        if is_distributed(values):
+            found[name] = StoredTensor(tuple(value.shape), value.dtype, where, (), values)
+        else:
+            found[name] = StoredTensor(
+                tuple(value.shape), value.dtype, where, (_of_tensor(values, whole(value.shape)),)
+            )
     versions = getattr(tensors, "_metadata", None)
     return Checkpoint(where, found, others, versions if isinstance(versions, Mapping) else {})

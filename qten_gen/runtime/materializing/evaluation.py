@@ -35,7 +35,7 @@ def evaluate(
         tape: The record.
         slot: The tensor that is wanted.
         keys: The key of each draw, from `draw_keys`.
-        into: A tensor of the size of the part, of any device and layout; its dtype is that of the slot.
+        into: A tensor of the size of the part, of any device and layout. Of another dtype than the slot's, values are cast.
         part: The part that is wanted; None for all of the tensor.
         given: Values of slots that no operation makes, whole, on the CPU. Operations must not write to them.
     """
@@ -90,7 +90,7 @@ def _by_blocks(chain: Chain, part: Part, shape: tuple[int, ...], result: Tensor)
         result.fill_(chain.constant)
         return
     source, into = merged(layout_of_part(contiguous(shape), part), layout_of(result))
-    in_place = source.is_run and into.is_run and result.device.type == "cpu"
+    in_place = source.is_run and into.is_run and result.device.type == "cpu" and result.dtype == chain.target.dtype
     flat = torch.as_strided(result, into.size, into.stride).view(-1) if in_place else result
     for low in range(source.offset // BLOCK * BLOCK, source.end, BLOCK):
         high = min(low + BLOCK, chain.numel)

@@ -96,7 +96,7 @@ def elementwise_fill(operation: OpOverload, args: tuple[object, ...], kwargs: Ma
     given = {argument.name: value for argument, value in zip(schema, args, strict=False)} | dict(kwargs)
     if any(isinstance(value, Tensor) for name, value in given.items() if name in found.parameters):
         return None
-    parameters = {name: given[name] for name in found.parameters if name in given}
+    parameters = {there: given[name] for name, there in found.parameters.items() if name in given}
     in_place, fixed = found.in_place, found.fixed
     return lambda tensor, generator: in_place(tensor, **fixed, **parameters, generator=generator)
 
@@ -124,8 +124,8 @@ class _InPlace:
     """An operation that draws, as one that fills a tensor."""
 
     in_place: OpOverload
-    parameters: tuple[str, ...]
-    """Arguments that are handed on by name."""
+    parameters: Mapping[str, str]
+    """The arguments that it is given, and what it calls them."""
     fixed: Mapping[str, object]
 
 
@@ -148,30 +148,31 @@ def _fills() -> dict[OpOverload, _InPlace]:
     for name, parameters in methods.items():
         in_place = _overload(name)
         assert in_place is not None, f"torch has no {name}"
-        found[in_place] = _InPlace(in_place, parameters, {})
+        same = dict(zip(parameters, parameters, strict=True))
+        found[in_place] = _InPlace(in_place, same, {})
         method, _, variant = name.partition(".")
         functional = "normal_functional" if method == "normal_" else method[:-1]
         other = _overload(f"{functional}.{'p' if method == 'bernoulli_' else variant or 'default'}")
         if other is not None:
-            found[other] = _InPlace(in_place, parameters, {})
-    found[trunc_normal()] = _InPlace(trunc_normal(), ("mean", "std", "a", "b"), {})
+            found[other] = _InPlace(in_place, same, {})
+    found[trunc_normal()] = _InPlace(trunc_normal(), {name: name for name in ("mean", "std", "a", "b")}, {})
     uniform, normal = _aten.uniform_.default, _aten.normal_.default
     below, between = _aten.random_.to, getattr(_aten.random_, "from")
     factories: dict[str, _InPlace] = {
         **dict.fromkeys(
             ("rand", "rand.generator", "rand_like", "rand_like.generator"),
-            _InPlace(uniform, (), {"from": 0.0, "to": 1.0}),
+            _InPlace(uniform, {}, {"from": 0.0, "to": 1.0}),
         ),
         **dict.fromkeys(
             ("randn", "randn.generator", "randn_like", "randn_like.generator"),
-            _InPlace(normal, (), {"mean": 0.0, "std": 1.0}),
+            _InPlace(normal, {}, {"mean": 0.0, "std": 1.0}),
         ),
-        "normal.float_float": _InPlace(normal, ("mean", "std"), {}),
+        "normal.float_float": _InPlace(normal, {"mean": "mean", "std": "std"}, {}),
     }
     for name in ("randint", "randint.generator", "randint_like", "randint_like.generator"):
-        factories[name] = _InPlace(below, ("high",), {})
+        factories[name] = _InPlace(below, {"high": "to"}, {})
     for name in ("randint.low", "randint.low_generator", "randint_like.low_dtype", "randint_like.low_generator_dtype"):
-        factories[name] = _InPlace(between, ("low", "high"), {})
+        factories[name] = _InPlace(between, {"low": "from", "high": "to"}, {})
     for name, record in factories.items():
         if (factory := _overload(name)) is not None:
             found[factory] = record

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from torch import Tensor, nn
 
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
+from .core.state_dict_versions import migrate
 from .dispatch import Functional
 from .fast_paths import loading, moving
-from .state_dict_versions import migrate
 from .tied_parameters import keeping_ties, share_assigned
 
 if TYPE_CHECKING:
