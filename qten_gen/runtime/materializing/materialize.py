@@ -38,9 +38,9 @@ def materialize(
     keys = draw_keys(plan.tape, plan.targets(f"{prefix}." if prefix else ""), _drawn() if seed is None else seed)
 
     def value_of(fake: Tensor, wanted: torch.dtype | None) -> Tensor:
-        value = evaluate(plan.tape, fake, keys, device=target)
-        cast = value.to(wanted) if wanted is not None and value.is_floating_point() else value
-        return _strided_as(cast, fake)
+        value = torch.empty_strided(fake.shape, fake.stride(), dtype=fake.dtype, device=target)
+        evaluate(plan.tape, plan.recorder.slot(fake), keys, value)
+        return value.to(wanted) if wanted is not None and value.is_floating_point() else value
 
     memories: dict[int, Tensor] = {}
     for held in plan.missing:
@@ -56,12 +56,6 @@ def materialize(
     _assign(plan, lambda fake: value_of(fake, dtype))
     settle(module)
     return module
-
-
-def _strided_as(value: Tensor, fake: Tensor) -> Tensor:
-    if value.stride() == fake.stride():
-        return value
-    return torch.empty_strided(fake.shape, fake.stride(), dtype=value.dtype, device=value.device).copy_(value)
 
 
 def _check(seed: int | None, dtype: torch.dtype | None) -> None:

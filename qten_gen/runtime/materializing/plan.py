@@ -11,9 +11,11 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._pytree import keystr, tree_flatten_with_path
 
+from ..deferred.recording import Recorder
+from ..deferred.tape import Tape
 from .initialisation import initialise, method_of
 from .initialisers import recorded_whole
-from .recorded import Tape, is_written, record
+from .read_values import KnownValues, is_written
 from .stand_ins import Assigned, StandIns, in_place, made_for
 from .survey import ORIGINS, HeldTensor, Home, Registry, origin, survey
 
@@ -32,7 +34,12 @@ class Plan:
     paths: Mapping[int, str]
     """What the names of each module's tensors begin with, `layers.0.`, by the id of the module."""
     stand_ins: StandIns
-    tape: Tape
+    recorder: Recorder
+
+    @property
+    def tape(self) -> Tape:
+        """What was recorded."""
+        return self.recorder.tape
 
     @property
     def missing(self) -> list[HeldTensor]:
@@ -48,10 +55,10 @@ class Plan:
     def is_written(self, held: HeldTensor) -> bool:
         """Whether anything initialises a tensor. One without elements needs no values."""
         fake = self.stand_ins.at(held)
-        return fake.numel() == 0 or is_written(self.tape, fake)
+        return fake.numel() == 0 or is_written(self.tape, self.recorder.slot(fake))
 
-    def targets(self, prefix: str) -> dict[str, Tensor]:
-        """Everything that is to have values, by the name that random numbers are keyed by."""
+    def targets(self, prefix: str) -> dict[str, int]:
+        """The slots of everything that is to have values, by the name that random numbers are keyed by."""
         found = {
             f"{prefix}{self.paths[id(module)]}{name}": fake for module, name, fake in self.stand_ins.unparametrized
         }
@@ -59,7 +66,7 @@ class Plan:
         for each in self.stand_ins.assigned:
             for name, fake in self.fakes_in(each):
                 found.setdefault(prefix + name, fake)
-        return found
+        return {name: self.recorder.slot(fake) for name, fake in found.items()}
 
     def fakes_in(self, assigned: Assigned) -> list[tuple[str, Tensor]]:
         """The fake tensors in what an initialisation assigned, with the names that they would have in the module."""
@@ -79,16 +86,15 @@ def planned(root: nn.Module, device: torch.device) -> Plan:
     initialised = frozenset(id(module) for module in root.modules() if method_of(module) is not None)
     kept: dict[str, str] = vars(root).get(ORIGINS, {})
     origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
-    mode = FakeTensorMode(allow_non_fake_inputs=True)
-    made: list[StandIns] = []
-
-    def run() -> None:
-        stand_ins = made_for(held, device)
-        made.append(stand_ins)
-        with in_place(root, stand_ins), recorded_whole():
-            initialise(root, stand_ins, origins)
-
-    tape = record(run, mode)
+    recorder = Recorder(FakeTensorMode(allow_non_fake_inputs=True))
+    recorder.evaluation = KnownValues(recorder.tape)
+    try:
+        with recorder:
+            stand_ins = made_for(held, device)
+            with in_place(root, stand_ins), recorded_whole():
+                initialise(root, stand_ins, origins)
+    finally:
+        recorder.streams.close()  # puts torch's generators back
     names = {key: without_wrappers(home.qualified) for key, home in origins.items()}
     paths = {id(module): without_wrappers(f"{path}.") if path else "" for path, module in root.named_modules()}
-    return Plan(held, names, origins, paths, made[0], tape)
+    return Plan(held, names, origins, paths, stand_ins, recorder)
