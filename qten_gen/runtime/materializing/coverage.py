@@ -79,7 +79,10 @@ def _problem(home: Home) -> str:
         problem = f"{what} is not initialised: {cls}.{method} does not write to it; let it fill self.{home.name}"
     if isinstance(module, ModuleBase) and hasattr(module, "__post_init__"):
         problem += " (what __post_init__ writes on meta is lost)"
-    return f"{problem}, or give its values in state_dict=, or build the module with qten_gen.deferred_init"
+    return (
+        f"{problem}, or fill it in the reset_parameters of a module above it, or give its values in state_dict=,"
+        " or build the module with qten_gen.deferred_init"
+    )
 
 
 def _cls(home: Home) -> str:

@@ -20,7 +20,7 @@ def usable(device: DeviceLike) -> torch.device:
         return torch.device("cpu")
     backend = getattr(torch, found.type, None)
     count = backend.device_count() if backend is not None and backend.is_available() else 0
-    if count == 0:
+    if backend is None or count == 0:
         raise RuntimeError(f"materialize(): there is no {found.type} device here, got device={str(found)!r}")
     index = backend.current_device() if found.index is None else found.index
     if index >= count:

@@ -7,7 +7,7 @@ as `nn.MultiheadAttention` calls it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +25,13 @@ def method_of(module: nn.Module) -> str | None:
     return next((name for name in _METHODS if callable(getattr(cls, name, None))), None)
 
 
+def description(module: nn.Module) -> str:
+    """What initialises a module, for the report: `Embedding.reset_parameters`."""
+    method = method_of(module)
+    cls = parametrize.type_before_parametrizations(module).__name__
+    return "a module above it" if method is None else f"{cls}.{method}"
+
+
 def children_first(root: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     """All modules with their paths, each once, and after its children."""
     seen: set[int] = set()
@@ -39,7 +46,7 @@ def children_first(root: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     return walk(root, "")
 
 
-def initialise(root: nn.Module, stand_ins: StandIns, origins: dict[int, Home]) -> None:
+def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home]) -> None:
     """Run the initialisation of every module on the stand-ins that are in its place.
 
     `origins` has the name that each tensor was made under, by the id of the tensor. A module that holds it under another name
@@ -68,11 +75,18 @@ def initialise(root: nn.Module, stand_ins: StandIns, origins: dict[int, Home]) -
             raise
         for home, held in lost:
             stand_ins.put(home, stand_ins.at(held))
-        for home, held in places:
-            if id(held.tensor) in own:
-                found = vars(module)[home.registry.value].get(home.name)
-                if isinstance(found, Tensor) and found is not stand_ins.at(held):
-                    stand_ins.replaced(held, found)
+        _follow([held for home, held in places if id(held.tensor) in own], stand_ins, origins)
+    _follow(stand_ins.held, stand_ins, origins)
+
+
+def _follow(held: Iterable[HeldTensor], stand_ins: StandIns, origins: Mapping[int, Home]) -> None:
+    """Let what an initialisation assigned in the place of a registered tensor be that tensor, under all its names."""
+    for each in held:
+        home = origins[id(each.tensor)]
+        if home.registry is not Registry.ATTRIBUTE:
+            found = vars(home.module)[home.registry.value].get(home.name)
+            if isinstance(found, Tensor) and found is not stand_ins.at(each):
+                stand_ins.replaced(each, found)
 
 
 def _another(fake: Tensor) -> Tensor:

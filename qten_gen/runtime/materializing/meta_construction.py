@@ -45,7 +45,10 @@ def construct_on_meta(cls: Callable[..., R], args: tuple[object, ...], keywords:
         with torch.device("meta"):
             made = cls(*args, **keywords)
     except (NotImplementedError, RuntimeError) as error:
-        error.add_note("on_meta() constructs without values; what reads them can be built by qten_gen.deferred_init")
+        error.add_note(
+            "on_meta() constructs without values: guard what reads them by `if not tensor.is_meta`,"
+            " or build the module with qten_gen.deferred_init"
+        )
         raise
     finally:
         for hook in hooks:

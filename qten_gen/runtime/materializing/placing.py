@@ -10,7 +10,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from ..module.core.module_base import VIRTUAL_CACHE, ModuleBase
 from .survey import HeldTensor, Registry
 
 
@@ -28,10 +27,9 @@ def place(held: HeldTensor, value: Tensor, requires_grad: bool) -> None:
 
 
 def settle(root: nn.Module) -> None:
-    """Let the modules notice that their tensors have changed: those with an `_apply` of their own, and cached virtual tensors."""
+    """Let the modules notice that their tensors have changed: cached virtual tensors, the lists of an LSTM, FSDP."""
     for module in root.modules():
-        vars(module).pop(VIRTUAL_CACHE, None)
-        if not isinstance(module, ModuleBase) and type(module)._apply is not nn.Module._apply:
+        if type(module)._apply is not nn.Module._apply:
             module._apply(lambda tensor: tensor, recurse=False)  # type: ignore[no-untyped-call] # torch gives it no types
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
@@ -15,11 +14,10 @@ from ..deferred.recording import Recorder
 from ..deferred.tape import Tape
 from .initialisation import initialise, method_of
 from .initialisers import recorded_whole
+from .matching import without_wrappers
 from .read_values import KnownValues, is_written
 from .stand_ins import Assigned, StandIns, in_place, made_for
 from .survey import ORIGINS, HeldTensor, Home, Registry, origin, survey
-
-_WRAPPERS = re.compile(r"\b(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module)\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +33,8 @@ class Plan:
     """What the names of each module's tensors begin with, `layers.0.`, by the id of the module."""
     stand_ins: StandIns
     recorder: Recorder
+    made: dict[int, Tensor | None] = field(default_factory=dict)
+    """Memory that tensors share, once it is made, by the id of its stand-in."""
 
     @property
     def tape(self) -> Tape:
@@ -73,11 +73,6 @@ class Plan:
         path = self.paths[id(assigned.module)]
         found = tree_flatten_with_path(assigned.value)[0]
         return [(path + assigned.name + keystr(at), leaf) for at, leaf in found if isinstance(leaf, FakeTensor)]
-
-
-def without_wrappers(name: str) -> str:
-    """A qualified name as it is in the state dict: without the names that wrappers of torch give to what they wrap."""
-    return _WRAPPERS.sub("", name)
 
 
 def planned(root: nn.Module, device: torch.device) -> Plan:

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from typing import Protocol, Self, TypeVar
 
     import torch
+    from torch.distributed.device_mesh import DeviceMesh
     from torch.types import Device as DeviceLike
+
+    from ..materializing.matching import StateDict
+    from ..materializing.placements import Placements
+    from ..materializing.report import MaterializeReport
 
     R_co = TypeVar("R_co", covariant=True)
 
@@ -74,7 +79,16 @@ class DeclaredModule(ModuleBase, Functional):
         return cls(**config, **placed)
 
     def materialize(
-        self, device: DeviceLike, *, seed: int | None = None, dtype: torch.dtype | None = None, prefix: str = ""
+        self,
+        device: DeviceLike,
+        *,
+        seed: int | None = None,
+        dtype: torch.dtype | None = None,
+        mesh: DeviceMesh | None = None,
+        placements: Placements | None = None,
+        state_dict: StateDict | None = None,
+        report: Callable[[MaterializeReport], object] | None = None,
+        prefix: str = "",
     ) -> Self:
         """Give every tensor of a module on meta its initial values, in place, and return the module itself.
 
@@ -89,16 +103,31 @@ class DeclaredModule(ModuleBase, Functional):
             device: Where the tensors are to be.
             seed: What random values depend on; drawn from torch's default generator when None, so `torch.manual_seed` counts.
             dtype: What floating point tensors are cast to, once they have their values; not those that declare a dtype.
+            mesh: Makes each tensor a DTensor on this mesh, of which the process makes only its part. Tensors that are DTensors
+                already keep their mesh.
+            placements: How each tensor is placed on the mesh, by qualified name or pattern; replicated where none is given.
+            state_dict: A checkpoint: tensors by name, or the path of a file or folder. What it lacks is initialised.
+            report: Is called with what `materialize` did: which tensor has its values from where. `print` shows it.
             prefix: The name of the module in a larger one, where it is to have the values that it has there: `"layers.3"`.
 
         Raises:
             RuntimeError: nothing initialises a tensor, or the machine does not have the device.
             TypeError: `seed` is not an integer or `dtype` is not floating point, or a tensor has a class of its own.
-            ValueError: `device` is meta, or a lazy module has no shapes yet.
+            ValueError: `device` is meta, a lazy module has no shapes yet, or the checkpoint or the placements do not fit.
         """
         from ..materializing.materialize import materialize
 
-        return materialize(self, device, seed=seed, dtype=dtype, prefix=prefix)
+        return materialize(
+            self,
+            device,
+            seed=seed,
+            dtype=dtype,
+            mesh=mesh,
+            placements=placements,
+            state_dict=state_dict,
+            report=report,
+            prefix=prefix,
+        )
 
     def freeze(self) -> Self:
         """Record no gradients for any parameter in the module, and return the module itself. Buffers have none anyway.

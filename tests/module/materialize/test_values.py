@@ -1,4 +1,4 @@
-"""What `materialize` gives: eager's constants bit for bit, eager's distributions, and numbers that depend on seed and name alone."""
+"""What `materialize` gives: the constants of eager, its distributions, and numbers that depend on seed and name alone."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_moments_of_random_values_are_those_of_eager(initializer: Callable[[
     assert float(mine.mean()) == pytest.approx(float(real.mean()), abs=6 * error)
     assert float(mine.std()) == pytest.approx(float(real.std()), rel=0.02)
     assert float(mine.max()) == pytest.approx(float(real.max()), rel=0.6)
-    assert mine.unique().numel() > 50_000  # no part of it repeats
+    assert len(set(mine.flatten().tolist())) > 50_000  # no part of it repeats
     torch.testing.assert_close(mine.std(0).mean(), real.std(0).mean(), rtol=0.02, atol=0)
     torch.testing.assert_close(mine.std(1).mean(), real.std(1).mean(), rtol=0.02, atol=0)
 
