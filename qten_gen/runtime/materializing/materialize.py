@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -15,18 +15,18 @@ from torch.utils._pytree import tree_map_only
 from ..declaring.fields import Buffer, Parameter
 from ..module.core.module_base import ModuleBase
 from .agreement import agreed_seed
-from .checkpoints import Checkpoint, CheckpointError, read
+from .checkpoints import Checkpoint, CheckpointError
 from .coverage import check_covered, check_kinds
 from .devices import usable
 from .evaluation import draw_keys
-from .filling import allocated, fill, local_part
+from .filling import fill
 from .initialisation import description
 from .keyed_draws import Key
 from .matching import Match, StateDict, matched, opened
-from .placements import chosen, on_mesh
 from .placing import place, settle
 from .plan import Plan, planned
-from .report import MaterializedTensor, MaterializeReport
+from .report import MaterializeReport
+from .sources import Sources, report_of, sources
 from .survey import HeldTensor, Registry, survey
 
 if TYPE_CHECKING:
@@ -51,39 +51,68 @@ def materialize(
 ) -> M:
     """What `DeclaredModule.materialize` does."""
     target = usable(device)
-    _check(seed, dtype, mesh, placements)
+    _check(seed, dtype)
     prefix = f"{prefix}." if prefix else ""
-    tensors: list[MaterializedTensor] = []
-    bytes_read = 0
-    on_meta = [held for held in survey(module) if held.tensor.is_meta]
+    held = survey(module)
+    on_meta = [each for each in held if each.tensor.is_meta]
+    wanted = _sources(module, held, mesh, placements, state_dict, prefix)
+    made = _Made()
     if on_meta:
         check_kinds(on_meta)
-        plan = planned(module, target)
-        matches = {} if state_dict is None else matched(module, plan.held, _below(opened(state_dict), prefix))
-        check_covered(plan, frozenset(matches))
-        seed = agreed_seed([held.tensor for held in on_meta], mesh) if seed is None else seed
-        keys = draw_keys(plan.tape, plan.targets(prefix), seed)
-        made = _Making(plan, keys, target, dtype, matches, _placed(plan, mesh, placements))
-        for held in plan.missing:
-            value, count = made.value_of(held)
-            place(held, value, plan.stand_ins.at(held).requires_grad)
-            tensors += made.rows(held)
-            bytes_read += count
-        _assign(plan, made.filled)
+        plan = planned(module, held, target)
+        check_covered(plan, frozenset(wanted.matches))
+        seed = agreed_seed(_drawn() if seed is None else seed, wanted.meshes, drawn=seed is None)
+        making = _Making(plan, draw_keys(plan.tape, plan.targets(prefix), seed), target, dtype, wanted)
+        _check_shared(plan, wanted)
+        for each in plan.missing:
+            value, count = making.value_of(each)
+            placed = place(each, value, plan.stand_ins.at(each).requires_grad)
+            made.tensors.append((plan.origin_first(each), placed))
+            made.bytes_read += count
+        _assign(plan, making)
         settle(module)
+        made.initialisers = {id(each.tensor): description(plan.origins[id(each.tensor)].module) for each in held}
     if report is not None:
-        drawn = any(each.source == "initialiser" for each in tensors)
-        report(MaterializeReport(tuple(tensors), seed if drawn else None, bytes_read))
+        report(made.report(wanted.matches, seed))
     return module
 
 
-def _check(seed: int | None, dtype: torch.dtype | None, mesh: DeviceMesh | None, placements: Placements | None) -> None:
+@dataclass(slots=True)
+class _Made:
+    """What has been done, for the report."""
+
+    tensors: list[tuple[HeldTensor, Tensor]] = field(default_factory=list)
+    initialisers: dict[int, str] = field(default_factory=dict)
+    bytes_read: int = 0
+
+    def report(self, matches: Mapping[int, Match], seed: int | None) -> MaterializeReport:
+        return report_of(self.tensors, matches, lambda held: self.initialisers[id(held.tensor)], seed, self.bytes_read)
+
+
+def _drawn() -> int:
+    """A seed from torch's default generator, which `torch.manual_seed` sets."""
+    return int(torch.empty((), dtype=torch.int64, device="cpu").random_())
+
+
+def _check(seed: int | None, dtype: torch.dtype | None) -> None:
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
         raise TypeError(f"materialize(): seed must be an integer, got {seed!r}")
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise TypeError(f"materialize(): dtype must be a floating point dtype, got {dtype!r}")
-    if placements is not None and mesh is None:
-        raise ValueError("materialize(): placements say where tensors are on a mesh; give mesh= too")
+
+
+def _sources(
+    module: nn.Module,
+    held: Sequence[HeldTensor],
+    mesh: DeviceMesh | None,
+    placements: Placements | None,
+    state_dict: StateDict | None,
+    prefix: str,
+) -> Sources:
+    found = sources(module, held, mesh, placements, None if prefix else state_dict)
+    if state_dict is None or not prefix:
+        return found
+    return replace(found, matches=matched(module, held, _below(opened(state_dict), prefix)))
 
 
 def _below(checkpoint: Checkpoint, prefix: str) -> Checkpoint:
@@ -102,27 +131,12 @@ def _below(checkpoint: Checkpoint, prefix: str) -> Checkpoint:
     return replace(checkpoint, tensors=tensors, others=others, versions=versions)
 
 
-def _placed(plan: Plan, mesh: DeviceMesh | None, placements: Placements | None) -> dict[int, Tensor]:
-    """For each tensor on meta that is to be a DTensor, by its id, that DTensor on meta."""
-    if mesh is None:
-        return {}
-    missing = [held for held in plan.missing if held.is_registered]
-    names = {plan.names[id(held.tensor)]: held for held in missing}
-    found = chosen(
-        {name: [home.qualified for home in held.homes] for name, held in names.items()},
-        {name: held.tensor for name, held in names.items()},
-        mesh,
-        placements,
-    )
-    placed: dict[int, Tensor] = {}
-    for name, of_tensor in found.items():
-        held = names[name]
-        if of_tensor is None:
-            continue
-        if plan.stand_ins.memory_of(held) is not None:
+def _check_shared(plan: Plan, wanted: Sources) -> None:
+    """Refuse a mesh for tensors that are views of one memory: DTensors cannot be."""
+    for held in plan.missing:
+        if wanted.placed.get(id(held.tensor)) is not None and plan.stand_ins.memory_of(held) is not None:
+            name = plan.names[id(held.tensor)]
             raise ValueError(f"materialize(): {name} shares memory with another tensor, and cannot be placed on a mesh")
-        placed[id(held.tensor)] = on_mesh(held.tensor, mesh, of_tensor)
-    return placed
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,52 +147,37 @@ class _Making:
     keys: Mapping[int, Key]
     device: torch.device
     dtype: torch.dtype | None
-    matches: Mapping[int, Match]
-    placed: Mapping[int, Tensor]
+    wanted: Sources
+    memories: dict[int, Tensor] = field(default_factory=dict)
+    """What has been made of memory that tensors share, by the id of its stand-in."""
 
     def value_of(self, held: HeldTensor) -> tuple[Tensor, int]:
-        """The value of a tensor, and how many bytes of it were read."""
-        dtype = self.dtype if held.tensor.is_floating_point() and not _has_declared_dtype(held) else None
-        fake, match = self.plan.stand_ins.at(held), self.matches.get(id(held.tensor))
-        memory = self.plan.stand_ins.memory_of(held)
+        """The value of a tensor, and how many bytes of it were read from the checkpoint."""
+        fake, memory = self.plan.stand_ins.at(held), self.plan.stand_ins.memory_of(held)
+        dtype = self.dtype if fake.is_floating_point() and not _has_declared_dtype(held) else None
+        is_loaded = id(held.tensor) in self.wanted.matches
         if memory is not None:
-            flat = self.plan.made.setdefault(id(memory), None)
-            if flat is None:
-                flat = self.plan.made[id(memory)] = self.filled(memory, dtype)
-            value = flat.as_strided(fake.shape, fake.stride(), fake.storage_offset())
-        elif match is None:
-            return self.filled(fake, dtype, self.placed.get(id(held.tensor), held.tensor)), 0
+            if id(memory) not in self.memories:
+                self.memories[id(memory)] = self.filled(memory, dtype)
+            value = self.memories[id(memory)].as_strided(fake.shape, fake.stride(), fake.storage_offset())
+        elif is_loaded:
+            value = self.wanted.allocated(held, fake, self.device, dtype)
         else:
-            value = allocated(self.placed.get(id(held.tensor), held.tensor), self.device, dtype)
-        return value, 0 if match is None else read(match.stored, value)
+            return self._cast(self._fill(fake, self.wanted.allocated(held, fake, self.device, None)), dtype), 0
+        return value, self.wanted.load(held, value) if is_loaded else 0
 
-    def filled(self, fake: Tensor, dtype: torch.dtype | None = None, like: Tensor | None = None) -> Tensor:
-        """A tensor with the values that the initialisation gives a fake one; laid out and placed as `like`."""
-        if like is None or like.shape != fake.shape or like.dtype != fake.dtype:
-            value = torch.empty_strided(fake.shape, fake.stride(), dtype=fake.dtype, device=self.device)
-        else:
-            value = allocated(like, self.device)
+    def filled(self, fake: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+        """A plain tensor with the values that the initialisation gives a fake one."""
+        value = torch.empty_strided(fake.shape, fake.stride(), dtype=fake.dtype, device=self.device)
+        return self._cast(self._fill(fake, value), dtype)
+
+    def _fill(self, fake: Tensor, value: Tensor) -> Tensor:
         fill(self.plan.tape, self.plan.recorder.slot(fake), self.keys, value)
+        return value
+
+    def _cast(self, value: Tensor, dtype: torch.dtype | None) -> Tensor:
         with torch.no_grad():
             return value if dtype is None else value.to(dtype)
-
-    def rows(self, held: HeldTensor) -> Iterator[MaterializedTensor]:
-        """What the report says of a tensor that has been made, under each of its names."""
-        origin, match = self.plan.origins[id(held.tensor)], self.matches.get(id(held.tensor))
-        name = self.plan.names[id(held.tensor)]
-        for home in held.homes:
-            tensor = vars(home.module)[home.registry.value].get(home.name) if home.registry.value else None
-            if tensor is None:
-                continue
-            shape, here = tuple(tensor.shape), tuple(local_part(tensor).shape)
-            row = MaterializedTensor(home.qualified, shape, here, tensor.dtype, "tie", name)
-            if home is not origin:
-                yield row
-            elif match is None:
-                yield replace(row, source="initialiser", detail=description(home.module))
-            else:
-                stored = match.stored.origin if match.name == home.qualified else f"{match.stored.origin} {match.name}"
-                yield replace(row, source="checkpoint", detail=stored)
 
 
 def _has_declared_dtype(held: HeldTensor) -> bool:
@@ -190,16 +189,18 @@ def _has_declared_dtype(held: HeldTensor) -> bool:
     return False
 
 
-def _assign(plan: Plan, filled: Callable[[Tensor], Tensor]) -> None:
-    """Give modules what their initialisation assigned beside the tensors that they had."""
+def _assign(plan: Plan, making: _Making) -> None:
+    """Give modules what their initialisation assigned beside the tensors that they had. Plain attributes keep their dtype."""
     known = {id(plan.stand_ins.at(held)): held.tensor for held in plan.held}
+    registered = {id(each.value) for each in plan.stand_ins.assigned if each.registry is not Registry.ATTRIBUTE}
     made: dict[int, Tensor] = {}
 
     def real(fake: FakeTensor) -> Tensor:
         if id(fake) in known:
             return known[id(fake)]
         if id(fake) not in made:
-            made[id(fake)] = filled(fake)
+            is_cast = id(fake) in registered and fake.is_floating_point()
+            made[id(fake)] = making.filled(fake, making.dtype if is_cast else None)
         return made[id(fake)]
 
     for each in plan.stand_ins.assigned:

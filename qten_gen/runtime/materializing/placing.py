@@ -13,17 +13,23 @@ from torch import Tensor, nn
 from .survey import HeldTensor, Registry
 
 
-def place(held: HeldTensor, value: Tensor, requires_grad: bool) -> None:
-    """Give a tensor a value, of any shape, dtype, device and layout; as a parameter where it is one."""
+def place(held: HeldTensor, value: Tensor, requires_grad: bool) -> Tensor:
+    """Give a tensor a value, of any shape, dtype, device and layout.
+
+    Returns:
+        What the module holds now: a parameter where it held one.
+    """
     new = _like(held.tensor, value, requires_grad)
     try:
         torch.utils.swap_tensors(held.tensor, new)  # type: ignore[no-untyped-call] # torch gives it no types
+        return held.tensor
     except RuntimeError:
         for home in held.homes:
             if home.registry is not Registry.ATTRIBUTE:
                 vars(home.module)[home.registry.value][home.name] = new
             elif vars(home.module).get(home.name) is held.tensor:
                 vars(home.module)[home.name] = new
+        return new
 
 
 def settle(root: nn.Module) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,7 @@ from .initialisers import recorded_whole
 from .matching import without_wrappers
 from .read_values import KnownValues, is_written
 from .stand_ins import Assigned, StandIns, in_place, made_for
-from .survey import ORIGINS, HeldTensor, Home, Registry, origin, survey
+from .survey import ORIGINS, HeldTensor, Home, Registry, origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,6 @@ class Plan:
     """What the names of each module's tensors begin with, `layers.0.`, by the id of the module."""
     stand_ins: StandIns
     recorder: Recorder
-    made: dict[int, Tensor | None] = field(default_factory=dict)
-    """Memory that tensors share, once it is made, by the id of its stand-in."""
 
     @property
     def tape(self) -> Tape:
@@ -51,6 +49,11 @@ class Plan:
             if held.tensor.is_meta
             and not all(h.registry is Registry.ATTRIBUTE and (id(h.module), h.name) in assigned for h in held.homes)
         ]
+
+    def origin_first(self, held: HeldTensor) -> HeldTensor:
+        """A tensor with the name that it was made under before the others."""
+        origin = self.origins[id(held.tensor)]
+        return HeldTensor(held.tensor, (origin, *(home for home in held.homes if home is not origin)))
 
     def is_written(self, held: HeldTensor) -> bool:
         """Whether anything initialises a tensor. One without elements needs no values."""
@@ -75,9 +78,8 @@ class Plan:
         return [(path + assigned.name + keystr(at), leaf) for at, leaf in found if isinstance(leaf, FakeTensor)]
 
 
-def planned(root: nn.Module, device: torch.device) -> Plan:
-    """Record the initialisation of every module in a tree, on fake tensors on the device."""
-    held = survey(root)
+def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -> Plan:
+    """Record the initialisation of every module in a tree, whose tensors are `held`, on fake tensors on the device."""
     initialised = frozenset(id(module) for module in root.modules() if method_of(module) is not None)
     kept: dict[str, str] = vars(root).get(ORIGINS, {})
     origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
