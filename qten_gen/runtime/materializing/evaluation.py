@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from ..deferred.replay import Plan, operations_reaching, replay
+from ..deferred.replay import Plan, carry_out, operations_reaching
 from ..deferred.tape import Operation, Tape
 from .elementwise import Chain, chain_of
 from .keyed_draws import BLOCK, Draw, Key, default_generator, elementwise_fill, one_generator
@@ -104,7 +104,6 @@ def _replayed(
     tape: Tape, slot: int, operations: Sequence[Operation], keys: Mapping[int, Key], given: Mapping[int, Tensor]
 ) -> Tensor:
     """The whole tensor, by carrying out the operations one after the other on the CPU."""
-    on_cpu = replace(tape, operations=[_on_cpu(operation) for operation in tape.operations])
     read = {index for operation in operations for index in operation.reads} | {slot}
     memory: dict[int, Tensor] = {}
     values = dict(given)
@@ -116,7 +115,8 @@ def _replayed(
         if known.storage not in memory:
             memory[known.storage] = torch.empty(max(ends), dtype=known.dtype)
         values[index] = memory[known.storage].as_strided(known.size, known.stride, known.offset)
-    return replay(on_cpu, [slot], numbers=_KeyedNumbers(keys), given=values)[slot].detach()
+    plan = Plan([_on_cpu(operation) for operation in operations])
+    return carry_out(tape, plan, _KeyedNumbers(keys), [slot], values)[slot].detach()
 
 
 def _on_cpu(operation: Operation) -> Operation:

@@ -74,7 +74,7 @@ def _sharded(placement: Placement) -> tuple[int, int]:
     factor = getattr(placement, "split_factor", 1)
     known = type(placement) is Shard or type(placement).__name__ == "_StridedShard"
     if not known or not isinstance(dim, int) or not isinstance(factor, int):
-        raise ValueError(f"a tensor placed as {placement} has no initial values; expected Shard or Replicate")
+        raise ValueError(f"a tensor placed as {placement!r} has no initial values; expected Shard or Replicate")
     return dim, factor
 
 
@@ -226,10 +226,10 @@ def _fitting(
         if placement.is_replicate():
             found.append(placement)
         elif type(placement) is not Shard:
-            problems.append(f"{key!r}: expected Shard or Replicate, got {placement}")
+            problems.append(f"{key!r}: expected Shard or Replicate, got {placement!r}")
         elif not -tensor.ndim <= placement.dim < tensor.ndim:
             problems.append(
-                f"{key!r}: {placement} has no dimension to cut in {name}, whose shape is {list(tensor.shape)}"
+                f"{key!r}: {placement!r} has no dimension to cut in {name}, whose shape is {list(tensor.shape)}"
             )
         else:
             found.append(Shard(placement.dim % tensor.ndim))

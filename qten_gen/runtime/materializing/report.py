@@ -59,7 +59,7 @@ class MaterializeReport:
 
     def __str__(self) -> str:
         count = Counter(each.source for each in self.tensors)
-        words = {"checkpoint": "loaded", "initialiser": "initialised", "tie": "tied"}
+        words: dict[Source, str] = {"checkpoint": "loaded", "initialiser": "initialised", "tie": "tied"}
         parts = ", ".join(f"{count[source]} {word}" for source, word in words.items() if count[source])
         tensors = "1 tensor" if len(self.tensors) == 1 else f"{len(self.tensors)} tensors"
         seed = f" with seed {self.seed}" if self.seed is not None else ""

@@ -113,7 +113,8 @@ def report_of(
 def _entries(
     held: HeldTensor, value: Tensor, matches: Mapping[int, Match], initialiser: Callable[[HeldTensor], str]
 ) -> Iterator[MaterializedTensor]:
-    name, *others = dict.fromkeys(home.qualified for home in held.homes)
+    # A name that the declaration ties to another comes after that one.
+    name, *others = dict.fromkeys(home.qualified for home in sorted(held.homes, key=lambda home: home.is_declared_tie))
     match = matches.get(id(held.tensor))
     if match is None:
         detail = initialiser(held)
