@@ -20,6 +20,9 @@ MAY_BE_STALE = "may_be_stale"
 """The value of `cached=` that also keeps what can change unnoticed."""
 CONST = "qten_gen.const"
 
+INDEX = "index"
+"""What a repeated child is told apart by: the name of its position, among the arguments of `submodule(..., repeat="depth")`."""
+
 UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"
 

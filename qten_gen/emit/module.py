@@ -156,13 +156,16 @@ def _if_wanted(made: str, when: str | None) -> str:
 
 
 def _child(field: SubmoduleDecl, owner: str, aliases: Aliases) -> str:
-    """The expression that makes a child, or the list or dict of several."""
+    """The expression that makes a child, or the list or dict of several, which their arguments may tell apart by index."""
     call = _construct(field.cls, field.arguments, owner, field.name, aliases)
     if field.repeat is not None:
-        return layout.comprehension("_rt.ModuleList([", call, f"for _ in range({to_python(field.repeat)})", "])", 12)
+        counter = language.INDEX if field.mentions_index else "_"
+        clause = f"for {counter} in range({to_python(field.repeat)})"
+        return layout.comprehension("_rt.ModuleList([", call, clause, "])", 12)
     if field.keys is not None:
         names = field.keys if isinstance(field.keys, str) else layout.names(field.keys, 0, "")
-        return layout.comprehension("_rt.ModuleDict({", f"_name: {call}", f"for _name in {names}", "})", 12)
+        each = f"for {language.INDEX}, _name in enumerate({names})" if field.mentions_index else f"for _name in {names}"
+        return layout.comprehension("_rt.ModuleDict({", f"_name: {call}", each, "})", 12)
     return _if_wanted(call, field.when)
 
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
-from .class_body import Argument
-from .dimensions import Dim
+from ..common import language
+from .class_body import Argument, SpecifierCall
+from .dimensions import Binary, Dim, Name, Negate, Number, dim_names
 from .expressions import NO_PATH, Default, NodePath, TypeExpr, Value
 
 
@@ -143,6 +144,19 @@ class SubmoduleDecl:
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether there is a list or a dict of children, each of which has an index."""
+        return self.repeat is not None or self.keys is not None
+
+    @property
+    def mentions_index(self) -> bool:
+        """Whether an argument is computed from the name `index`: `submodule(Block, layer="index", repeat="depth")`."""
+        given = (argument.value for argument in SpecifierCall(language.SUBMODULE, self.arguments).nested)
+        return any(
+            language.INDEX in dim_names(value) for value in given if isinstance(value, Number | Name | Negate | Binary)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ from . import (
     unfit_default,
     unimportable_file,
     unimported_handler,
+    uninitialised_child,
     unknown_condition,
     unknown_dimension,
     unknown_flag,
@@ -132,6 +133,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     shared_object,
     wrong_initializer,
     base_arguments,
+    uninitialised_child,
 )
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,

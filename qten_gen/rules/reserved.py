@@ -42,8 +42,8 @@ MODULE = frozenset(
     """
     T_destination add_module allows apply bfloat16 buffers call_super_init children compile config cpu cuda device
     double dtype dump_patches eval export export_all extra_repr float forward freeze from_config get_applicable_types
-    get_buffer get_extra_state get_parameter get_submodule gpu half invoke ipu load_state_dict migrate modules mtia
-    named_buffers named_children named_modules named_parameters parameters register register_backward_hook
+    get_buffer get_extra_state get_parameter get_submodule gpu half invoke ipu load_state_dict materialize migrate modules mtia
+    named_buffers named_children named_modules named_parameters on_meta parameters register register_backward_hook
     register_buffer register_forward_hook register_forward_pre_hook register_full_backward_hook
     register_full_backward_pre_hook register_load_state_dict_post_hook register_load_state_dict_pre_hook register_module
     register_parameter register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ reset_parameters

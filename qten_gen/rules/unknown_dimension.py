@@ -5,7 +5,7 @@ of a parameter, a buffer or a global variable, would raise NameError there, and 
 TypeError when the tensor is created.
 
 An argument of a submodule can also be the name of a config field of any type, which passes its value: `submodule(nn.Dropout,
-"rate")` for `rate: float`.
+"rate")` for `rate: float`. Among the arguments of a submodule with `repeat` or `keys`, `index` is the position of each child.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ..model import (
     SpecifierCall,
     SubmoduleDecl,
     Value,
+    declares,
     dim_names,
     language,
 )
@@ -73,19 +74,32 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if not isinstance(context.declaration, ModuleDecl):
         return
     declared = {field.name: field for field in context.declaration.fields}
+    yield from _index_is_a_field(context, context.declaration)
     for field in context.module_fields:
-        reaches_child = isinstance(field, SubmoduleDecl)
         for argument in _arguments(field, context):
             if isinstance(argument.value, DimError | Value | SpecifierCall):
                 continue
             for name in sorted(dim_names(argument.value)):
-                is_argument = reaches_child and argument.keyword != "repeat"
+                is_argument = isinstance(field, SubmoduleDecl) and argument.keyword != "repeat"
+                if isinstance(field, SubmoduleDecl) and is_argument and name == language.INDEX and field.is_repeated:
+                    continue  # the position of each child; see `_index_is_a_field`
                 problem = _problem(name, argument.value, declared, is_argument)
                 if problem is not None:
                     message, help = problem
                     if is_argument and argument.text.strip() == name:
                         help = f"{help}; for a plain string, write const({name!r})"
                     yield Diagnostic(KIND, message, argument.place, help, within=_span(name, argument.text))
+
+
+def _index_is_a_field(context: RuleContext, declaration: ModuleDecl) -> Iterator[Diagnostic]:
+    """Whether `index` means two things: a config field, and the position of a repeated child, in the class or a base."""
+    if not any(isinstance(field, ConfigDecl) and field.name == language.INDEX for field in declaration.fields):
+        return
+    for field in declaration.fields:
+        if isinstance(field, SubmoduleDecl) and field.is_repeated and field.mentions_index:
+            message = f"index is the position of each child of {field.name}, and also a config field"
+            place = context.value_place(field.name) if declares(declaration, field) else context.name_place
+            yield Diagnostic(KIND, message, place, "rename the config field")
 
 
 def _arguments(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]:
@@ -120,6 +134,9 @@ def _problem(name: str, dim: Dim, declared: Mapping[str, ModuleField], is_argume
         if not is_argument and types & _NO_SIZES:
             return f"{name} is not an integer", f"dimensions are integers, but {name} is annotated {found.type.text}"
         return None
+    if name == language.INDEX and is_argument and found is None:
+        help = 'add repeat="depth", for a config field depth that says how many; or declare a config field index'
+        return "index is the position of a repeated child, and there is a single child", help
     if found is not None:
         return f"{name} is not a config field", f"a dimension can use constructor arguments only; {known}"
     return f"there is no config field {name}", did_you_mean(name, config, known)

@@ -159,6 +159,7 @@ RUNTIME = (
     {"declaring"},
     {"tensorclass", "module/core"},
     {"module/fast_paths"},
+    {"materializing"},
     {"module"},
     {"qten_style"},
     {"generated"},

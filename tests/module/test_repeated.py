@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 import qten_gen
-from qten_gen import Module, ModuleDict, ModuleList, submodule
+from qten_gen import DeclarationError, Module, ModuleDict, ModuleList, param, submodule
 
 from .layered import Layer, tokens, towers
 
@@ -60,6 +60,44 @@ def test_keys_may_be_written_out() -> None:
         heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys=("a", "b"))
 
     assert list(Heads(2).state_dict()) == ["heads.a.weight", "heads.a.bias", "heads.b.weight", "heads.b.bias"]
+
+
+class Numbered(Module):
+    """Knows its place among its siblings, and starts with weights that are smaller the deeper it is."""
+
+    dim: int
+    layer: int
+    weight: nn.Parameter = param("dim", initializer="scaled")
+
+    def scaled(self, tensor: torch.Tensor) -> None:
+        nn.init.constant_(tensor, 1 / (self.layer + 1))
+
+
+def test_an_argument_can_be_the_index_of_a_repeated_child() -> None:
+    class Stack(Module):
+        depth: int
+        up: ModuleList[Numbered] = submodule(Numbered, 2, layer="index", repeat="depth")
+        down: ModuleList[Numbered] = submodule(Numbered, 2, "depth-index", repeat="depth")
+        named: ModuleDict[Numbered] = submodule(Numbered, 2, "index+1", keys=("first", "second"))
+        inner: ModuleList[nn.Sequential] = submodule(nn.Sequential, submodule(Numbered, 2, "2*index"), repeat=2)
+
+    stack = Stack(3)
+
+    assert [child.layer for child in stack.up] == [0, 1, 2]
+    assert [child.layer for child in stack.down] == [3, 2, 1]
+    assert {name: child.layer for name, child in stack.named.items()} == {"first": 1, "second": 2}
+    assert [child[0].layer for child in stack.inner] == [0, 2]
+    assert [child.weight[0].item() for child in stack.up] == pytest.approx([1, 1 / 2, 1 / 3])
+
+
+def test_a_subclass_cannot_give_the_index_another_meaning() -> None:
+    class Stack(Module):
+        children_: ModuleList[Numbered] = submodule(Numbered, 2, "index", repeat=2)
+
+    with pytest.raises(DeclarationError, match="index is the position of each child of children_, and also a config"):
+
+        class Wide(Stack):
+            index: int = 3
 
 
 def test_a_submodule_among_the_arguments_is_constructed_for_each_child() -> None:

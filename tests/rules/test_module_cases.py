@@ -99,6 +99,16 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
             'x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat="dept")',
             "QG302 there is no config field dept; did you mean depth?",
         ),
+        (
+            'x: nn.Linear = submodule(nn.Linear, "index", 1)',
+            "QG302 index is the position of a repeated child, and there is a single child; "
+            'add repeat="depth", for a config field depth that says how many; or declare a config field index; '
+            "for a plain string, write const('index')",
+        ),
+        (
+            'index: int; x: ModuleList[nn.Linear] = submodule(nn.Linear, "index+1", 1, repeat=2)',
+            "QG302 index is the position of each child of x, and also a config field; rename the config field",
+        ),
     ],
 )
 def test_a_repeated_submodule_says_how_often_or_for_which_names(field: str, expected: str) -> None:

@@ -5,8 +5,8 @@ from torch import nn
 from qten_gen import Module, TensorClass
 from qten_gen.rules.reserved import FREE, MODULE, TENSORCLASS
 
-# Not members of the class: the constructor takes the first two, and the third is generated.
-GENERATED = {"device", "dtype", "reset_parameters"}
+# Not members of the class: the constructor takes the first two, the third is generated, and the last is of the metaclass.
+GENERATED = {"device", "dtype", "reset_parameters", "on_meta"}
 KEYWORDS = {"lock"}
 """What the constructor of a TensorClass takes that is no member."""
 

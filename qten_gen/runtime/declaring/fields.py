@@ -329,7 +329,8 @@ def submodule(
     """A child module: `cls` is called with the arguments when the owner is constructed.
 
     A string is the name of a config field, whose value is passed, or an expression over such fields; `const("...")` is a plain
-    string. A submodule can be an argument of another. `device` and `dtype` come from the owner's constructor.
+    string. Among the arguments of repeated children, `index` is the position of each. A submodule can be an argument of another.
+    `device` and `dtype` come from the owner's constructor.
 
     >>> class Net(Module):
     ...     dim: int
@@ -349,7 +350,7 @@ def submodule(
         cls: The class, or a function that makes a module.
         args: What it is called with. Containers are new for each child; modules and tensors in them are refused.
         when: The config field that says whether there is a child; if not, the attribute is None.
-        repeat: How many children alike: a number, or an expression over config fields.
+        repeat: How many children: a number, or an expression over config fields.
         keys: One child for each of these names; a string is the config field that holds them.
         init: For type checkers: a child is not a constructor argument.
         kwargs: What it is called with. A class that takes one of the names above is wrapped in `functools.partial`.

@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from torch import Tensor, nn
 
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
+from .core.state_dict_versions import migrate
 from .dispatch import Functional
 from .fast_paths import loading, moving
-from .state_dict_versions import migrate
 from .tied_parameters import keeping_ties, share_assigned
 
 if TYPE_CHECKING:
     from typing import Protocol, Self, TypeVar
 
     import torch
+    from torch.distributed.device_mesh import DeviceMesh
     from torch.types import Device as DeviceLike
+
+    from ..materializing.matching import StateDict
+    from ..materializing.placements import Placements
+    from ..materializing.report import MaterializeReport
 
     R_co = TypeVar("R_co", covariant=True)
 
@@ -73,6 +78,57 @@ class DeclaredModule(ModuleBase, Functional):
         placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
         return cls(**config, **placed)
 
+    def materialize(
+        self,
+        device: DeviceLike,
+        *,
+        seed: int | None = None,
+        dtype: torch.dtype | None = None,
+        mesh: DeviceMesh | None = None,
+        placements: Placements | None = None,
+        state_dict: StateDict | None = None,
+        report: Callable[[MaterializeReport], object] | None = None,
+        prefix: str = "",
+    ) -> Self:
+        """Give every tensor of a module on meta its initial values, in place, and return the module itself.
+
+        >>> linear = Linear.on_meta(2, 3).materialize("cpu", seed=0)
+        >>> linear.weight.device, linear.weight.requires_grad
+        (device(type='cpu'), True)
+
+        Each submodule is initialised by its `reset_parameters`, children before their parents, and ties hold. Random values
+        depend on the seed and the qualified name of the tensor alone. Tensors that are not on meta stay as they are.
+
+        Args:
+            device: Where the tensors are to be.
+            seed: What random values depend on; drawn from torch's default generator when None, so `torch.manual_seed` counts.
+            dtype: What floating point tensors are cast to, once they have their values; not those that declare a dtype.
+            mesh: Makes each tensor a DTensor on this mesh, of which the process makes only its part. Tensors that are DTensors
+                already keep their mesh.
+            placements: How each tensor is placed on the mesh, by qualified name or pattern; replicated where none is given.
+            state_dict: A checkpoint: tensors by name, or the path of a file or folder. What it lacks is initialised.
+            report: Is called with what `materialize` did: which tensor has its values from where. `print` shows it.
+            prefix: The name of the module in a larger one, where it is to have the values that it has there: `"layers.3"`.
+
+        Raises:
+            RuntimeError: nothing initialises a tensor, or the machine does not have the device.
+            TypeError: `seed` is not an integer or `dtype` is not floating point, or a tensor has a class of its own.
+            ValueError: `device` is meta, a lazy module has no shapes yet, or the checkpoint or the placements do not fit.
+        """
+        from ..materializing.materialize import materialize
+
+        return materialize(
+            self,
+            device,
+            seed=seed,
+            dtype=dtype,
+            mesh=mesh,
+            placements=placements,
+            state_dict=state_dict,
+            report=report,
+            prefix=prefix,
+        )
+
     def freeze(self) -> Self:
         """Record no gradients for any parameter in the module, and return the module itself. Buffers have none anyway.
 
@@ -120,7 +176,15 @@ class DeclaredModule(ModuleBase, Functional):
                 return self
             return cast(DeclaredModule, super(DeclaredModule, self)._apply(fn, recurse))  # type: ignore[no-untyped-call] # torch gives none
 
-        return keeping_ties(self, change) if self._tied else change()
+        try:
+            return keeping_ties(self, change) if self._tied else change()
+        except NotImplementedError as error:
+            if "Cannot copy out of meta tensor" not in str(error):
+                raise
+            raise NotImplementedError(
+                f"{type(self).__name__} is on meta, where tensors have no values to move: module.materialize(device) gives them"
+                " their initial values there, and module.to_empty(device=device) allocates them without values"
+            ) from None
 
     def _load_from_state_dict(
         self,

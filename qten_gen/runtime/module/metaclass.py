@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field as dataclass_field
-from typing import TYPE_CHECKING, cast, dataclass_transform
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 
 from torch import nn
 
@@ -17,6 +18,9 @@ from .virtual_cache import getter
 
 if TYPE_CHECKING:
     from ..declaring.generator import ClassStatement, Declaration, ModuleDecl
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass_transform(field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual), eq_default=False)
@@ -43,6 +47,24 @@ class ModuleMeta(DeclarationMeta):
             super().__delattr__(name)
             if name == "forward":
                 reconnect(cls)
+
+    def on_meta(cls: Callable[P, R], *args: P.args, **config: P.kwargs) -> R:
+        """Construct a module on the meta device, with the constructor's own arguments: shapes and dtypes, and no memory.
+
+        >>> linear = Linear.on_meta(1_000_000, 1_000_000)
+        >>> linear.weight.device, linear.weight.shape
+        (device(type='meta'), torch.Size([1000000, 1000000]))
+        >>> Linear.on_meta(2, 3).materialize("cpu").weight.tolist()
+        [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+
+        The constructor runs under `torch.device("meta")`. What it makes on a device that it names is real, and stays so.
+
+        Raises:
+            TypeError: the constructor does not take these arguments, or `device` is given and not meta.
+        """
+        from ..materializing.meta_construction import construct_on_meta
+
+        return construct_on_meta(cls, args, config)
 
     @staticmethod
     def _read_declaration(statement: ClassStatement) -> ModuleDecl:

@@ -133,6 +133,15 @@ class Tower(Module):
     mirror: nn.Parameter | None = param(tie="sides.left.weight", when="tied")
 
 
+class Graded(Module):
+    """Repeated children that know their index."""
+
+    width: int
+    depth: int = 2
+    layers: ModuleList[Layer] = submodule(Layer, "width", cols="index+1", repeat="depth")
+    sides: ModuleDict[Layer] = submodule(Layer, "width", "2*(index+1)", keys=("left", "right"))
+
+
 class Written(Module):
     """Writes its own constructor."""
 

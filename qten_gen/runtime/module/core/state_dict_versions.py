@@ -11,7 +11,7 @@ from typing import cast
 
 from torch import Tensor
 
-from .core.module_base import ModuleBase
+from .module_base import ModuleBase
 
 
 def migrate(

@@ -1,0 +1,1 @@
+"""Initialisation of modules on the meta device, in closed form: order-free, sharded and from partial checkpoints."""

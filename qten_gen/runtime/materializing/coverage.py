@@ -1,0 +1,89 @@
+"""Errors for what cannot be materialised, before anything is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch.nn.parameter import is_lazy
+from torch.nn.utils import parametrize
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+from ..module.core.module_base import ModuleBase
+from .initialisation import method_of
+from .plan import Plan
+from .stand_ins import storage_of
+from .survey import HeldTensor, Home, Registry
+
+_SHOWN = 10
+_KINDS = {Registry.PARAMETERS: "parameter", Registry.BUFFERS: "buffer", Registry.ATTRIBUTE: "plain attribute"}
+
+
+def check_kinds(held: Iterable[HeldTensor]) -> None:
+    """Refuse tensors on meta of which there is no telling what the real ones would be.
+
+    Raises:
+        ValueError: a parameter of a lazy module has no shape yet.
+        TypeError: a tensor is sparse, or of a class of its own, or shares memory with one of another dtype.
+    """
+    dtypes: dict[int, HeldTensor] = {}
+    for each in held:
+        home, tensor = each.homes[0], each.tensor
+        if is_lazy(tensor):
+            raise ValueError(
+                f"materialize(): {home.qualified} has no shape, because {_cls(home)} is lazy; give its sizes in the declaration"
+            )
+        if tensor.layout is not torch.strided:
+            raise TypeError(
+                f"materialize(): {home.qualified} is {tensor.layout}; only strided tensors can be materialised"
+            )
+        if is_traceable_wrapper_subclass(tensor) and type(tensor).__name__ != "DTensor":
+            raise TypeError(
+                f"materialize(): {home.qualified} is a {type(tensor).__name__};"
+                " only plain tensors and DTensors can be materialised"
+            )
+        other = dtypes.setdefault(storage_of(tensor), each)
+        if other.tensor.dtype != tensor.dtype:
+            raise TypeError(
+                f"materialize(): {home.qualified} of {tensor.dtype} shares the memory of"
+                f" {other.homes[0].qualified} of {other.tensor.dtype}; such views cannot be materialised"
+            )
+
+
+def check_covered(plan: Plan, given: frozenset[int]) -> None:
+    """Refuse a module with a tensor that nothing initialises. `given` has the ids of those whose values come from elsewhere.
+
+    Raises:
+        RuntimeError: no `reset_parameters` writes to a tensor. All such tensors are named.
+    """
+    problems = [
+        _problem(plan.origins[id(held.tensor)])
+        for held in plan.missing
+        if id(held.tensor) not in given and not plan.is_written(held)
+    ]
+    if problems:
+        more = [f"and {len(problems) - _SHOWN} others"] if len(problems) > _SHOWN else []
+        raise RuntimeError("materialize(): " + "\n  ".join([*problems[:_SHOWN], *more]))
+
+
+def _problem(home: Home) -> str:
+    """What is wrong with a tensor that nothing initialises, and how to mend it."""
+    module, cls = home.module, _cls(home)
+    method = method_of(module)
+    what = f"{home.qualified}, a {_KINDS[home.registry]} of {cls},"
+    if method is None:
+        problem = (
+            f"{what} is initialised by nothing: {cls} has no reset_parameters; give it one that fills self.{home.name}"
+        )
+    else:
+        problem = f"{what} is not initialised: {cls}.{method} does not write to it; let it fill self.{home.name}"
+    if isinstance(module, ModuleBase) and hasattr(module, "__post_init__"):
+        problem += " (what __post_init__ writes on meta is lost)"
+    return (
+        f"{problem}, or fill it in the reset_parameters of a module above it, or give its values in state_dict=,"
+        " or build the module with qten_gen.deferred_init"
+    )
+
+
+def _cls(home: Home) -> str:
+    return parametrize.type_before_parametrizations(home.module).__name__

@@ -1,0 +1,142 @@
+"""How each module of a tree is initialised: by its `reset_parameters`, children before their parents.
+
+The constructor of a module does it in that order too: children are made before the `reset_parameters` of their parent runs, so it
+may change what they did. Nothing here knows a class of torch: a layer is asked for its `reset_parameters`, or `_reset_parameters`
+as `nn.MultiheadAttention` calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from .stand_ins import StandIns
+from .survey import HeldTensor, Home, Registry
+
+_METHODS = ("reset_parameters", "_reset_parameters")
+
+
+def method_of(module: nn.Module) -> str | None:
+    """The name of the method that initialises a module's own tensors."""
+    cls = parametrize.type_before_parametrizations(module)
+    return next((name for name in _METHODS if callable(getattr(cls, name, None))), None)
+
+
+def description(module: nn.Module) -> str:
+    """What initialises a module, for the report: `Embedding.reset_parameters`."""
+    method = method_of(module)
+    cls = parametrize.type_before_parametrizations(module).__name__
+    return "a module above it" if method is None else f"{cls}.{method}"
+
+
+def children_first(root: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+    """All modules with their paths, each once, and after its children."""
+    seen: set[int] = set()
+
+    def walk(module: nn.Module, path: str) -> Iterator[tuple[str, nn.Module]]:
+        seen.add(id(module))
+        for name, child in module.named_children():
+            if id(child) not in seen:
+                yield from walk(child, f"{path}.{name}" if path else name)
+        yield path, module
+
+    return walk(root, "")
+
+
+def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home]) -> None:
+    """Run the initialisation of every module on the stand-ins that are in its place.
+
+    `origins` has the name that each tensor was made under, by the id of the tensor. A module that holds it under another name
+    initialises a tensor that nobody keeps, as it did in its constructor before it was tied.
+    """
+    of_module: dict[int, list[tuple[Home, HeldTensor]]] = {}
+    for held in stand_ins.held:
+        for home in held.homes:
+            of_module.setdefault(id(home.module), []).append((home, held))
+    for path, module in children_first(root):
+        method = method_of(module)
+        if method is None:
+            continue
+        places = [
+            (home, held) for home, held in of_module.get(id(module), []) if home.registry is not Registry.ATTRIBUTE
+        ]
+        own = {id(held.tensor) for home, held in places if origins[id(held.tensor)].module is module}
+        lost = [(home, held) for home, held in places if id(held.tensor) not in own and not home.is_declared_tie]
+        for home, held in lost:
+            stand_ins.put(home, _another(stand_ins.at(held)))
+        try:
+            _run(module, method, stand_ins)
+        except Exception as error:
+            cls = parametrize.type_before_parametrizations(module).__name__
+            error.add_note(f"in {cls}.{method}(), which materialize() runs on fake tensors for {path or 'the module'}")
+            raise
+        for home, held in lost:
+            stand_ins.put(home, stand_ins.at(held))
+        _follow([held for home, held in places if id(held.tensor) in own], stand_ins, origins)
+    _follow(stand_ins.held, stand_ins, origins)
+
+
+def _follow(held: Iterable[HeldTensor], stand_ins: StandIns, origins: Mapping[int, Home]) -> None:
+    """Let what an initialisation assigned in the place of a registered tensor be that tensor, under all its names."""
+    for each in held:
+        home = origins[id(each.tensor)]
+        if home.registry is not Registry.ATTRIBUTE:
+            found = vars(home.module)[home.registry.value].get(home.name)
+            if isinstance(found, Tensor) and found is not stand_ins.at(each):
+                stand_ins.replaced(each, found)
+
+
+def _another(fake: Tensor) -> Tensor:
+    made = torch.empty_like(fake)
+    return nn.Parameter(made, fake.requires_grad) if isinstance(fake, nn.Parameter) else made
+
+
+def _run(module: nn.Module, method: str, stand_ins: StandIns) -> None:
+    if not parametrize.is_parametrized(module):
+        getattr(module, method)()
+        return
+    # What a parametrization computes is taken apart again, as it was when it was registered.
+    cls = type(module)
+    lists: dict[str, parametrize.ParametrizationList] = dict(module.parametrizations.items())  # type: ignore[union-attr, operator] # a ModuleDict of them
+    made = {name: _unparametrized(module, name, each) for name, each in lists.items()}
+    module.__class__ = parametrize.type_before_parametrizations(module)
+    registries = {
+        name: "_parameters" if isinstance(tensor, nn.Parameter) else "_buffers" for name, tensor in made.items()
+    }
+    try:
+        for name, tensor in made.items():
+            vars(module)[registries[name]][name] = tensor
+        getattr(module, method)()
+        made = {name: vars(module)[registries[name]][name] for name in made}
+    finally:
+        for name in made:
+            vars(module)[registries[name]].pop(name, None)
+        module.__class__ = cls
+    for name, each in lists.items():
+        stand_ins.unparametrized.append((module, name, made[name]))
+        _take_apart(each, made[name])
+
+
+def _unparametrized(module: nn.Module, name: str, parametrizations: parametrize.ParametrizationList) -> Tensor:
+    with torch.no_grad():
+        computed: Tensor = getattr(module, name)
+        made = torch.empty_like(computed)
+    is_parameter = any(True for _ in parametrizations.parameters(recurse=False))
+    return nn.Parameter(made) if is_parameter and made.is_floating_point() else made
+
+
+def _take_apart(parametrizations: parametrize.ParametrizationList, value: Tensor) -> None:
+    """Give the original tensors of a parametrization what `register_parametrization` computes from a value."""
+    with torch.no_grad():
+        for each in reversed(list(parametrizations)):
+            if hasattr(each, "right_inverse"):
+                try:
+                    value = each.right_inverse(value)  # type: ignore[operator] # it has one
+                except NotImplementedError:
+                    continue
+        parts = {"original": value} if isinstance(value, Tensor) else {f"original{i}": t for i, t in enumerate(value)}
+        for name, part in parts.items():
+            getattr(parametrizations, name).copy_(part)

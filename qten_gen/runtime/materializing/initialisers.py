@@ -1,0 +1,74 @@
+"""Initialisers of torch that read their own numbers, as operations that are recorded whole.
+
+`torch.nn.init.trunc_normal_` draws again until no element lies outside its bounds. Each element depends on its own draws
+alone, but a recording of its steps would have to know the numbers. So while a recording runs, `trunc_normal_` is one operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import torch
+from torch import Tensor, nn
+from torch._ops import OpOverload
+
+_INNER = "_no_grad_trunc_normal_"
+"""What `nn.init.trunc_normal_` calls, and so does who imported that function by name."""
+
+
+@cache
+def trunc_normal() -> OpOverload:
+    """`qten_gen::trunc_normal_(self, mean, std, a, b, *, generator=None)`, which fills `self` as `nn.init.trunc_normal_` does."""
+    if not hasattr(torch.ops.qten_gen, "trunc_normal_"):
+        _LIBRARY.define(  # type: ignore[no-untyped-call] # torch gives it no types
+            "trunc_normal_(Tensor(a!) self, float mean, float std, float a, float b, *, Generator? generator=None)"
+            " -> Tensor(a!)",
+            tags=(torch.Tag.nondeterministic_seeded,),
+        )
+        _LIBRARY.impl("trunc_normal_", _fill, "CompositeExplicitAutograd")  # type: ignore[no-untyped-call] # the same
+        _LIBRARY.impl("trunc_normal_", _fill_nothing, "Meta")  # type: ignore[no-untyped-call] # the same
+    found: OpOverload = torch.ops.qten_gen.trunc_normal_.default
+    return found
+
+
+_LIBRARY = torch.library.Library("qten_gen", "FRAGMENT")  # type: ignore[no-untyped-call] # torch gives it no types
+_torch_trunc_normal = getattr(nn.init, _INNER, None)
+
+
+@contextmanager
+def recorded_whole() -> Iterator[None]:
+    """Let these initialisers reach a recording as one operation each, in the block."""
+    operation = trunc_normal()
+
+    def trunc_normal_(
+        tensor: Tensor, mean: float, std: float, a: float, b: float, generator: torch.Generator | None = None
+    ) -> Tensor:
+        with torch.no_grad():
+            operation(tensor, mean, std, a, b, generator=generator)
+        return tensor
+
+    if _torch_trunc_normal is None:
+        yield
+        return
+    before = getattr(nn.init, _INNER)
+    setattr(nn.init, _INNER, trunc_normal_)
+    try:
+        yield
+    finally:
+        setattr(nn.init, _INNER, before)
+
+
+def _fill(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, *, generator: torch.Generator | None = None
+) -> Tensor:
+    assert _torch_trunc_normal is not None
+    _torch_trunc_normal(tensor, mean, std, a, b, generator=generator)
+    return tensor
+
+
+def _fill_nothing(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, *, generator: torch.Generator | None = None
+) -> Tensor:
+    return tensor

@@ -1,0 +1,94 @@
+"""What `materialize` did: which tensor has its values from where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+Source = Literal["checkpoint", "initialiser", "tie"]
+
+
+@dataclass(frozen=True, slots=True)
+class MaterializedTensor:
+    """Where the values of one tensor are from.
+
+    >>> tied = MaterializedTensor("head.weight", (8, 4), (8, 4), torch.float32, "tie", "embed.weight")
+    >>> tied.source, tied.detail
+    ('tie', 'embed.weight')
+    """
+
+    name: str
+    """The qualified name."""
+    shape: tuple[int, ...]
+    local_shape: tuple[int, ...]
+    """The shape of the part that this process holds."""
+    dtype: torch.dtype
+    source: Source
+    detail: str
+    """The file, and the name there if it is another; the initialiser; or the name that the tensor is tied to."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaterializeReport:
+    """Where the values of a module's tensors are from. Its text is a table.
+
+    >>> report = MaterializeReport((MaterializedTensor("weight", (2, 3), (1, 3), torch.float32, "initialiser", "fill"),), 7)
+    >>> print(report)
+    1 tensor with seed 7: 1 initialised; 12 bytes in this process
+    weight  float32 [2, 3], here [1, 3]  initialiser  fill
+    """
+
+    tensors: tuple[MaterializedTensor, ...]
+    seed: int | None = None
+    """The seed of what was initialised; None if nothing was drawn."""
+    bytes_read: int = 0
+    """Bytes that were copied out of the checkpoint in this process."""
+
+    def named(self, source: Source) -> tuple[str, ...]:
+        """The names of the tensors from one source."""
+        return tuple(each.name for each in self.tensors if each.source == source)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all tensors in this process; a tie counts once."""
+        return sum(_numel(each) * each.dtype.itemsize for each in self.tensors if each.source != "tie")
+
+    def __str__(self) -> str:
+        count = Counter(each.source for each in self.tensors)
+        words: dict[Source, str] = {"checkpoint": "loaded", "initialiser": "initialised", "tie": "tied"}
+        parts = ", ".join(f"{count[source]} {word}" for source, word in words.items() if count[source])
+        tensors = "1 tensor" if len(self.tensors) == 1 else f"{len(self.tensors)} tensors"
+        seed = f" with seed {self.seed}" if self.seed is not None else ""
+        read = f", {_spelled(self.bytes_read)} read" if self.bytes_read else ""
+        head = f"{tensors}{seed}: {parts or 'nothing to do'}; {_spelled(self.nbytes)} in this process{read}"
+        return "\n".join([head, *_table(_row(each) for each in self.tensors)])
+
+
+def _numel(each: MaterializedTensor) -> int:
+    numel = 1
+    for extent in each.local_shape:
+        numel *= extent
+    return numel
+
+
+def _row(each: MaterializedTensor) -> tuple[str, ...]:
+    here = f", here {list(each.local_shape)}" if each.local_shape != each.shape else ""
+    return each.name, f"{str(each.dtype).removeprefix('torch.')} {list(each.shape)}{here}", each.source, each.detail
+
+
+def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    lines = list(rows)
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+
+
+def _spelled(size: float) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"

@@ -1,0 +1,104 @@
+"""Checkpoints in files of safetensors: one, or a folder of them. The package is not needed."""
+
+from __future__ import annotations
+
+import json
+import os
+from math import prod
+from typing import cast
+
+import torch
+
+from .checkpoints import Checkpoint, CheckpointError, Chunk, StoredTensor
+from .mapped_files import MappedFile, mapped
+from .regions import whole
+
+INDEX = "model.safetensors.index.json"
+
+_DTYPES = {
+    name: getattr(torch, spelled)
+    for name, spelled in {
+        "BOOL": "bool",
+        "U8": "uint8",
+        "I8": "int8",
+        "I16": "int16",
+        "U16": "uint16",
+        "I32": "int32",
+        "U32": "uint32",
+        "I64": "int64",
+        "U64": "uint64",
+        "F16": "float16",
+        "BF16": "bfloat16",
+        "F32": "float32",
+        "F64": "float64",
+        "C64": "complex64",
+        "F8_E4M3": "float8_e4m3fn",
+        "F8_E5M2": "float8_e5m2",
+        "F8_E8M0": "float8_e8m0fnu",
+    }.items()
+    if hasattr(torch, spelled)
+}
+
+
+def safetensors_file(path: str) -> Checkpoint:
+    """The tensors of a file.
+
+    Raises:
+        CheckpointError: it is not a file of that format.
+    """
+    try:
+        file = mapped(path)
+        return Checkpoint(path, _tensors(file))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CheckpointError(f"{path}: expected a file of safetensors; {error}") from error
+
+
+def safetensors_folder(path: str) -> Checkpoint:
+    """The tensors of the files that the index of a folder names; of all files of safetensors in it if there is no index.
+
+    Raises:
+        CheckpointError: a file is missing or unreadable, or two have a tensor of one name.
+    """
+    files = sorted(name for name in os.listdir(path) if name.endswith(".safetensors"))
+    index = os.path.join(path, INDEX)
+    wanted: dict[str, str] | None = None
+    if os.path.exists(index):
+        with open(index, encoding="utf-8") as file:
+            wanted = json.load(file).get("weight_map", {})
+        files = sorted(set(cast("dict[str, str]", wanted).values()))
+    found: dict[str, StoredTensor] = {}
+    for name in files:
+        if os.path.basename(name) != name or not os.path.exists(os.path.join(path, name)):
+            raise CheckpointError(f"{index}: there is no file {name!r} beside it")
+        for key, stored in safetensors_file(os.path.join(path, name)).tensors.items():
+            if wanted is not None and wanted.get(key) != name:
+                continue
+            if key in found:
+                raise CheckpointError(f"{path}: {found[key].origin} and {stored.origin} both have {key!r}")
+            found[key] = stored
+    if wanted is not None and (lost := sorted(wanted.keys() - found.keys())):
+        raise CheckpointError(f"{index}: {wanted[lost[0]]} does not have {', '.join(map(repr, lost))}")
+    return Checkpoint(path, found)
+
+
+def _tensors(file: MappedFile) -> dict[str, StoredTensor]:
+    """What the header of a file says of its tensors: eight bytes with its length, then JSON, then the data."""
+    length = int.from_bytes(file.memory[:8], "little")
+    start = 8 + length
+    if start > len(file.memory):
+        raise ValueError("its header is cut off")
+    header = json.loads(file.memory[8:start])
+    return {name: _stored(file, name, entry, start) for name, entry in header.items() if name != "__metadata__"}
+
+
+def _stored(file: MappedFile, name: str, entry: dict[str, object], start: int) -> StoredTensor:
+    spelled = cast(str, entry["dtype"])
+    if spelled not in _DTYPES:
+        raise ValueError(f"{name} has the dtype {spelled}, which this torch does not have")
+    dtype: torch.dtype = _DTYPES[spelled]
+    shape = tuple(cast("list[int]", entry["shape"]))
+    first, last = cast("list[int]", entry["data_offsets"])
+    if last - first != prod(shape) * dtype.itemsize or first < 0 or start + last > len(file.memory):
+        raise ValueError(f"its header says that {name} is at {first} to {last}, which does not fit")
+    chunk = Chunk(whole(shape), lambda: file.tensor(dtype, shape, start + first), file.release)
+    return StoredTensor(shape, dtype, os.path.basename(file.path), (chunk,))

@@ -1,0 +1,207 @@
+"""What cannot be materialised says so before anything has changed: where, what, and how to mend it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, buffer, param, submodule
+
+from .declared import Block, Decoder, tensors
+
+
+class Rotary(nn.Module):
+    """As in transformers: the constructor computes a buffer that nothing else can compute again."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.register_buffer("inv_freq", 1 / (10 ** (torch.arange(dim) / dim)), persistent=False)
+        self.scale = nn.Parameter(torch.ones(dim))
+
+
+class Net(Module):
+    dim: int
+    linear: nn.Linear = submodule(nn.Linear, "dim", "dim")
+    rotary: Rotary = submodule(Rotary, "dim")
+
+
+def test_state_without_a_reset_parameters_is_named_and_nothing_has_changed() -> None:
+    net = Net.on_meta(2)
+    with pytest.raises(RuntimeError) as caught:
+        net.materialize("cpu", seed=0)
+
+    assert str(caught.value) == (
+        "materialize(): rotary.scale, a parameter of Rotary, is initialised by nothing: Rotary has no reset_parameters; give it"
+        " one that fills self.scale, or fill it in the reset_parameters of a module above it, or give its values in state_dict=,"
+        " or build the module with qten_gen.deferred_init\n"
+        "  rotary.inv_freq, a buffer of Rotary, is initialised by nothing: Rotary has no reset_parameters; give it"
+        " one that fills self.inv_freq, or fill it in the reset_parameters of a module above it, or give its values in"
+        " state_dict=, or build the module with qten_gen.deferred_init"
+    )
+    assert {tensor.device.type for tensor in tensors(net).values()} == {"meta"}
+
+
+def test_a_module_above_can_fill_what_a_layer_of_another_library_does_not() -> None:
+    class Filling(Net):
+        def reset_parameters(self) -> None:
+            super().reset_parameters()
+            nn.init.ones_(self.rotary.scale)
+            self.rotary.inv_freq = 1 / (10 ** (torch.arange(self.dim) / self.dim))
+
+    rotary = Filling.on_meta(3).materialize("cpu", seed=0).rotary
+    assert rotary.scale.tolist() == [1.0] * 3
+    torch.testing.assert_close(rotary.get_buffer("inv_freq"), Rotary(3).get_buffer("inv_freq"), rtol=0, atol=0)
+
+
+def test_a_reset_parameters_that_leaves_a_tensor_out_is_named() -> None:
+    class Half(Module):
+        dim: int
+        weight: nn.Parameter = param("dim")
+        table: Tensor = buffer("dim")
+
+        def reset_parameters(self) -> None:
+            nn.init.ones_(self.weight)
+
+    half = Half.on_meta(2)
+    with pytest.raises(
+        RuntimeError, match=r"table, a buffer of Half, is not initialised: Half\.reset_parameters does not"
+    ):
+        half.materialize("cpu", seed=0)
+    assert half.weight.is_meta
+
+
+def test_what_post_init_writes_is_said_to_be_lost() -> None:
+    class Late(Module):
+        dim: int
+        table: Tensor = buffer("dim")
+
+        def __post_init__(self) -> None:
+            torch.arange(self.dim, out=self.table)
+
+    assert Late(2).table.tolist() == [0, 1]
+    with pytest.raises(RuntimeError, match=r"\(what __post_init__ writes on meta is lost\)"):
+        Late.on_meta(2).materialize("cpu", seed=0)
+
+
+def test_a_plain_attribute_on_meta_is_not_forgotten() -> None:
+    class Tables(Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.tables = {"cos": torch.zeros(2)}
+
+    with pytest.raises(
+        RuntimeError, match=re.escape("tables['cos'], a plain attribute of Tables, is initialised by nothing")
+    ):
+        Tables.on_meta().materialize("cpu", seed=0)
+
+
+def test_an_initialiser_that_returns_a_new_tensor_is_found() -> None:
+    class Wrong(Module):
+        weight: nn.Parameter = param(3, initializer=lambda tensor: torch.zeros(3))
+
+    with pytest.raises(RuntimeError, match=r"weight, a parameter of Wrong, is not initialised"):
+        Wrong.on_meta().materialize("cpu", seed=0)
+
+
+def test_an_initialisation_that_decides_by_random_values_is_refused() -> None:
+    class Rejecting(Module):
+        weight: nn.Parameter = param(3, initializer="draw")
+
+        def draw(self, tensor: Tensor) -> None:
+            tensor.normal_()
+            while not tensor.is_meta and bool((tensor < 0).any()):
+                tensor.normal_()
+
+    with pytest.raises(
+        RuntimeError, match=r"reads random values, drawn by aten::normal_ at .*test_errors.py:\d+"
+    ) as caught:
+        Rejecting.on_meta().materialize("cpu", seed=0)
+    assert any("Rejecting.reset_parameters" in note for note in caught.value.__notes__)
+
+
+def test_an_initialisation_may_decide_by_values_that_it_computed() -> None:
+    class Deciding(Module):
+        weight: nn.Parameter = param(3, initializer="count")
+
+        def count(self, tensor: Tensor) -> None:
+            torch.arange(3.0, out=tensor)
+            if not tensor.is_meta and tensor.sum().item() == 3:
+                tensor.mul_(2)
+
+    assert Deciding.on_meta().materialize("cpu", seed=0).weight.tolist() == [0, 2, 4]
+
+
+def test_an_error_in_reset_parameters_leaves_the_module_as_it_was() -> None:
+    class Failing(Block):
+        def reset_parameters(self) -> None:
+            super().reset_parameters()
+            self.extra = 1
+            if not self.weight.is_meta:
+                raise ValueError("no")
+
+    failing = Failing.on_meta(4)
+    state = torch.get_rng_state()
+    before = {name: id(tensor) for name, tensor in tensors(failing).items()}
+    with pytest.raises(ValueError, match="no") as caught:
+        failing.materialize("cpu", seed=0)
+
+    assert any("Failing.reset_parameters()" in note for note in caught.value.__notes__)
+    assert {name: id(tensor) for name, tensor in tensors(failing).items()} == before
+    assert all(tensor.is_meta for tensor in tensors(failing).values())
+    assert not hasattr(failing, "resets")
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_a_lazy_layer_has_no_shape_to_materialise() -> None:
+    class Lazy(Module):
+        inner: nn.LazyLinear = submodule(nn.LazyLinear, 3)
+
+    with pytest.raises(ValueError, match=r"inner\.weight has no shape, because LazyLinear is lazy"):
+        Lazy.on_meta().materialize("cpu")
+
+
+def test_a_device_that_is_not_here_is_refused() -> None:
+    module = Decoder.on_meta(7, 4)
+    with pytest.raises(ValueError, match="tensors on meta have no values"):
+        module.materialize("meta")
+    with pytest.raises(RuntimeError, match="there is no xpu device here, got device='xpu:3'"):
+        module.materialize("xpu:3")
+    if not torch.cuda.is_available():
+        with pytest.raises(RuntimeError, match="there is no cuda device here, got device='cuda'"):
+            module.materialize("cuda")
+    with pytest.raises(RuntimeError, match="nowhere"):
+        module.materialize("nowhere")
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.complex64, "half"])
+def test_a_dtype_that_is_not_floating_point_is_refused(dtype: torch.dtype) -> None:
+    with pytest.raises(TypeError, match="dtype must be a floating point dtype, got"):
+        Block.on_meta(4).materialize("cpu", dtype=dtype)
+
+
+@pytest.mark.parametrize("seed", ["1", 1.0, True])
+def test_a_seed_is_an_integer(seed: int) -> None:
+    with pytest.raises(TypeError, match="seed must be an integer, got"):
+        Block.on_meta(4).materialize("cpu", seed=seed)
+
+
+@pytest.mark.parametrize(
+    "move", [lambda m: m.to("cpu"), lambda m: m.cpu(), lambda m: m.to(torch.device("cpu"), torch.half)]
+)
+@pytest.mark.parametrize("make", [lambda: Block.on_meta(4), lambda: Decoder.on_meta(7, 4)])
+def test_moving_a_module_from_meta_says_how_to_give_it_values(move: type, make: type) -> None:
+    module = make()
+    with pytest.raises(NotImplementedError, match=r"is on meta, .*: module\.materialize\(device\) gives them"):
+        move(module)
+    assert not module.to_empty(device="cpu").weight.is_meta if isinstance(module, Block) else True
+
+
+def test_other_errors_while_moving_stay() -> None:
+    def fail(tensor: Tensor) -> Tensor:
+        raise NotImplementedError("of another kind")
+
+    with pytest.raises(NotImplementedError, match="^of another kind$"):
+        Block(4)._apply(fail)

@@ -1,0 +1,303 @@
+"""Every kind of state that a module can have."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
+from torch.nn.utils import parametrizations, parametrize
+
+from qten_gen import LabelledTensor, Module, VirtualTensor, buffer, nograd_tensors, param, submodule, virtual
+
+from .declared import Block, Decoder, assert_same, tensors
+
+
+def test_hooks_flags_and_frozen_parameters_stay() -> None:
+    module = Decoder.on_meta(7, 4).eval().freeze()
+    module.embed.weight.requires_grad_(True)
+    calls: list[str] = []
+    module.statistics.register_forward_hook(lambda *_: calls.append("hook"))
+    module.blocks[0].train()
+
+    module.materialize("cpu", seed=0)
+
+    assert not module.training and module.blocks[0].training
+    assert [name for name, tensor in module.named_parameters() if tensor.requires_grad] == ["head"]
+    module.statistics(torch.ones(2, 4))
+    assert calls == ["hook"]
+
+
+def test_python_attributes_of_a_parameter_stay() -> None:
+    module = Block.on_meta(4)
+    module.weight.decays = True  # type: ignore[attr-defined] # pyright: ignore[reportAttributeAccessIssue]
+    assert vars(module.materialize("cpu", seed=0).weight) == {"decays": True}
+
+
+def test_real_tensors_stay_and_the_rest_has_the_values_of_the_whole() -> None:
+    module, whole = Decoder.on_meta(7, 4), Decoder.on_meta(7, 4).materialize("cpu", seed=5)
+    module.blocks[0].weight = nn.Parameter(torch.full((4, 4), 9.0))
+    module.statistics.running_mean = torch.full((4,), 8.0)
+
+    module.materialize("cpu", seed=5)
+
+    assert torch.equal(module.blocks[0].weight, torch.full((4, 4), 9.0))
+    assert torch.equal(module.statistics.running_mean, torch.full((4,), 8.0))
+    module.blocks[0].weight, module.statistics.running_mean = whole.blocks[0].weight, whole.statistics.running_mean
+    assert_same(module, whole)
+
+
+def test_materialising_twice_changes_nothing() -> None:
+    module = Decoder.on_meta(7, 4).materialize("cpu", seed=5)
+    before = {name: (id(tensor), tensor._version) for name, tensor in tensors(module).items()}
+    state = torch.get_rng_state()
+
+    assert module.materialize("cpu", dtype=torch.float64) is module
+
+    assert {name: (id(tensor), tensor._version) for name, tensor in tensors(module).items()} == before
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_a_real_module_is_left_alone() -> None:
+    module = Block(4)
+    before = module.weight.detach().clone()
+    assert torch.equal(module.materialize("cpu", seed=0).weight, before)
+
+
+def test_optional_fields_that_are_off_stay_none() -> None:
+    module = Block.on_meta(4, use_bias=False).materialize("cpu", seed=0)
+    assert (module.bias, module.scale, module.norm) == (None, None, None)
+
+
+def test_a_reset_parameters_that_calls_super_is_run_after_it() -> None:
+    class Halved(Block):
+        def reset_parameters(self) -> None:
+            super().reset_parameters()
+            with torch.no_grad():
+                self.weight.mul_(0.5)
+                self.weight[:, 0] = 0
+                self.attention.out_proj.weight.fill_(2)
+
+    halved = Halved.on_meta(4).materialize("cpu", seed=0)
+    plain = Block.on_meta(4).materialize("cpu", seed=0)
+
+    torch.testing.assert_close(halved.weight[:, 1:], plain.weight[:, 1:] * 0.5, rtol=0, atol=0)
+    assert halved.weight[:, 0].tolist() == [0] * 4
+    # That of a child, which is initialised before.
+    assert torch.equal(halved.attention.out_proj.weight, torch.full((4, 4), 2.0))
+
+
+def test_a_parent_of_torch_initialises_its_children_as_its_constructor_does() -> None:
+    class Net(Module):
+        inner: nn.Transformer = submodule(nn.Transformer, 64, 2, 1, 1, 32, batch_first=True)
+
+    name = "inner.encoder.layers.0.linear1.weight"
+    mine, real = (net.get_parameter(name).detach() for net in (Net.on_meta().materialize("cpu", seed=0), Net()))
+    assert float(mine.max()) == pytest.approx(float(real.max()), rel=0.02)  # xavier_uniform_, not that of nn.Linear
+
+
+def test_a_plain_attribute_that_reset_parameters_assigns_is_made() -> None:
+    class Rotary(nn.Module):
+        def __init__(self, dim: int) -> None:
+            super().__init__()
+            self.dim = dim
+            self.register_buffer("inv_freq", torch.empty(dim), persistent=False)
+            self.cache: dict[str, Tensor] = {}
+            self.resets = 0
+            self.table: Tensor | None = None
+            self.reset_parameters()
+
+        def reset_parameters(self) -> None:
+            self.inv_freq = 1 / (10 ** (torch.arange(self.dim) / self.dim))
+            self.table = torch.outer(torch.arange(3.0), self.inv_freq)
+            self.cache = {"cos": self.table.cos(), "plain": self.inv_freq}
+            self.resets += 1
+
+    class Net(Module):
+        rotary: Rotary = submodule(Rotary, 4)
+
+    rotary, real = Net.on_meta().materialize("cpu", seed=0).rotary, Rotary(4)
+    assert rotary.table is not None and real.table is not None
+    torch.testing.assert_close(rotary.inv_freq, real.inv_freq, rtol=0, atol=0)
+    torch.testing.assert_close(rotary.table, real.table, rtol=0, atol=0)
+    torch.testing.assert_close(rotary.cache["cos"], real.cache["cos"], rtol=0, atol=0)
+    assert rotary.cache["plain"] is rotary.inv_freq
+    assert "inv_freq" not in rotary.state_dict() and rotary.resets == 2
+
+
+def test_a_plain_attribute_that_is_filled_in_place_is_made() -> None:
+    class Net(Module):
+        dim: int
+        weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+
+        def __post_init__(self) -> None:
+            self.tables = [torch.empty(self.dim), torch.empty(2)]
+            self.reset_parameters()
+
+        def reset_parameters(self) -> None:
+            super().reset_parameters()
+            for table in getattr(self, "tables", ()):
+                table.fill_(3)
+
+    net = Net.on_meta(3)
+    tables = net.tables
+    net.materialize("cpu", seed=0)
+    assert net.tables is tables
+    assert [table.tolist() for table in tables] == [[3.0] * 3, [3.0] * 2]
+
+
+def test_virtual_tensors_follow_and_forget_what_they_were_on_meta() -> None:
+    module = Block.on_meta(4)
+    assert module.causal.is_meta
+    module.materialize("cpu", seed=0, dtype=torch.float16)
+    assert module.causal.tolist() == Block(4).causal.tolist()
+
+
+def test_a_module_without_tensors_has_its_virtual_tensors_on_the_device() -> None:
+    class Ramp(Module):
+        length: int
+
+        @virtual
+        def ramp(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+            return torch.arange(self.length, dtype=dtype, device=device)
+
+    ramp = Ramp.on_meta(3)
+    assert ramp.ramp.is_meta
+    assert ramp.materialize("cpu", dtype=torch.float64).ramp.dtype == torch.float64
+
+
+@nograd_tensors("basis")
+class Waves(Module):
+    """A module with its own constructor, and labelled and virtual tensors."""
+
+    def __init__(self, sites: int) -> None:
+        super().__init__()
+        self.wave = LabelledTensor(torch.empty(sites, 2), ("site", "band"))
+        self.basis = LabelledTensor(torch.empty(2, 2), ("band", "other"))
+        self.decay = VirtualTensor(self, "decay", "_decay")
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        nn.init.normal_(self.wave.data)
+        nn.init.eye_(self.basis.data)
+
+    def _decay(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+        return torch.exp(-self.wave.data)
+
+
+def test_labelled_tensors_and_virtual_tensors_of_a_handwritten_constructor() -> None:
+    waves = Waves.on_meta(500).materialize("cpu", seed=0)
+
+    assert waves.wave.dims == ("site", "band")
+    assert not waves.wave.data.is_meta and waves.wave.requires_grad
+    assert float(waves.wave.data.detach().std()) == pytest.approx(1, rel=0.1)
+    assert waves.basis.data.tolist() == [[1, 0], [0, 1]] and not waves.basis.requires_grad
+    torch.testing.assert_close(waves.decay.value, torch.exp(-waves.wave.data))
+    assert waves.decay.device.type == "cpu"
+
+
+class Doubled(nn.Module):
+    """Stores half of what it computes."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return 2 * x
+
+    def right_inverse(self, x: Tensor) -> Tensor:
+        return x / 2
+
+
+def test_a_parametrized_layer_has_the_values_that_it_has_without() -> None:
+    plain, doubled = Decoder.on_meta(7, 4), Decoder.on_meta(7, 4)
+    parametrize.register_parametrization(doubled.heads["left"], "weight", Doubled())
+    plain.materialize("cpu", seed=0)
+    doubled.materialize("cpu", seed=0)
+
+    original = doubled.heads["left"].get_parameter("parametrizations.weight.original")
+    assert parametrize.is_parametrized(doubled.heads["left"], "weight")
+    torch.testing.assert_close(original, plain.heads["left"].weight / 2, rtol=0, atol=0)
+    torch.testing.assert_close(doubled.heads["left"].weight, plain.heads["left"].weight, rtol=0, atol=0)
+
+
+def test_weight_norm_is_taken_apart() -> None:
+    plain, module = Decoder.on_meta(7, 4).materialize("cpu", seed=0), Decoder.on_meta(7, 4)
+    parametrizations.weight_norm(module.heads["left"])
+    left = module.materialize("cpu", seed=0).heads["left"]
+
+    torch.testing.assert_close(left.weight, plain.heads["left"].weight)
+    norm = left.get_parameter("parametrizations.weight.original0")
+    torch.testing.assert_close(norm, left.weight.norm(dim=1, keepdim=True))
+
+
+def test_a_wrapper_does_not_change_the_values() -> None:
+    plain, wrapped = Decoder.on_meta(7, 4).materialize("cpu", seed=0), Decoder.on_meta(7, 4)
+    nn.ModuleList.__setitem__(wrapped.blocks, 1, checkpoint_wrapper(wrapped.blocks[1]))
+    wrapped.materialize("cpu", seed=0)
+    torch.testing.assert_close(wrapped.blocks[1].weight, plain.blocks[1].weight, rtol=0, atol=0)
+
+
+def test_a_declared_class_with_a_parametrization_is_initialised() -> None:
+    module = Block.on_meta(40)
+    parametrize.register_parametrization(module, "weight", Doubled())
+    module.materialize("cpu", seed=0)
+    assert float(module.weight.detach().std()) == pytest.approx(1, rel=0.1)
+
+
+def test_a_tensor_that_reset_parameters_replaces_is_a_parameter_afterwards() -> None:
+    class Replacing(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.empty(3))
+            self.reset_parameters()
+
+        def reset_parameters(self) -> None:
+            self.weight = nn.Parameter(torch.arange(3.0))
+            self.scale = nn.Parameter(torch.full((2,), 4.0), requires_grad=False)
+
+    class Net(Module):
+        inner: Replacing = submodule(Replacing)
+
+    inner = Net.on_meta().materialize("cpu", seed=0).inner
+    assert inner.weight.tolist() == [0, 1, 2] and inner.weight.requires_grad
+    assert inner.scale.tolist() == [4, 4] and not inner.scale.requires_grad
+    assert [name for name, _ in inner.named_parameters()] == ["weight", "scale"]
+
+
+def test_an_initialisation_may_read_a_real_buffer() -> None:
+    class Reading(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("steps", torch.arange(3.0, device="cpu"))
+            self.register_buffer("squares", torch.empty(3))
+
+        def reset_parameters(self) -> None:
+            self.get_buffer("squares").copy_(self.get_buffer("steps") ** 2)
+
+    class Net(Module):
+        inner: Reading = submodule(Reading)
+
+    net = Net.on_meta()
+    steps = net.inner.get_buffer("steps")
+    net.materialize("cpu", seed=0)
+    assert net.inner.get_buffer("squares").tolist() == [0, 1, 4]
+    assert net.inner.get_buffer("steps") is steps
+
+
+def test_strides_stay() -> None:
+    module = Block.on_meta(4)
+    module.weight = nn.Parameter(module.weight.detach().T)
+    assert module.materialize("cpu", seed=0).weight.stride() == (1, 4)
+
+
+def test_empty_tensors_need_no_values() -> None:
+    class Empty(Module):
+        table: Tensor = buffer(0, 3, initializer=nn.init.zeros_)
+        inner: nn.Linear = submodule(nn.Linear, 2, 3)
+
+    assert Empty.on_meta().materialize("cpu", seed=0).table.shape == (0, 3)
+
+
+def test_a_module_materialises_while_a_graph_holds_its_parameters() -> None:
+    module = Block.on_meta(4)
+    output = (module.weight * module.bias).sum() if module.bias is not None else module.weight.sum()
+    module.materialize("cpu", seed=0)
+    assert not module.weight.is_meta and output.is_meta

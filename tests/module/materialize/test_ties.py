@@ -1,0 +1,132 @@
+"""What is one tensor before it is materialised is one tensor afterwards."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, buffer, param, submodule
+
+from .declared import Decoder
+
+
+class Tied(Module):
+    """Ties by hand, in the direction that a flag says."""
+
+    embed_is_head: bool
+    embed: nn.Embedding = submodule(nn.Embedding, 50, 40)
+    head: nn.Linear = submodule(nn.Linear, 40, 50, bias=False)
+
+    def __post_init__(self) -> None:
+        if self.embed_is_head:
+            self.embed.weight = self.head.weight
+        else:
+            self.head.weight = self.embed.weight
+
+
+def test_a_declared_tie_holds() -> None:
+    module = Decoder.on_meta(7, 4)
+    assert module.materialize("cpu", seed=0).head is module.embed.weight
+
+
+@pytest.mark.parametrize("embed_is_head", [False, True])
+def test_a_tie_by_hand_holds_and_has_the_distribution_of_the_module_that_made_it(embed_is_head: bool) -> None:
+    module, real = Tied.on_meta(embed_is_head).materialize("cpu", seed=0), Tied(embed_is_head)
+
+    assert module.head.weight is module.embed.weight
+    assert float(module.head.weight.detach().std()) == pytest.approx(float(real.head.weight.detach().std()), rel=0.1)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))])
+def test_a_copy_on_meta_knows_it_too(copied: type) -> None:
+    module: Tied = copied(Tied.on_meta(True))
+    whole = Tied.on_meta(True).materialize("cpu", seed=0)
+
+    torch.testing.assert_close(module.materialize("cpu", seed=0).embed.weight, whole.embed.weight, rtol=0, atol=0)
+    assert module.embed.weight is module.head.weight
+
+
+def test_without_on_meta_the_first_module_initialises_a_tie() -> None:
+    with torch.device("meta"):
+        module = Tied(True)
+    assert 0.9 < float(module.materialize("cpu", seed=0).head.weight.detach().std()) < 1.1
+
+
+def test_the_tensors_stay_the_objects_that_they_are() -> None:
+    module = Decoder.on_meta(7, 4)
+    before = list(module.parameters())
+    optimizer = torch.optim.SGD(module.parameters(), lr=1.0)
+
+    module.materialize("cpu", seed=0)
+
+    kept = [one is other for one, other in zip(before, module.parameters(), strict=True)]
+    assert kept.count(False) == 4  # those of the LSTM, which refers to them weakly
+    module.head.grad = torch.ones_like(module.head)
+    value = module.embed.weight.detach().clone()
+    optimizer.step()
+    torch.testing.assert_close(module.embed.weight, value - 1)
+
+
+def test_a_child_alone_does_not_break_the_tie() -> None:
+    module = Decoder.on_meta(7, 4)
+    inner = Tied.on_meta(False)
+
+    class Outer(Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = inner
+            self.alias = inner.embed.weight
+
+    outer = Outer()
+    inner.materialize("cpu", seed=0)
+    assert outer.alias is inner.embed.weight is inner.head.weight and not outer.alias.is_meta
+    assert module.head is module.embed.weight
+
+
+def test_views_of_one_memory_stay_views_of_one_memory() -> None:
+    class Views(Module):
+        table: Tensor = buffer(4, 3, initializer=nn.init.ones_)
+
+        def __post_init__(self) -> None:
+            self.register_buffer("rows", self.table[1:3], persistent=False)
+            self.register_parameter("alias", nn.Parameter(self.table))
+
+        def reset_parameters(self) -> None:
+            super().reset_parameters()
+            self.table[1].fill_(7)
+
+    views = Views.on_meta().materialize("cpu", seed=0)
+
+    rows, alias = views.get_buffer("rows"), views.get_parameter("alias")
+    assert rows.tolist() == [[7.0] * 3, [1.0] * 3]
+    assert alias.tolist() == views.table.tolist()
+    views.table.zero_()
+    assert rows.sum() == 0 and alias.sum() == 0
+
+
+def test_a_module_under_two_names_is_materialised_once() -> None:
+    class Twice(Module):
+        first: nn.Linear = submodule(nn.Linear, 2, 2)
+
+        def __post_init__(self) -> None:
+            self.register_module("second", self.first)
+
+    twice = Twice.on_meta().materialize("cpu", seed=0)
+    assert twice.get_submodule("second") is twice.first
+    assert not twice.first.weight.is_meta
+
+
+def test_where_the_parent_changes_a_tied_tensor_that_counts() -> None:
+    class Net(Module):
+        embed: nn.Embedding = submodule(nn.Embedding, 5, 4)
+        head: nn.Parameter = param(tie="embed.weight")
+
+        def reset_parameters(self) -> None:
+            with torch.no_grad():
+                self.head.fill_(3)
+
+    assert torch.equal(Net.on_meta().materialize("cpu", seed=0).embed.weight, torch.full((5, 4), 3.0))
