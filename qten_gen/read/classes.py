@@ -25,6 +25,7 @@ from .blocks import BLOCK, inside
 from .data_writes import data_writes
 from .imports import bound_names, dotted
 from .names import Scope
+from .registered_state import registered_state
 from .signatures import method
 from .values import specifier, value
 
@@ -193,7 +194,8 @@ def _methods(body: list[Statement], scope: Scope) -> Iterator[MethodSource]:
     found = [(method(node, place, scope), node) for node, place in body if isinstance(node, cst.FunctionDef)]
     derives = any(source.specifier is not None and source.specifier.get("cached") for source, _ in found)
     for source, node in found:
-        yield replace(source, data_writes=data_writes(node, source.place)) if derives else source
+        written = replace(source, data_writes=data_writes(node, source.place)) if derives else source
+        yield replace(written, registers=registered_state(node, scope)) if source.name == "__init__" else written
 
 
 def _doc_of(node: cst.CSTNode) -> str:

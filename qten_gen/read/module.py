@@ -61,7 +61,11 @@ def read(
     if not isinstance(tree, cst.Module):
         return empty, (tree,)
     try:
-        return replace(_source_file(tree, path, module, is_package, around), is_program="__main__" in text), ()
+        return replace(
+            _source_file(tree, path, module, is_package, around),
+            is_program="__main__" in text,
+            materializes=".on_meta(" in text or ".materialize(" in text,
+        ), ()
     except RecursionError:
         return empty, (
             diagnostic_at(SYNTAX_ERROR, path, "an expression is nested too deeply to be read", line=1, column=1),

@@ -48,6 +48,7 @@ from . import (
     unfit_default,
     unimportable_file,
     unimported_handler,
+    uninitialised_child,
     unknown_condition,
     unknown_dimension,
     unknown_flag,
@@ -130,6 +131,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     hidden_change,
     shared_object,
     wrong_initializer,
+    uninitialised_child,
 )
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,

@@ -1,1 +1,1 @@
-"""Deferred initialisation: the operations of a constructor are recorded on fake tensors, and replayed for those that are wanted."""
+"""Deferred initialisation: the operations of a constructor are recorded, and replayed for the tensors that are wanted."""

@@ -13,7 +13,7 @@ from torch._ops import OpOverload
 from .overloads import with_generator
 from .replay import Plan, carry_out, operations_reaching
 from .streams import default_generator
-from .tape import After, Draw, Operation, SlotRef, State, Tape
+from .tape import After, Draw, Later, Operation, SlotRef, State, Tape
 
 _KEPT_EVERY = 1 << 20
 """After how many numbers the state of a generator is kept, so that a later replay need not draw them again."""
@@ -81,7 +81,7 @@ class RecordedNumbers:
     def state(self, start: After | State) -> Tensor:
         """The state of a generator at a place of the tape."""
         if isinstance(start, State):
-            return self._tape.states[start.index]
+            return self._given(start)
         if start.operation not in self._reached:
             carry_out(self._tape, self.plan([], [start.operation]), self, (), {})
         return self._reached[start.operation]
@@ -108,6 +108,13 @@ class RecordedNumbers:
         with torch.no_grad():
             self.draw(operation, args, kwargs)
 
+    def _given(self, start: State) -> Tensor:
+        """A state that the program set, or that another tape ends with."""
+        state = self._tape.states[start.index]
+        if isinstance(state, Later):
+            state = self._tape.states[start.index] = state.ending.state()
+        return state
+
     def _size(self, slot: int) -> int:
         return math.prod(self._tape.slots[slot].size)
 
@@ -119,11 +126,10 @@ class RecordedNumbers:
             generator = self._generators[draw.stream] = torch.Generator(recorded.device)
         stands = self._standing.get(draw.stream)
         if not isinstance(draw.start, After) or draw.start.operation != stands:
-            generator.set_state(
-                self._tape.states[draw.start.index]
-                if isinstance(draw.start, State)
-                else self._reached[draw.start.operation]
-            )
+            reached = self._reached[draw.start.operation] if isinstance(draw.start, After) else self._given(draw.start)
+            generator.set_state(reached)
+        # Until the draw is done: an exception may leave the generator anywhere.
+        self._standing[draw.stream] = None
         return generator
 
     def _draws_before(self, operations: Sequence[Operation], ends: Sequence[int]) -> set[int]:

@@ -40,10 +40,19 @@ def after_the_context(what: object, place: Place) -> DeferredError:
     )
 
 
-def failed(operation: Operation, error: BaseException) -> DeferredError:
-    """The error about an operation that raised when it was replayed."""
+def out_of_sight(what: object, place: Place) -> DeferredError:
+    """The error about an operation that runs while its tensor is being deferred, and that the recording does not get to see."""
     return DeferredError(
-        f"{operation.place}: {operation.overload}, recorded there, failed when it was replayed: {type(error).__name__}: {error}"
+        f"{place}: {what} was called on a deferred tensor where deferred_init cannot record it: in another thread, "
+        "with modes switched off, or by a tensor subclass; call it on plain tensors, in the thread that called deferred_init"
+    )
+
+
+def not_given(operation: Operation, slot: int) -> DeferredError:
+    """The error about an input of the recorded program that a replay was not given."""
+    return DeferredError(
+        f"{operation.place}: {operation.overload} needs the values of an input of the recorded function (slot {slot}); "
+        "give replay its tensor"
     )
 
 

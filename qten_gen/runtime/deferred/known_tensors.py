@@ -1,8 +1,8 @@
 """Which slot a fake tensor stands for.
 
-A tensor is known by the address of its C++ object, which moves with the content when two tensors are swapped, and which its copies
-do not share. Addresses are used again after a tensor is gone: so every tensor that an operation makes is entered anew, and a tensor that is
-found has to look as the slot says. `tensor.data = other` changes a tensor without an operation: then the storage tells what it is.
+A tensor is known by the address of its C++ object, which moves with the content when two tensors are swapped. Addresses are used
+again when a tensor is gone. So every tensor that an operation makes is entered anew, and a tensor that is found has to look as
+its slot says. `tensor.data = other` changes a tensor without an operation: then the storage tells what it is.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _slot(index: int, storage: int, tensor: Tensor, made_as: type[Tensor] | None
         storage,
         tuple(tensor.shape),
         tensor.stride(),
-        tensor.storage_offset(),
+        int(tensor.storage_offset()),
         tensor.dtype,
         getattr(tensor, "fake_device", tensor.device),
         made_as,

@@ -86,7 +86,7 @@ def with_generator(func: OpOverload) -> OpOverload | None:
     packet = func.overloadpacket
     for name in packet.overloads():
         overload: OpOverload = getattr(packet, name)
-        if [argument.name for argument in overload._schema.arguments if argument.name != "generator"] == names:
-            if any(argument.name == "generator" for argument in overload._schema.arguments):
-                return overload
+        found = [argument.name for argument in overload._schema.arguments]
+        if "generator" in found and [name for name in found if name != "generator"] == names:
+            return overload
     return None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import functools
 import os
 import sys
 from types import CodeType, FrameType
@@ -12,8 +15,12 @@ from torch import Tensor, nn
 
 from .tape import Place
 
-_LIBRARIES = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep)
-"""The folders of torch and of this package: their lines are not the user's."""
+_LIBRARIES = (
+    os.path.dirname(torch.__file__) + os.sep,
+    os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep,
+    *(cast(str, module.__file__) for module in (contextlib, copy, functools)),
+)
+"""The folders of torch and of this package, and what calls functions for others: their lines are not the user's."""
 
 _MAKING = {nn.Parameter.__new__.__code__}
 """Constructors that make a tensor object of a class which only their frame tells."""

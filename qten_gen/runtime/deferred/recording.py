@@ -1,12 +1,13 @@
 """Recording: what a program does with fake tensors, operation by operation.
 
-`Recorder` is a mode above a mode of fake tensors. It hands every operation on fake tensors to that mode, and notes it on its tape.
+`Recorder` is a mode above a mode of fake tensors. It hands operations on fake tensors to that mode, and notes them on its tape.
 Operations on real tensors alone run as they are, at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from threading import get_ident
 from typing import TypeVar, cast
 
 import torch
@@ -20,7 +21,7 @@ from .evaluation import Evaluation
 from .known_tensors import KnownTensors, storage_address
 from .overloads import Traits, tensors, traits
 from .places import caller, is_inside
-from .shapes import NEEDS_VALUES, compute_shape, fake_like
+from .shapes import NeedsValues, compute_shape, fake_like
 from .streams import Streams, default_generator
 from .tape import Argument, Draw, Operation, Outside, OutsideRef, Place, SlotRef, Tape
 
@@ -38,7 +39,7 @@ _NOT_RECORDED = (torch.UntypedStorage, torch.TypedStorage)
 _UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
 
 
-class Recorder(TorchDispatchMode):
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
     """Records what runs in its context on the fake tensors of a mode.
 
     >>> mode = FakeTensorMode()
@@ -52,11 +53,11 @@ class Recorder(TorchDispatchMode):
     """
 
     def __init__(self, mode: FakeTensorMode) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call] # of torch
         self.tape = Tape()
         self.mode = mode
-        self.at_work = False
-        """Whether an operation is being recorded: then the mode of fake tensors may compute with our tensors."""
+        self.working_thread: int | None = None
+        """The thread that records an operation at this moment."""
         self._known = KnownTensors(self.tape)
         self._outside: dict[int, int] = {}
         self.streams = Streams(self.tape)
@@ -94,13 +95,13 @@ class Recorder(TorchDispatchMode):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
-        working, self.at_work = self.at_work, True
+        working, self.working_thread = self.working_thread, get_ident()
         try:
             if func is _DEVICE:
                 return self.mode.__torch_dispatch__(func, types, args, kwargs or {})
             return self._run(func, args, kwargs or {})
         finally:
-            self.at_work = working
+            self.working_thread = working
 
     def _run(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         what = traits(func)
@@ -114,9 +115,7 @@ class Recorder(TorchDispatchMode):
             return func(*args, **kwargs)
         return self._record(func, what, mine, args, kwargs)
 
-    def _run_real(
-        self, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]
-    ) -> object:
+    def _run_real(self, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         """Run an operation on real tensors alone: now, as without a recording."""
         if func is _LIFT:
             return self._lift(cast(Tensor, args[0]))
@@ -130,11 +129,23 @@ class Recorder(TorchDispatchMode):
         return found
 
     def _lift(self, made: Tensor) -> Tensor:
-        """Take what `torch.tensor(data)` made as a constant of the tape: each replay gets a copy."""
+        """Take what `torch.tensor(data)` made as a constant of the tape: each replay gets a copy.
+
+        Memory that torch did not allocate belongs to something else, as after torch.from_numpy: such a tensor stays real.
+        """
+        if not made.untyped_storage().resizable():
+            return made
+        return self._constant(made, None)
+
+    def take(self, real: Tensor) -> Tensor:
+        """A fake tensor that gets the values of a real one from outside, in memory of its own."""
+        return self._constant(real, real._version)
+
+    def _constant(self, made: Tensor, version: int | None) -> Tensor:
         place, _ = caller()
         fake = fake_like(self.mode, made)
         slot = self._known.enter_fresh(fake)
-        self.tape.outside.append(Outside(made, None, place))
+        self.tape.outside.append(Outside(made, version, place))
         constant = OutsideRef(len(self.tape.outside) - 1)
         self._append(_CLONE, (constant,), {}, (slot,), place)
         return fake
@@ -170,12 +181,14 @@ class Recorder(TorchDispatchMode):
         noted_kwargs = {name: self._noted(value, place) for name, value in kwargs.items()}
         try:
             found = compute_shape(self.mode, func, what, args, kwargs)
-        except NEEDS_VALUES as error:
+        except NeedsValues as error:
             if what.draws:
                 raise refused(func, place, "the shape of its result depends on random numbers") from error
             args, kwargs = self._with_values((tuple(args), kwargs))
             found = self._as_fake(func(*args, **kwargs))
         results = list(tensors([found]))
+        if any(tensor.layout != torch.strided or tensor.is_nested for tensor in results):
+            raise refused(func, place, "its result is not a strided tensor")
         if not results and not changed and not what.draws:
             return found
         if not mine and results:
@@ -199,7 +212,9 @@ class Recorder(TorchDispatchMode):
             reads=slots,
             writes=changed,
             draw=draw,
-            differentiable=[slot for slot, tensor in zip(slots, mine, strict=True) if by_autograd and tensor.requires_grad],
+            differentiable=[
+                slot for slot, tensor in zip(slots, mine, strict=True) if by_autograd and tensor.requires_grad
+            ],
         )
         return found
 
@@ -287,7 +302,9 @@ class Recorder(TorchDispatchMode):
         for index in list(self._outside.values()) if storages else ():
             known = self.tape.outside[index]
             if known.version is not None and storage_address(known.tensor) in storages:
-                copied = torch.empty_strided(known.tensor.size(), known.tensor.stride(), dtype=known.tensor.dtype, device=known.tensor.device)
+                copied = torch.empty_strided(
+                    known.tensor.size(), known.tensor.stride(), dtype=known.tensor.dtype, device=known.tensor.device
+                )
                 self.tape.outside[index] = Outside(copied.copy_(known.tensor.detach()), None, known.place)
                 del self._outside[id(known.tensor)]
 
@@ -312,6 +329,11 @@ class Recorder(TorchDispatchMode):
         if isinstance(found, (list, tuple)):
             return type(found)(self._as_fake(part) for part in found)
         return found
+
+    def value(self, tensor: Tensor) -> Tensor:
+        """The values of a fake tensor as the program would have them now."""
+        slot = self.slot(tensor)
+        return self.evaluation.values([slot])[slot]
 
     def _generator(self, kwargs: Mapping[str, object], device: torch.device) -> torch.Generator:
         """The generator that an operation draws from."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .errors import changed_outside
+from .errors import changed_outside, not_given
 from .overloads import tensors
 from .tape import Argument, Operation, OutsideRef, SlotRef, Tape
 
@@ -145,10 +145,8 @@ def _run(tape: Tape, operation: Operation, values: dict[int, Tensor], numbers: N
         if not values[slot].requires_grad:
             values[slot].requires_grad_(True)
     with _State(operation):
-        if operation.draw is None:
-            found = operation.overload(*args, **kwargs)
-        else:
-            found = numbers.draw(operation, args, kwargs)
+        draws = operation.draw is not None
+        found = numbers.draw(operation, args, kwargs) if draws else operation.overload(*args, **kwargs)
     for slot, tensor in zip(operation.results, tensors([found]), strict=True):
         made_as = tape.slots[slot].made_as
         if made_as is not None and slot not in operation.reads:
@@ -159,6 +157,8 @@ def _run(tape: Tape, operation: Operation, values: dict[int, Tensor], numbers: N
 def _filled(tape: Tape, operation: Operation, value: Argument, values: Mapping[int, Tensor]) -> object:
     """An argument with tensors in place of references."""
     if isinstance(value, SlotRef):
+        if value.slot not in values:
+            raise not_given(operation, value.slot)
         return values[value.slot]
     if isinstance(value, OutsideRef):
         outside = tape.outside[value.index]
@@ -190,7 +190,7 @@ class _State:
 
     def __exit__(self, *error: object) -> None:
         torch._C._set_grad_enabled(self._grad)
-        self._inference.__exit__(*error)  # type: ignore[arg-type] # takes what __exit__ takes
+        self._inference.__exit__(*error)
         if self._operation.default_dtype != self._default_dtype:
             torch.set_default_dtype(self._default_dtype)
 

@@ -11,14 +11,26 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
+    FakeTensor,
     FakeTensorMode,
     UnsupportedOperatorException,
+    in_kernel_invocation_manager,
 )
 
+from ..fake.errors import FakeTensorError
 from .overloads import Traits
 
-NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
-"""What the mode raises for an operation whose result depends on values, or that nothing knows the shape of."""
+_NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
+
+
+class NeedsValues(Exception):
+    """What an operation returns depends on values, or nothing knows its shape."""
+
+
+_CPU = torch.device("cpu")
+_META = torch.device("meta")
+_PLAIN = (None, _CPU)
+"""What a program gives as the device of a tensor on the CPU."""
 
 _aten = torch.ops.aten
 _FILLING = {
@@ -31,16 +43,56 @@ _FILLING = {
 
 _DRAWING = {_aten.normal_.default, _aten.uniform_.default}
 
+_MAKING = {
+    _aten.empty.memory_format,
+    _aten.full.default,
+    _aten.ones.default,
+    _aten.rand.default,
+    _aten.randn.default,
+    _aten.zeros.default,
+}
+"""Operators that make a tensor of a size that they are given."""
+
+_OF_ONE_TENSOR = {
+    _aten.clone.default,
+    _aten.detach.default,
+    _aten.expand.default,
+    _aten.select.int,
+    _aten.slice.Tensor,
+    _aten.t.default,
+    _aten.transpose.int,
+    _aten.unsqueeze.default,
+    _aten.view.default,
+}
+"""Operators on one tensor whose rules for meta tensors are all that a fake tensor needs: the device stays."""
+
 
 def compute_shape(
     mode: FakeTensorMode, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> object:
-    """What an operation returns for fake tensors. The commonest ones are not worth a call of the mode."""
+    """What an operation returns for fake tensors. The commonest ones are not worth a call of the mode.
+
+    Raises:
+        NeedsValues: That depends on values.
+    """
     if what.returns_self and func in _FILLING:
         tensor = cast(Tensor, args[0])
         if tensor.is_contiguous() and (tensor.is_floating_point() or func not in _DRAWING):
             return tensor
-    return mode.__torch_dispatch__(func, (), args, kwargs)
+    if func in _OF_ONE_TENSOR:
+        tensor = cast(FakeTensor, args[0])
+        with in_kernel_invocation_manager(mode):
+            meta = func(*args, **kwargs)
+        return mode.fake_tensor_converter.from_meta_and_device(mode, meta, tensor.fake_device)
+    if func in _MAKING and kwargs.get("device") in _PLAIN and kwargs.get("layout") in (None, torch.strided):
+        meta = func(*args, **{**kwargs, "device": _META, "pin_memory": False})
+        return mode.fake_tensor_converter.from_meta_and_device(mode, meta, _CPU)
+    try:
+        return mode.__torch_dispatch__(func, (), args, kwargs)
+    except (*_NEEDS_VALUES, FakeTensorError) as error:
+        if isinstance(error, _NEEDS_VALUES) or isinstance(error.__context__, _NEEDS_VALUES):
+            raise NeedsValues from error
+        raise
 
 
 def fake_like(mode: FakeTensorMode, real: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """What a recording holds: operations on slots, as frozen records.
 
-A *slot* stands for one tensor of the recorded program, a *storage* for the memory that slots share when one is a view of the other.
+A *slot* stands for one tensor of the recorded program, a *storage* for the memory that slots share if one is a view of the other.
 Both are numbers. Operations refer to slots where the program passed tensors; they own no tensor.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import torch
 from torch import Tensor
@@ -73,6 +73,20 @@ class State:
     """A state of a generator, by its index in `Tape.states`."""
 
     index: int
+
+
+class Ending(Protocol):
+    """Where the draws of another tape lead a generator."""
+
+    def state(self) -> Tensor:
+        """The state of the generator, which may take those draws to find out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A state of a generator that is known when it is asked for: that at the end of another tape."""
+
+    ending: Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +154,7 @@ class Tape:
     slots: list[Slot] = field(default_factory=list)
     outside: list[Outside] = field(default_factory=list)
     generators: list[torch.Generator] = field(default_factory=list)
-    states: list[Tensor] = field(default_factory=list)
+    states: list[Tensor | Later] = field(default_factory=list)
     inputs: list[int] = field(default_factory=list)
     """The slots of the fake tensors that the recording was given: no operation makes them."""
 
