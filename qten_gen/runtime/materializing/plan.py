@@ -91,7 +91,7 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
             with in_place(root, stand_ins), recorded_whole():
                 initialise(root, stand_ins, origins)
     finally:
-        recorder.streams.close()  # puts torch's generators back
+        recorder.streams.put_back()  # puts torch's generators back
     names = {key: without_wrappers(home.qualified) for key, home in origins.items()}
     paths = {id(module): without_wrappers(f"{path}.") if path else "" for path, module in root.named_modules()}
     return Plan(held, names, origins, paths, stand_ins, recorder)

@@ -61,6 +61,6 @@ def record(
     recorder.add_input(fake)
     with recorded_whole(), recorder, torch.no_grad():
         initialiser(fake)
-    recorder.streams.close()
+    recorder.streams.put_back()
     slot = recorder.slot(fake)
     return Recorded(recorder.tape, slot, draw_keys(recorder.tape, {name: slot}, seed))

@@ -173,7 +173,7 @@ def test_a_draw_that_two_tensors_share_gives_both_the_same() -> None:
         noise = torch.randn(4, 5)
         first.copy_(noise)
         second.copy_(noise).mul_(2)
-    recorder.streams.close()
+    recorder.streams.put_back()
     slots = {"first": recorder.slot(first), "second": recorder.slot(second)}
     keys = draw_keys(recorder.tape, slots, 0)
     made = {name: torch.empty(4, 5) for name in slots}
