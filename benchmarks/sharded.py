@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import torch
 from torch import Tensor, nn
@@ -74,9 +74,10 @@ class Llama(Module):
 
 @dataclass(frozen=True)
 class Start:
-    """What the start of a model took in one process, in seconds and bytes."""
+    """What the start of a model took in one process: seconds, of which the process computed for `cpu`, and bytes."""
 
     seconds: float
+    cpu: float
     peak: int
     held: int
 
@@ -119,11 +120,11 @@ def measured(way: str, sizes: Mapping[str, int]) -> Start:
     WAYS[way](SMALL)  # loads what is loaded at the first use
     before = _status("VmRSS")
     Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # forgets the highest use so far
-    start = perf_counter()
+    start, cpu = perf_counter(), process_time()
     made = WAYS[way](sizes)
-    seconds = perf_counter() - start
+    seconds, cpu = perf_counter() - start, process_time() - cpu
     held = sum(each.to_local().untyped_storage().nbytes() for each in made)  # type: ignore[attr-defined] # DTensors
-    return Start(seconds, _status("VmHWM") - before, held)
+    return Start(seconds, cpu, _status("VmHWM") - before, held)
 
 
 def _status(name: str) -> int:
@@ -146,11 +147,12 @@ def in_processes(way: str, sizes: Mapping[str, int], world: int = WORLD) -> list
 
 def table(results: Mapping[str, list[Start]]) -> str:
     """One line for each way, with the slower and larger of the processes."""
-    lines = [f"{'':18}{'seconds':>9}{'held':>10}{'peak':>10}{'beside':>10}"]
+    lines = [f"{'':18}{'seconds':>9}{'cpu':>9}{'held':>10}{'peak':>10}{'beside':>10}"]
     for way, starts in results.items():
-        seconds, peak, held = (max(getattr(start, name) for start in starts) for name in ("seconds", "peak", "held"))
+        columns = ("seconds", "cpu", "held", "peak")
+        seconds, cpu, held, peak = (max(getattr(start, name) for start in starts) for name in columns)
         sizes = "".join(f"{size / 1e6:>7.0f} MB" for size in (held, peak, peak - held))
-        lines.append(f"{way:18}{seconds:>9.1f}{sizes}")
+        lines.append(f"{way:18}{seconds:>9.1f}{cpu:>9.1f}{sizes}")
     return "\n".join(lines)
 
 
