@@ -17,8 +17,14 @@ from qten_gen.runtime.materializing.initialisers import recorded_whole  # noqa: 
 from qten_gen.runtime.materializing.placements import shares  # noqa: E402 # the same
 from qten_gen.runtime.materializing.regions import size_of, slices  # noqa: E402 # the same
 
-TEXT = {"vocab_size": 97, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 52}
-DECODER = {**TEXT, "num_key_value_heads": 2, "max_position_embeddings": 40}
+TEXT: dict[str, object] = {
+    "vocab_size": 97,
+    "hidden_size": 32,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 4,
+    "intermediate_size": 52,
+}
+DECODER: dict[str, object] = {**TEXT, "num_key_value_heads": 2, "max_position_embeddings": 40}
 
 CONFIGURATIONS: dict[str, dict[str, object]] = {
     "albert": {**TEXT, "embedding_size": 16},
