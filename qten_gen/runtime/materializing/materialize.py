@@ -18,7 +18,6 @@ from .agreement import agreed_seed
 from .checkpoints import Checkpoint, CheckpointError
 from .coverage import check_covered, check_kinds
 from .devices import usable
-from .evaluation import draw_keys
 from .filling import fill
 from .initialisation import description
 from .keyed_draws import Key
@@ -62,7 +61,7 @@ def materialize(
         plan = planned(module, held, target)
         check_covered(plan, frozenset(wanted.matches))
         seed = agreed_seed(_drawn() if seed is None else seed, wanted.meshes, drawn=seed is None)
-        making = _Making(plan, draw_keys(plan.tape, plan.targets(prefix), seed), target, dtype, wanted)
+        making = _Making(plan, plan.keys(seed, prefix), target, dtype, wanted)
         _check_shared(plan, wanted)
         for each in plan.missing:
             value, count = making.value_of(each)
@@ -172,7 +171,7 @@ class _Making:
         return self._cast(self._fill(fake, value), dtype)
 
     def _fill(self, fake: Tensor, value: Tensor) -> Tensor:
-        fill(self.plan.tape, self.plan.recorder.slot(fake), self.keys, value)
+        fill(*self.plan.recorded(fake), self.keys, value)
         return value
 
     def _cast(self, value: Tensor, dtype: torch.dtype | None) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,8 +12,11 @@ from torch.utils._pytree import keystr, tree_flatten_with_path
 
 from ..deferred.recording import Recorder
 from ..deferred.tape import Tape
+from .components import Components
+from .evaluation import draw_keys
 from .initialisation import initialise, method_of
 from .initialisers import recorded_whole
+from .keyed_draws import Key
 from .matching import without_wrappers
 from .read_values import KnownValues, is_written
 from .stand_ins import Assigned, StandIns, in_place, made_for
@@ -32,12 +35,14 @@ class Plan:
     paths: Mapping[int, str]
     """What the names of each module's tensors begin with, `layers.0.`, by the id of the module."""
     stand_ins: StandIns
-    recorder: Recorder
+    slots: Mapping[int, int]
+    """The slot of each fake tensor that is to have values, by its id."""
+    components: Components
 
-    @property
-    def tape(self) -> Tape:
-        """What was recorded."""
-        return self.recorder.tape
+    def recorded(self, fake: Tensor) -> tuple[Tape, int]:
+        """The operations that a fake tensor is made by, perhaps with others, and its slot."""
+        slot = self.slots[id(fake)]
+        return self.components.of(slot), slot
 
     @property
     def missing(self) -> list[HeldTensor]:
@@ -58,24 +63,26 @@ class Plan:
     def is_written(self, held: HeldTensor) -> bool:
         """Whether anything initialises a tensor. One without elements needs no values."""
         fake = self.stand_ins.at(held)
-        return fake.numel() == 0 or is_written(self.tape, self.recorder.slot(fake))
+        return fake.numel() == 0 or is_written(*self.recorded(fake))
 
-    def targets(self, prefix: str) -> dict[str, int]:
-        """The slots of everything that is to have values, by the name that random numbers are keyed by."""
+    def keys(self, seed: int, prefix: str) -> dict[int, Key]:
+        """The key of each draw, by the index of the operation."""
+        parts: dict[int, tuple[Tape, dict[str, int]]] = {}
+        for name, fake in self._targets(prefix).items():
+            tape, slot = self.recorded(fake)
+            parts.setdefault(id(tape), (tape, {}))[1][name] = slot
+        return {index: key for tape, names in parts.values() for index, key in draw_keys(tape, names, seed).items()}
+
+    def _targets(self, prefix: str) -> dict[str, Tensor]:
+        """Everything that is to have values, by the name that random numbers are keyed by."""
         found = {
             f"{prefix}{self.paths[id(module)]}{name}": fake for module, name, fake in self.stand_ins.unparametrized
         }
         found |= {prefix + self.names[id(held.tensor)]: self.stand_ins.at(held) for held in self.held}
         for each in self.stand_ins.assigned:
-            for name, fake in self.fakes_in(each):
-                found.setdefault(prefix + name, fake)
-        return {name: self.recorder.slot(fake) for name, fake in found.items()}
-
-    def fakes_in(self, assigned: Assigned) -> list[tuple[str, Tensor]]:
-        """The fake tensors in what an initialisation assigned, with the names that they would have in the module."""
-        path = self.paths[id(assigned.module)]
-        found = tree_flatten_with_path(assigned.value)[0]
-        return [(path + assigned.name + keystr(at), leaf) for at, leaf in found if isinstance(leaf, FakeTensor)]
+            for name, fake in _fakes_in(each):
+                found.setdefault(f"{prefix}{self.paths[id(each.module)]}{name}", fake)
+        return found
 
 
 def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -> Plan:
@@ -94,4 +101,20 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
         recorder.streams.put_back()  # puts torch's generators back
     names = {key: without_wrappers(home.qualified) for key, home in origins.items()}
     paths = {id(module): without_wrappers(f"{path}.") if path else "" for path, module in root.named_modules()}
-    return Plan(held, names, origins, paths, stand_ins, recorder)
+    # What was changed without an operation gets its slot here, by an operation more: before the tape is taken apart.
+    slots = {id(fake): recorder.slot(fake) for fake in _wanted(stand_ins)}
+    return Plan(held, names, origins, paths, stand_ins, slots, Components(recorder.tape))
+
+
+def _wanted(stand_ins: StandIns) -> Iterator[Tensor]:
+    """The fake tensors that values may be asked of."""
+    yield from stand_ins.of.values()
+    yield from stand_ins.shared.values()
+    yield from (fake for _, _, fake in stand_ins.unparametrized)
+    yield from (fake for each in stand_ins.assigned for _, fake in _fakes_in(each))
+
+
+def _fakes_in(assigned: Assigned) -> list[tuple[str, Tensor]]:
+    """The fake tensors in what an initialisation assigned, with the names that they would have in the module."""
+    found = tree_flatten_with_path(assigned.value)[0]
+    return [(assigned.name + keystr(at), leaf) for at, leaf in found if isinstance(leaf, FakeTensor)]

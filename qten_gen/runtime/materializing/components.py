@@ -1,0 +1,45 @@
+"""The parts of a record that share no memory, so that a tensor is looked for among the operations that may make it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..deferred.tape import Operation, Tape
+
+
+class Components:
+    """A tape, taken apart into tapes whose operations share no memory.
+
+    Slots, and the indices of operations, are those of the whole tape. The tape must not grow any more.
+    """
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._parent: dict[int, int] = {}
+        for operation in tape.operations:
+            self._join(operation)
+        operations: dict[int, list[Operation]] = {}
+        for operation in tape.operations:
+            for storage in self._storages(operation)[:1]:
+                operations.setdefault(self._root(storage), []).append(operation)
+        self._parts = {root: replace(tape, operations=found) for root, found in operations.items()}
+        self._nothing = replace(tape, operations=[])
+
+    def of(self, slot: int) -> Tape:
+        """The operations that share memory with a slot, directly or through others."""
+        return self._parts.get(self._root(self._tape.storage_of(slot)), self._nothing)
+
+    def _storages(self, operation: Operation) -> list[int]:
+        slots = (*operation.results, *operation.reads)
+        return [*map(self._tape.storage_of, slots), *operation.writes]
+
+    def _join(self, operation: Operation) -> None:
+        first, *others = self._storages(operation) or [-1]
+        for other in others:
+            self._parent[self._root(other)] = self._root(first)
+
+    def _root(self, storage: int) -> int:
+        while (above := self._parent.get(storage, storage)) != storage:
+            self._parent[storage] = self._parent.get(above, above)
+            storage = above
+        return storage
