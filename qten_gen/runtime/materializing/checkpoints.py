@@ -20,8 +20,8 @@ from .regions import Part, size_of, slices, whole
 if TYPE_CHECKING:
     from torch.distributed.tensor import DTensor
 
-STEP = 4 << 20
-"""Bytes that are copied before the pages of the file are given back."""
+STEP = 2 << 20
+"""Bytes of a file that are in memory before its pages are given back."""
 
 
 class CheckpointError(ValueError):
@@ -124,17 +124,19 @@ def _relative(part: Part, to: Part) -> Part:
 
 def _copy(source: Tensor, target: Tensor, release: Callable[[], object]) -> None:
     """Copy step by step along the first dimensions, so that neither a conversion nor the pages of a file need much memory."""
-    size = source.numel() * source.element_size()
-    if size <= STEP or source.dim() == 0:
+    rows = source.shape[0] if source.dim() else 1
+    between = source.stride(0) * source.element_size() if source.dim() else 0
+    touched = max(rows * between, source.numel() * source.element_size())
+    if touched <= STEP or source.dim() == 0:
         target.copy_(source)
         release()
         return
-    rows = max(1, source.shape[0] * STEP // size)
-    for start in range(0, source.shape[0], rows):
-        if rows == 1 and source.dim() > 1:
+    at_once = max(1, rows * STEP // touched)
+    for start in range(0, rows, at_once):
+        if at_once == 1 and source.dim() > 1:
             _copy(source[start], target[start], release)
         else:
-            target[start : start + rows].copy_(source[start : start + rows])
+            target[start : start + at_once].copy_(source[start : start + at_once])
             release()
 
 

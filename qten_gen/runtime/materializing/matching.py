@@ -7,6 +7,7 @@ declared modules brings old names up to date. A checkpoint may lack names, but o
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ StateDict = Mapping[str, Tensor] | str | os.PathLike[str]
 _SHOWN = 20
 _ABOVE = ("model", "state_dict", "model_state_dict", "module")
 """Names under which programs keep the state dict of a model beside other things."""
+
+_WRAPPERS = re.compile(r"\b(?:_orig_mod|_checkpoint_wrapped_module|_fsdp_wrapped_module)\.")
 
 _HOOKS_OF = ("torch.", "qten_gen.")
 
@@ -99,7 +102,7 @@ def matched(root: nn.Module, held: Sequence[HeldTensor], checkpoint: Checkpoint)
 
 def without_wrappers(name: str) -> str:
     """A name without the steps that `torch.compile` and activation checkpointing add."""
-    return name.replace("_orig_mod.", "").replace("_checkpoint_wrapped_module.", "")
+    return _WRAPPERS.sub("", name)
 
 
 def _names(held: HeldTensor) -> Iterator[str]:

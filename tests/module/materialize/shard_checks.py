@@ -20,6 +20,7 @@ from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+from torch.distributed.tensor.placement_types import Placement
 
 from qten_gen import Module, ModuleList, buffer, param, submodule
 from qten_gen.runtime.materializing.report import MaterializeReport
@@ -59,11 +60,13 @@ class Net(Module):
         x: Tensor = self.embed(tokens)
         for layer in self.layers:
             x = layer(x)
-        return (self.norm(x) + self.one) @ self.head.t()
+        result: Tensor = (self.norm(x) + self.one) @ self.head.t()
+        return result
 
 
-EVEN = {"vocab": 40, "dim": 16, "hidden": 32}
-"""Sizes that 1, 2 and 4 processes divide."""
+def even() -> Net:
+    """A module on meta whose sizes 1, 2 and 4 processes divide."""
+    return Net.on_meta(vocab=40, dim=16, hidden=32)
 
 
 def whole(tensor: Tensor) -> Tensor:
@@ -82,9 +85,15 @@ def assert_same(found: nn.Module, expected: nn.Module) -> None:
 
 
 @cache
-def alone(seed: int = 1, **config: int) -> Net:
+def alone(seed: int = 1) -> Net:
     """What one process makes; not to be changed."""
-    return Net.on_meta(**config).materialize("cpu", seed=seed)
+    return Net.on_meta().materialize("cpu", seed=seed)
+
+
+@cache
+def even_alone() -> Net:
+    """The same for even sizes."""
+    return even().materialize("cpu", seed=1)
 
 
 def line() -> DeviceMesh:
@@ -133,12 +142,12 @@ def fully_sharded(folder: Path) -> None:
 
 
 def fully_sharded_on_another_dimension(folder: Path) -> None:
-    net = Net.on_meta(**EVEN)
+    net = even()
     columns = {id(each) for each in net.parameters() if each.dim() == 2}
     fully_shard(net, mesh=line(), shard_placement_fn=lambda parameter: Shard(1) if id(parameter) in columns else None)
     net.materialize("cpu", seed=1)
-    assert_same(net, alone(**EVEN))
-    torch.testing.assert_close(trained(net, 40), trained(deepcopy(alone(**EVEN)), 40))
+    assert_same(net, even_alone())
+    torch.testing.assert_close(trained(net, 40), trained(deepcopy(even_alone()), 40))
 
 
 def fully_sharded_with_replicas(folder: Path) -> None:
@@ -147,13 +156,17 @@ def fully_sharded_with_replicas(folder: Path) -> None:
     torch.testing.assert_close(trained(net, 37), trained(deepcopy(alone()), 37))
 
 
-def placed(placements: Mapping[str, Sequence[object]], mesh: DeviceMesh) -> Net:
+def placed(placements: Mapping[str, Sequence[Placement]], mesh: DeviceMesh) -> Net:
     """A module that is placed by `materialize`."""
-    return Net.on_meta().materialize("cpu", seed=1, mesh=mesh, placements=placements)  # type: ignore[arg-type] # of placements
+    return Net.on_meta().materialize("cpu", seed=1, mesh=mesh, placements=placements)
 
 
 def placed_by_name(folder: Path) -> None:
-    placements = {"layers.*.weight": [Shard(0)], "embed.weight": [Shard(1)], "layers.0.mixing": [Shard(-1)]}
+    placements: dict[str, Sequence[Placement]] = {
+        "layers.*.weight": [Shard(0)],
+        "embed.weight": [Shard(1)],
+        "layers.0.mixing": [Shard(-1)],
+    }
     net = placed(placements, line())
     assert_same(net, alone())
     weight, table = net.layers[0].up.weight, net.layers[0].table
@@ -167,7 +180,7 @@ def placed_by_name(folder: Path) -> None:
 
 
 def placed_in_two_dimensions(folder: Path) -> None:
-    placements = {
+    placements: dict[str, Sequence[Placement]] = {
         "layers.0.*": [Shard(0), Replicate()],
         "layers.1.*.weight": [Shard(0), Shard(1)],
         "layers.1.mixing": [Shard(1), Shard(1)],
@@ -187,27 +200,27 @@ def a_part_has_its_own_memory_alone(folder: Path) -> None:
 
 
 def tensor_parallel(folder: Path) -> None:
-    net = Net.on_meta(**EVEN)
+    net = even()
     for layer in net.layers:
         parallelize_module(layer, line(), {"up": ColwiseParallel(), "down": RowwiseParallel()})
     assert isinstance(net.layers[0].up.weight, DTensor)
     net.materialize("cpu", seed=1)
-    assert_same(net, alone(**EVEN))
+    assert_same(net, even_alone())
     assert isinstance(net.layers[0].up.weight, DTensor)
     x = torch.randn(3, 16)
-    torch.testing.assert_close(whole(net.layers[0](x)), alone(**EVEN).layers[0](x))
+    torch.testing.assert_close(whole(net.layers[0](x)), even_alone().layers[0](x))
 
 
 def fully_sharded_and_tensor_parallel(folder: Path) -> None:
     mesh = square()
-    net = Net.on_meta(**EVEN)
+    net = even()
     for layer in net.layers:
         parallelize_module(layer, mesh["model"], {"up": ColwiseParallel(), "down": RowwiseParallel()})
         fully_shard(layer, mesh=mesh["data"])
     fully_shard(net, mesh=mesh["data"])
     net.materialize("cpu", seed=1)
-    assert_same(net, alone(**EVEN))
-    torch.testing.assert_close(trained(net, 40), trained(deepcopy(alone(**EVEN)), 40))
+    assert_same(net, even_alone())
+    torch.testing.assert_close(trained(net, 40), trained(deepcopy(even_alone()), 40))
 
 
 def one_seed_is_drawn_for_all(folder: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_block_of_a_draw_is_what_torch_draws_from_the_generator_of_the_block(
     assert not found.needs_whole
     expected = torch.empty(SIZE[0] * SIZE[1], dtype=dtype)
     with torch.random.fork_rng(), torch.no_grad():
-        for block, piece in enumerate(expected.split(BLOCK)):
+        for block, piece in enumerate(torch.split(expected, BLOCK)):
             torch.set_rng_state(generator_of(Key(3, "weight", 0), block).get_state())
             fill(piece)
     assert torch.equal(found.whole().view(-1), expected)
