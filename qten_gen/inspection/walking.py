@@ -1,0 +1,101 @@
+"""Lists what a module holds: parameters, buffers and other tensors, with ties and shared memory."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from ..common.naming import REFERENCE
+from .entries import ModuleEntry, TensorEntry, TensorKind
+
+_OWN_DICTS = ("_parameters", "_buffers", "_modules")
+
+
+def contents_of(model: nn.Module) -> ModuleEntry:
+    """The tree of a model. A tensor or module that has several names is counted under the first."""
+    return _Walk().module(model, "", "")
+
+
+class _Walk:
+    """What was seen so far."""
+
+    def __init__(self) -> None:
+        self._modules: dict[int, str] = {}
+        self._tensors: dict[int, str] = {}
+        self._storages: dict[int, str] = {}
+
+    def module(self, module: nn.Module, name: str, path: str) -> ModuleEntry:
+        kind = type(module).__name__
+        if id(module) in self._modules:
+            return ModuleEntry(name, path, kind, (), (), self._modules[id(module)])
+        self._modules[id(module)] = path
+        tensors = tuple(self._tensor(*found, path, module) for found in _tensors(module))
+        children = tuple(
+            self.module(child, child_name, _joined(path, child_name))
+            for child_name, child in module._modules.items()
+            if child is not None
+        )
+        return ModuleEntry(name, path, kind, tensors, children)
+
+    def _tensor(self, name: str, kind: TensorKind, tensor: Tensor, owner: str, module: nn.Module) -> TensorEntry:
+        path = _joined(owner, name)
+        first = self._tensors.setdefault(id(tensor), path)
+        tied_to = first if first != path else None
+        shares_with = None
+        if tied_to is None and (storage := storage_key(tensor)) is not None:
+            shares_with = self._storages.setdefault(storage, path)
+            shares_with = None if shares_with == path else shares_with
+        return TensorEntry(
+            name,
+            path,
+            kind,
+            tuple(tensor.shape),
+            dtype_name(tensor),
+            str(tensor.device),
+            0 if tied_to else tensor.numel(),
+            0 if tied_to or shares_with else bytes_of(tensor),
+            tensor.requires_grad,
+            kind == "parameter" or (kind == "buffer" and name not in module._non_persistent_buffers_set),
+            tied_to,
+            shares_with,
+        )
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _tensors(module: nn.Module) -> list[tuple[str, TensorKind, Tensor]]:
+    """The tensors of a module itself. The empty buffer that tells virtual tensors their dtype is left out."""
+    found: list[tuple[str, TensorKind, Tensor]] = []
+    found += [(name, "parameter", value) for name, value in module._parameters.items() if value is not None]
+    found += [
+        (name, "buffer", value) for name, value in module._buffers.items() if value is not None and name != REFERENCE
+    ]
+    found += [
+        (name, "attribute", value)
+        for name, value in vars(module).items()
+        if isinstance(value, Tensor) and name not in _OWN_DICTS
+    ]
+    return found
+
+
+def dtype_name(tensor: Tensor) -> str:
+    """`float32` for a tensor of `torch.float32`."""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def bytes_of(tensor: Tensor) -> int:
+    """The memory of a tensor: less than its elements need if it is expanded."""
+    needed = tensor.numel() * tensor.element_size()
+    try:
+        return min(needed, tensor.untyped_storage().nbytes())
+    except (RuntimeError, NotImplementedError):  # a sparse tensor, or another without one storage
+        return needed
+
+
+def storage_key(tensor: Tensor) -> int | None:
+    """What is equal for tensors with the same memory, as long as one of them lives; None for a tensor without one storage."""
+    try:
+        return tensor.untyped_storage()._cdata
+    except (RuntimeError, NotImplementedError):
+        return None
