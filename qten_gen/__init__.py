@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
     from .runtime.declaring.in_memory import StaleWarning as StaleWarning
     from .runtime.declaring.unbatched import Unbatched as Unbatched
+    from .runtime.fake.context import fake_mode as fake_mode
+    from .runtime.fake.context import is_fake as is_fake
+    from .runtime.fake.context import meta_like as meta_like
     from .runtime.module.dispatch import Functional as Functional
     from .runtime.qten_style.devices import Device as Device
     from .runtime.qten_style.devices import DeviceBounded as DeviceBounded
@@ -61,9 +64,12 @@ _HOMES = {
     "VirtualTensor": "runtime.qten_style.virtual_tensor",
     "buffer": "runtime.declaring.fields",
     "const": "runtime.declaring.fields",
+    "fake_mode": "runtime.fake.context",
     "field": "runtime.declaring.fields",
     "from_dataclass": "runtime.tensorclass.dataclass_types",
+    "is_fake": "runtime.fake.context",
     "is_tensorclass": "runtime.tensorclass.dataclass_types",
+    "meta_like": "runtime.fake.context",
     "nograd_tensors": "runtime.qten_style.module",
     "param": "runtime.declaring.fields",
     "submodule": "runtime.declaring.fields",
@@ -92,9 +98,12 @@ __all__ = [
     "VirtualTensor",
     "buffer",
     "const",
+    "fake_mode",
     "field",
     "from_dataclass",
+    "is_fake",
     "is_tensorclass",
+    "meta_like",
     "nograd_tensors",
     "param",
     "submodule",

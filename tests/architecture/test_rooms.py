@@ -154,6 +154,7 @@ def test_an_import_that_hides_in_a_string_or_from_the_interpreter_is_found() -> 
 
 
 RUNTIME = (
+    {"fake"},
     {"declaring"},
     {"tensorclass", "module/core"},
     {"module/fast_paths"},

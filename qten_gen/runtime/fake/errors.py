@@ -1,0 +1,52 @@
+"""Errors about what a fake tensor cannot do: what was asked for, why it cannot be answered, and what to do."""
+
+from __future__ import annotations
+
+
+class FakeTensorError(RuntimeError):
+    """Something was asked of a fake tensor that needs its values, its memory, or a device that does not exist."""
+
+
+def needs_values(what: str) -> FakeTensorError:
+    """The error about reading a value: `.item()`, `bool(tensor)`, `tolist()` and what calls them."""
+    return FakeTensorError(
+        f"{what} needs the values of a fake tensor, and a fake tensor has none; "
+        "do not branch on values or read them in fake mode, or run this part on real tensors, outside of the context"
+    )
+
+
+def shape_depends_on_values(what: str) -> FakeTensorError:
+    """The error about an operation whose result has a shape that depends on values, such as `nonzero`."""
+    return FakeTensorError(
+        f"the shape of the result of {what} depends on the values of a fake tensor, and a fake tensor has none; "
+        "use an operation whose shape does not depend on them, such as torch.where(mask, x, y), or real tensors"
+    )
+
+
+def has_no_memory(what: str, instead: str) -> FakeTensorError:
+    """The error about memory: `data_ptr()`, `numpy()`, `pin_memory()` and the like."""
+    return FakeTensorError(f"{what} needs the memory of a fake tensor, and a fake tensor has none; {instead}")
+
+
+def no_rule(what: str) -> FakeTensorError:
+    """The error about an operation that nothing knows the shape of."""
+    return FakeTensorError(
+        f"{what} has no rule that computes the shape of its result without data; "
+        "if it is an operation of your own, register one with torch.library.register_fake"
+    )
+
+
+def needs_fake_cuda(device: object) -> FakeTensorError:
+    """The error about a CUDA device that does not exist, where none is emulated."""
+    return FakeTensorError(
+        f"expected a device of this machine, got {device}: CUDA is not available here; "
+        "enter fake_mode(fake_cuda=True) to have fake tensors on CUDA devices that do not exist"
+    )
+
+
+def writes_real_tensor(what: str, argument: str) -> FakeTensorError:
+    """The error about a real tensor that is to receive the result of fake ones."""
+    return FakeTensorError(
+        f"{what} would write values of a fake tensor, which has none, into the real tensor given as {argument!r}; "
+        "make that tensor in fake mode too, or make the other one outside of it"
+    )
