@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from torch import Tensor, nn
 
@@ -26,6 +26,8 @@ class Mismatch:
     """What is different, and where the expected sizes are from."""
     is_unreadable: bool = False
     """Whether the annotation cannot be checked."""
+    tensor_id: int = field(default=0, compare=False, repr=False)
+    """The `id` of the tensor."""
 
 
 class Matcher:
@@ -42,14 +44,15 @@ class Matcher:
         try:
             axes = read_axes(dims, expressions=True)
         except UnreadableShape as error:
-            yield Mismatch(name, expected, got, (f"it cannot be checked: {error}",), is_unreadable=True)
+            yield Mismatch(name, expected, got, (f"it cannot be checked: {error}",), True, id(value))
             return
         reasons = []
         if not has_dtype(value, dtype):
             reasons.append(f"the dtype is {str(value.dtype).removeprefix('torch.')}, not one of {dtype}")
-        reasons += self._shape(name, axes, tuple(value.shape), expected, got)
+        later = _Later(name, expected, got, id(value))
+        reasons += self._shape(later, axes, tuple(value.shape))
         if reasons:
-            yield Mismatch(name, expected, got, tuple(reasons))
+            yield Mismatch(name, expected, got, tuple(reasons), tensor_id=id(value))
 
     def attempt(self) -> Matcher:
         """A matcher with the same names so far, to try one member of a union with."""
@@ -62,7 +65,7 @@ class Matcher:
 
     def wrong_expressions(self) -> list[Mismatch]:
         """What is wrong with the expressions whose names are known already; the others wait."""
-        known = [later for later in self._later if names_in(later.axis.value) <= self._names.keys()]
+        known = [later for later in self._later if names_in(later.text) <= self._names.keys()]
         return list(self._compared(known))
 
     def expressions(self) -> Iterator[Mismatch]:
@@ -73,17 +76,18 @@ class Matcher:
     def _compared(self, expressions: list[_Later]) -> Iterator[Mismatch]:
         for later in expressions:
             try:
-                size = evaluate(later.axis.value, self._names, self._module)
+                size = evaluate(later.text, self._names, self._module)
             except UnknownSize as error:
                 reason = f"it cannot be checked: {error}"
-                yield Mismatch(later.name, later.expected, later.got, (reason,), is_unreadable=True)
+                yield Mismatch(later.name, later.expected, later.got, (reason,), True, later.tensor_id)
                 continue
             if size != later.size:
-                reason = f"{later.where} is {later.size}, but {later.axis.value} = {size}{self._sources(later.axis.value)}"
-                yield Mismatch(later.name, later.expected, later.got, (reason,))
+                reason = f"{later.where} is {later.size}, but {later.text} = {size}{self._sources(later.text)}"
+                yield Mismatch(later.name, later.expected, later.got, (reason,), tensor_id=later.tensor_id)
 
-    def _shape(self, name: str, axes: tuple[Axis, ...], shape: Sizes, expected: str, got: str) -> Iterator[str]:
+    def _shape(self, tensor: _Later, axes: tuple[Axis, ...], shape: Sizes) -> Iterator[str]:
         """What is wrong with a shape; names that are new get its sizes."""
+        name = tensor.name
         at = next((i for i, axis in enumerate(axes) if axis.is_several), None)
         fixed = len(axes) - (at is not None)
         if len(shape) < fixed or (at is None and len(shape) > fixed):
@@ -100,7 +104,7 @@ class Matcher:
                 continue
             size = shape[position]
             if axis.kind is AxisKind.EXPRESSION:
-                self._later.append(_Later(name, expected, got, axis, size, where))
+                self._later.append(replace(tensor, text=axis.value, size=size, where=where))
             else:
                 yield from self._one(axis, size, where)
             position += 1
@@ -136,9 +140,11 @@ class _Later:
     name: str
     expected: str
     got: str
-    axis: Axis
-    size: int
-    where: str
+    tensor_id: int
+    text: str = ""
+    """The expression."""
+    size: int = 0
+    where: str = ""
 
 
 def described(value: object) -> str:
