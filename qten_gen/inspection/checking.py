@@ -11,7 +11,7 @@ from ..model import TensorClassDecl, TypeExpr
 from ..model.field_kinds import members_of
 from ..runtime.tensorclass.core.contents import contents
 from ..runtime.tensorclass.core.stored import Stored
-from .matching import Matcher, Mismatch, described
+from .matching import Matcher, Mismatch, Tally, described
 from .signatures import Annotations, annotations_of
 from .sizes import Binding, config_sizes
 
@@ -23,11 +23,11 @@ _MAPPINGS = ("builtins.dict", "typing.Dict", "collections.abc.Mapping", "typing.
 class CallCheck:
     """The check of one call: its arguments before it runs, its result afterwards, with the same names."""
 
-    def __init__(self, module: nn.Module, path: str, function: Callable[..., object]) -> None:
+    def __init__(self, module: nn.Module, path: str, function: Callable[..., object], tally: Tally) -> None:
         self.annotations: Annotations = annotations_of(function)
         self._function = function
         self._names: dict[str, Binding] = config_sizes(module, path) if self.annotations.mentions_shapes else {}
-        self._matcher = Matcher(self._names, module)
+        self._matcher = Matcher(self._names, module, tally)
 
     def arguments(self, args: Sequence[object], keywords: Mapping[str, object]) -> list[Mismatch]:
         """What is wrong with the arguments; `args` begins with the module."""
@@ -65,7 +65,7 @@ _UNSAID = TypeExpr("")
 def check(matcher: Matcher, name: str, value: object, expr: TypeExpr) -> Iterator[Mismatch]:
     """Compare a value with an annotation; whatever says nothing about tensors is left alone."""
     if isinstance(value, Stored):
-        yield from _tensorclass(name, value)
+        yield from _tensorclass(matcher.tally, name, value)
         return
     if expr.name.startswith("jaxtyping."):
         yield from _array(matcher, name, value, expr)
@@ -133,12 +133,12 @@ def _tuple(matcher: Matcher, name: str, value: tuple[object, ...], expr: TypeExp
         yield from check(matcher, f"{name}[{position}]", item, part)
 
 
-def _tensorclass(name: str, value: Stored) -> Iterator[Mismatch]:
+def _tensorclass(tally: Tally, name: str, value: Stored) -> Iterator[Mismatch]:
     """The fields of a TensorClass: a name has one size in all of them, whatever it means elsewhere."""
     declaration = type(value)._declaration
     assert isinstance(declaration, TensorClassDecl)
     batch = Binding(tuple(value._batch_size), f"the batch size of {name}")
-    matcher = Matcher({"*batch": batch}, None)
+    matcher = Matcher({"*batch": batch}, None, tally)
     said = {field.name: (field.dtype or "Shaped", field.dims) for field in declaration.fields if field.dims is not None}
     for field, held in contents(value).items():
         where = f"{name}.{field}"
@@ -146,5 +146,5 @@ def _tensorclass(name: str, value: Stored) -> Iterator[Mismatch]:
             dtype, dims = said[field]
             yield from matcher.tensor(where, held, dtype, dims or "")
         elif isinstance(held, Stored):
-            yield from _tensorclass(where, held)
+            yield from _tensorclass(tally, where, held)
     yield from matcher.expressions()

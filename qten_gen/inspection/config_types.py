@@ -47,7 +47,8 @@ def convert(raw: object, kind: object, path: str, build: Build, default: object 
     if origin is Literal:
         return _of_literal(raw, typing.get_args(kind))
     if kind in (None, type(None)):
-        return _none(raw)
+        _refuse_value(raw)
+        return None
     if kind in _SCALARS:
         return _SCALARS[kind](raw)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
@@ -123,10 +124,10 @@ def _str(raw: object) -> str:
     raise Unfit(f"expected a string, got {shown(raw)}")
 
 
-def _none(raw: object) -> None:
-    if raw is None or (isinstance(raw, Text) and raw.lower() in ("none", "null")):
-        return None
-    raise Unfit(f"expected none, got {shown(raw)}")
+def _refuse_value(raw: object) -> None:
+    """Raise the error of anything but none."""
+    if not (raw is None or (isinstance(raw, Text) and raw.lower() in ("none", "null"))):
+        raise Unfit(f"expected none, got {shown(raw)}")
 
 
 def _dtype(raw: object) -> torch.dtype:
@@ -275,7 +276,9 @@ def _object(raw: object, kind: type, path: str, build: Build) -> object:
     values = _json(raw) if isinstance(raw, Text) and raw.lstrip()[:1] == "{" else raw
     if isinstance(values, Mapping):
         return build(kind, values, path)
-    raise Unfit(f"expected a {type_name(kind)}: write its arguments as {path}.NAME=VALUE, or as a JSON object; got {shown(raw)}")
+    raise Unfit(
+        f"expected a {type_name(kind)}: write its arguments as {path}.NAME=VALUE, or as a JSON object; got {shown(raw)}"
+    )
 
 
 def _guessed(raw: object, path: str, default: object) -> object:

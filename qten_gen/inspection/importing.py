@@ -115,5 +115,7 @@ def _usable(target: str, found: object) -> Factory | nn.Module:
     if isinstance(found, type):
         raise InspectionError([f"{target} is a class that does not derive from torch.nn.Module"])
     if not callable(found):
-        raise InspectionError([f"{target} is a {type(found).__name__}, not a module, a class or a function that makes one"])
+        raise InspectionError(
+            [f"{target} is a {type(found).__name__}, not a module, a class or a function that makes one"]
+        )
     return found

@@ -126,7 +126,9 @@ class _Maker:
             case ast.Tuple(elts=items):
                 return tuple(self.value(item) for item in items)
             case ast.Dict(keys=keys, values=values) if all(isinstance(key, ast.Constant) for key in keys):
-                return {ast.literal_eval(key): self.value(value) for key, value in zip(keys, values, strict=True) if key}
+                return {
+                    ast.literal_eval(key): self.value(value) for key, value in zip(keys, values, strict=True) if key
+                }
             case ast.Name(id=name) if name in ("true", "false", "none", "null"):
                 return {"true": True, "false": False}.get(name)
         try:
@@ -142,7 +144,9 @@ class _Maker:
         dtype = dtype_of(head, self.floating)
         if dtype is None:
             known = (*_DEFAULTS, *_OF_THE_MODEL, *DTYPES)
-            raise _Unfit(f"{head} is not a dtype; {did_you_mean(head, known, 'use Float, Int, Bool, or a dtype of torch')}")
+            raise _Unfit(
+                f"{head} is not a dtype; {did_you_mean(head, known, 'use Float, Int, Bool, or a dtype of torch')}"
+            )
         items = inside.elts if isinstance(inside, ast.Tuple) else [inside]
         if len(items) == 2 and isinstance(items[1], ast.Constant) and isinstance(items[1].value, str):
             texts = items[1].value.split()

@@ -30,16 +30,25 @@ class Mismatch:
     """The `id` of the tensor."""
 
 
+@dataclass
+class Tally:
+    """How many tensors were compared."""
+
+    compared: int = 0
+
+
 class Matcher:
     """The names of one call. Expressions are compared last, when all names are known."""
 
-    def __init__(self, names: dict[str, Binding], module: nn.Module | None) -> None:
+    def __init__(self, names: dict[str, Binding], module: nn.Module | None, tally: Tally) -> None:
         self._names = names
         self._module = module
+        self.tally = tally
         self._later: list[_Later] = []
 
     def tensor(self, name: str, value: Tensor, dtype: str, dims: str) -> Iterator[Mismatch]:
         """Compare a tensor with an annotation such as `Float[Tensor, "b t width"]`."""
+        self.tally.compared += 1
         expected, got = f'{dtype}[Tensor, "{dims}"]', described(value)
         try:
             axes = read_axes(dims, expressions=True)
@@ -56,12 +65,13 @@ class Matcher:
 
     def attempt(self) -> Matcher:
         """A matcher with the same names so far, to try one member of a union with."""
-        return Matcher(dict(self._names), self._module)
+        return Matcher(dict(self._names), self._module, Tally())
 
     def take(self, attempt: Matcher) -> None:
         """Know what an attempt that succeeded found out."""
         self._names.update(attempt._names)
         self._later += attempt._later
+        self.tally.compared += attempt.tally.compared
 
     def wrong_expressions(self) -> list[Mismatch]:
         """What is wrong with the expressions whose names are known already; the others wait."""

@@ -15,7 +15,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from ..runtime.module.core.handlers import HandlerTables, find_handler
 from ..runtime.module.dispatch import Dispatch
 from .checking import CallCheck
-from .matching import Mismatch
+from .matching import Mismatch, Tally
 from .runs import Call, Finding, Shape
 from .shapes_of_values import shape_of, tensors_in
 from .signatures import annotations_of
@@ -28,7 +28,7 @@ class _Open:
 
     path: str
     position: int
-    check: CallCheck | None
+    check: CallCheck
     flops: int
     saved: int
 
@@ -40,6 +40,7 @@ class Recorder:
     operations: FlopCounterMode
     calls: list[Call] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
     saved_bytes: int = 0
     saved_input_bytes: int = 0
     _open: list[_Open] = field(default_factory=list)
@@ -76,7 +77,7 @@ class Recorder:
             function = callee(module, args)
             self.failed_in = path
             self.calls.append(_begun(module, path, function, args, keywords))
-            check = CallCheck(module, path, function)
+            check = CallCheck(module, path, function, self.tally)
             self._open.append(_Open(path, len(self.calls) - 1, check, self.flops(), self.saved_bytes))
             self._note(path, check, check.arguments((module, *args), keywords))
 
@@ -93,8 +94,7 @@ class Recorder:
             self.calls[opened.position] = _ended(
                 call, shape_of(output), self.flops() - opened.flops, self.saved_bytes - opened.saved
             )
-            if opened.check is not None:
-                self._note(path, opened.check, opened.check.result(output))
+            self._note(path, opened.check, opened.check.result(output))
             self._held.append(output)
             for tensor in tensors_in(output):
                 self._origins[id(tensor)] = path
@@ -136,8 +136,14 @@ def callee(module: nn.Module, args: tuple[object, ...]) -> Callable[..., Any]:
             return handler
         dispatch: Dispatch | None = getattr(kind, "_dispatch", None)
         if dispatch is not None and dispatch.fallback is not None:
-            return inspect.unwrap(dispatch.fallback)
-    return inspect.unwrap(kind.forward)
+            return _unwrapped(dispatch.fallback)
+    return _unwrapped(kind.forward)
+
+
+def _unwrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that decorators were put around, if they say so."""
+    found: Callable[..., Any] = inspect.unwrap(function)
+    return found
 
 
 def _begun(

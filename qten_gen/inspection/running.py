@@ -57,6 +57,7 @@ def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
     return Run(
         calls=tuple(recorder.calls),
         findings=tuple(recorder.findings),
+        compared=recorder.tally.compared,
         failure=failure,
         forward_flops=forward,
         backward_flops=backward,

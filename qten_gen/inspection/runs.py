@@ -94,6 +94,8 @@ class Run:
     calls: tuple[Call, ...]
     """The calls in the order in which they began."""
     findings: tuple[Finding, ...]
+    compared: int
+    """How many tensors had annotated shapes, those of every call counted."""
     failure: Failure | None
     forward_flops: int
     backward_flops: int | None

@@ -38,7 +38,7 @@ def trace_of(error: BaseException) -> str:
 
 
 def _is_ours(filename: str) -> bool:
-    return filename.startswith(_HERE + os.sep) or filename.startswith("<")
+    return filename.startswith((_HERE + os.sep, "<"))
 
 
 def _is_users(filename: str) -> bool:

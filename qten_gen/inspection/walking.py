@@ -96,6 +96,7 @@ def bytes_of(tensor: Tensor) -> int:
 def storage_key(tensor: Tensor) -> int | None:
     """What is equal for tensors with the same memory, as long as one of them lives; None for a tensor without one storage."""
     try:
-        return tensor.untyped_storage()._cdata
+        key: int = tensor.untyped_storage()._cdata
     except (RuntimeError, NotImplementedError):
         return None
+    return key
