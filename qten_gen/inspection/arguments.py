@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..common.suggestions import nearest
@@ -28,11 +28,11 @@ class Parameter(NamedTuple):
     by_position: bool
 
 
-def read_arguments(texts: Iterable[str], document: str | None) -> dict[str, object]:
+def read_arguments(texts: Iterable[str], document: str | None) -> tuple[dict[str, object], list[str]]:
     """The arguments as a tree: `config.width=64` is `{"config": {"width": Text("64")}}`; text comes before JSON.
 
-    Raises:
-        InspectionError: something is not `NAME=VALUE`, is given twice, or is not a JSON object.
+    Returns:
+        The tree, and what is wrong: what is not `NAME=VALUE`, is given twice, or is not a JSON object.
     """
     problems: list[str] = []
     found = {} if document is None else _from_document(document, problems)
@@ -46,9 +46,7 @@ def read_arguments(texts: Iterable[str], document: str | None) -> dict[str, obje
         else:
             given.add(name)
             _put(found, name, Text(value), problems)
-    if problems:
-        raise InspectionError(problems)
-    return found
+    return found, problems
 
 
 def _from_document(document: str, problems: list[str]) -> dict[str, object]:
@@ -86,16 +84,20 @@ def _put(tree: dict[str, object], name: str, value: Text, problems: list[str]) -
     tree[last] = value
 
 
-def call(factory: Callable[..., object], tree: Mapping[str, object]) -> tuple[list[object], dict[str, object]]:
+def call(
+    factory: Callable[..., object], tree: Mapping[str, object], known_problems: Sequence[str] = ()
+) -> tuple[list[object], dict[str, object]]:
     """The positional and keyword arguments for a factory.
 
     Raises:
-        InspectionError: an argument is unknown, missing, or of another type; all such problems.
+        InspectionError: an argument is unknown, missing, or of another type; all such problems, after those known before.
     """
     problems: list[str] = []
     args, keywords = _bound(factory, tree, "", problems)
-    if problems:
-        raise InspectionError([f"{getattr(factory, '__name__', factory)}: {problem}" for problem in problems])
+    name = getattr(factory, "__name__", str(factory))
+    found = [*known_problems, *(f"{name}: {problem}" for problem in problems)]
+    if found:
+        raise InspectionError(found)
     return args, keywords
 
 

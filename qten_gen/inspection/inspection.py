@@ -61,13 +61,13 @@ def inspect(request: Request) -> Inspection:
 
 
 def _model(request: Request) -> nn.Module:
-    tree = read_arguments(request.config, request.config_json)
+    tree, problems = read_arguments(request.config, request.config_json)
     found = load(request.target, request.import_roots)
     if isinstance(found, nn.Module):
-        if tree:
+        if tree or problems:
             raise InspectionError([f"{request.target} is a module that is made already: it takes no --config"])
         return found
-    args, keywords = call(found, tree)
+    args, keywords = call(found, tree, problems)
     return build(found, args, keywords)
 
 

@@ -42,7 +42,7 @@ HEAD = 18.0
 
 
 def layout(area: Area, width: float = 1000.0, height: float = 560.0) -> tuple[Cell, ...]:
-    """The rectangles of the parts of an area, within `width` × `height` units."""
+    """The rectangles of the parts of an area, of `width` times `height` units."""
     parts = sorted((part for part in area.parts if part.weight > 0), key=lambda part: -part.weight)
     placed = squarified([part.weight for part in parts], (0.0, 0.0, width, height))
     return tuple(_cell(part, place, width, height) for part, place in zip(parts, placed, strict=True))
@@ -50,7 +50,7 @@ def layout(area: Area, width: float = 1000.0, height: float = 560.0) -> tuple[Ce
 
 def _cell(area: Area, place: Rectangle, width: float, height: float) -> Cell:
     left, top, its_width, its_height = place
-    inner = ()
+    inner: tuple[Cell, ...] = ()
     if area.parts and its_width >= 2 * SMALLEST and its_height - HEAD >= SMALLEST:
         inner = layout(area, its_width, its_height - HEAD)
     percent = (100 * left / width, 100 * top / height, 100 * its_width / width, 100 * its_height / height)
