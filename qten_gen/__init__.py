@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
     from .runtime.declaring.in_memory import StaleWarning as StaleWarning
     from .runtime.declaring.unbatched import Unbatched as Unbatched
+    from .runtime.deferred.deferred_init import deferred_init as deferred_init
+    from .runtime.deferred.deferred_init import is_deferred as is_deferred
+    from .runtime.deferred.deferred_init import materialize_module as materialize_module
+    from .runtime.deferred.deferred_init import materialize_tensor as materialize_tensor
     from .runtime.fake.context import fake_mode as fake_mode
     from .runtime.fake.context import is_fake as is_fake
     from .runtime.fake.context import meta_like as meta_like
@@ -64,11 +68,15 @@ _HOMES = {
     "VirtualTensor": "runtime.qten_style.virtual_tensor",
     "buffer": "runtime.declaring.fields",
     "const": "runtime.declaring.fields",
+    "deferred_init": "runtime.deferred.deferred_init",
     "fake_mode": "runtime.fake.context",
     "field": "runtime.declaring.fields",
     "from_dataclass": "runtime.tensorclass.dataclass_types",
+    "is_deferred": "runtime.deferred.deferred_init",
     "is_fake": "runtime.fake.context",
     "is_tensorclass": "runtime.tensorclass.dataclass_types",
+    "materialize_module": "runtime.deferred.deferred_init",
+    "materialize_tensor": "runtime.deferred.deferred_init",
     "meta_like": "runtime.fake.context",
     "nograd_tensors": "runtime.qten_style.module",
     "param": "runtime.declaring.fields",
@@ -98,11 +106,15 @@ __all__ = [
     "VirtualTensor",
     "buffer",
     "const",
+    "deferred_init",
     "fake_mode",
     "field",
     "from_dataclass",
+    "is_deferred",
     "is_fake",
     "is_tensorclass",
+    "materialize_module",
+    "materialize_tensor",
     "meta_like",
     "nograd_tensors",
     "param",

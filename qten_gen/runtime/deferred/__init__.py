@@ -1,0 +1,1 @@
+"""Deferred initialisation: the operations of a constructor are recorded on fake tensors, and replayed for those that are wanted."""

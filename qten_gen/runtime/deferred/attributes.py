@@ -1,0 +1,30 @@
+"""What Python knows of a tensor beside its values: attributes, hooks, gradients."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+with FakeTensorMode():
+    _OF_FAKE = frozenset(vars(torch.empty(0))) | {"_is_param", "real"}
+"""The attributes that torch sets on every fake tensor."""
+
+
+def own_attributes(fake: Tensor) -> dict[str, object]:
+    """The attributes that the program set on a fake tensor."""
+    return {name: value for name, value in vars(fake).items() if name not in _OF_FAKE}
+
+
+def dress(real: Tensor, fake: Tensor) -> Tensor:
+    """Make a tensor what the program made of its fake: a parameter, with its attributes and hooks; the tensor to use."""
+    if isinstance(fake, nn.Parameter) and not isinstance(real, nn.Parameter):
+        real = torch.Tensor._make_subclass(nn.Parameter, real)
+    if fake.is_leaf and real.is_leaf and real.requires_grad != fake.requires_grad:
+        real.requires_grad_(fake.requires_grad)
+    vars(real).update(own_attributes(fake))
+    for hook in (fake._backward_hooks or {}).values():
+        real.register_hook(hook)
+    for hook in (getattr(fake, "_post_accumulate_grad_hooks", None) or {}).values():
+        real.register_post_accumulate_grad_hook(hook)
+    return real

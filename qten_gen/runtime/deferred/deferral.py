@@ -1,0 +1,131 @@
+"""One call of `deferred_init`: what it recorded, and which of its tensors have been made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from threading import RLock, local
+from types import TracebackType
+from typing import cast
+from weakref import WeakValueDictionary
+
+from torch import Tensor
+
+from .attributes import dress
+from .mode import DeferredMode
+from .python_functions import PythonFunctions
+from .recording import Recorder
+from .references import replace_tensors, replaced_value
+from .replay import replay
+
+
+class _Thread(local):
+    def __init__(self) -> None:
+        self.deferral: Deferral | None = None
+
+
+_THREAD = _Thread()
+
+
+def active() -> Deferral | None:
+    """The deferral that records this thread."""
+    return _THREAD.deferral
+
+
+class Deferral:
+    """A recording, and the deferred tensors that came out of it."""
+
+    def __init__(self) -> None:
+        self.mode = DeferredMode(self)
+        self.recorder = Recorder(self.mode)
+        self._functions = PythonFunctions(self.recorder)
+        self._lock = RLock()
+        self._pending: WeakValueDictionary[int, Tensor] = WeakValueDictionary()
+        """The deferred tensors that the program returned, by slot, until they are made."""
+
+    def __enter__(self) -> None:
+        _THREAD.deferral = self
+        self.recorder.__enter__()
+        self._functions.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._functions.__exit__(kind, error, traceback)
+        self.recorder.__exit__(kind, error, traceback)
+        _THREAD.deferral = None
+        if error is None:
+            self.recorder.streams.move_on(self.recorder.evaluation.numbers)
+        else:
+            self.recorder.streams.put_back()
+
+    def keep_track_of(self, result: object) -> None:
+        """Note which deferred tensors the program returned."""
+
+        def note(tensor: Tensor) -> Tensor:
+            if deferral_of(tensor) is self:
+                self._pending[self.recorder.slot(tensor)] = tensor
+            return tensor
+
+        waiting: list[object] = []
+        replaced_value(result, note, waiting)
+        replace_tensors(waiting, note, set())
+
+    def materialize(self, fakes: Iterable[Tensor]) -> None:
+        """Make the values of deferred tensors; each fake has its real tensor as `real` afterwards."""
+        if active() is self:
+            return
+        with self._lock:
+            wanted = {self.recorder.slot(fake): fake for fake in fakes if real_of(fake) is None}
+            wanted.update(self._bound_to(wanted))
+            values = replay(self.recorder.tape, wanted, numbers=self.recorder.evaluation.numbers)
+            for slot, fake in wanted.items():
+                vars(fake)["real"] = dress(values[slot], fake)
+                self._pending.pop(slot, None)
+            if wanted and not self._pending:
+                self.recorder.streams.arrive()
+
+    def _bound_to(self, wanted: Mapping[int, Tensor]) -> dict[int, Tensor]:
+        """The other pending tensors that have to be made at once: parts of the same storages, and of one autograd graph."""
+        tape = self.recorder.tape
+        groups = _Groups()
+        for operation in tape.operations:
+            if operation.differentiable:
+                storages = [tape.storage_of(slot) for slot in (*operation.reads, *operation.results)]
+                for storage in storages:
+                    groups.join(storages[0], storage)
+        roots = {groups.root(tape.storage_of(slot)) for slot in wanted}
+        return {
+            slot: fake
+            for slot, fake in self._pending.items()
+            if slot not in wanted and groups.root(tape.storage_of(slot)) in roots
+        }
+
+
+class _Groups:
+    """Sets of numbers that are joined one by one."""
+
+    def __init__(self) -> None:
+        self._parents: dict[int, int] = {}
+
+    def root(self, number: int) -> int:
+        """The number that stands for the set of another."""
+        while number in self._parents:
+            number = self._parents[number]
+        return number
+
+    def join(self, one: int, other: int) -> None:
+        """Make one set of the sets of two numbers."""
+        one, other = self.root(one), self.root(other)
+        if one != other:
+            self._parents[other] = one
+
+
+def deferral_of(tensor: Tensor) -> Deferral | None:
+    """The deferral that a tensor comes from; None for a tensor that is not deferred."""
+    mode = getattr(tensor, "fake_mode", None)
+    return mode.deferral if isinstance(mode, DeferredMode) else None
+
+
+def real_of(fake: Tensor) -> Tensor | None:
+    """The tensor that a deferred tensor has become."""
+    return cast("Tensor | None", vars(fake).get("real"))

@@ -1,0 +1,44 @@
+"""Where in the user's code something happens."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType, FrameType
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from .tape import Place
+
+_LIBRARIES = (os.path.dirname(torch.__file__) + os.sep, os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep)
+"""The folders of torch and of this package: their lines are not the user's."""
+
+_MAKING = {nn.Parameter.__new__.__code__}
+"""Constructors that make a tensor object of a class which only their frame tells."""
+
+
+def caller() -> tuple[Place, type[Tensor] | None]:
+    """The innermost line that belongs neither to torch nor to this package, and the class of a parameter that is being made."""
+    frame: FrameType | None = sys._getframe(1)
+    made: type[Tensor] | None = None
+    outermost = frame
+    while frame is not None:
+        code = frame.f_code
+        if made is None and code in _MAKING:
+            made = cast("type[Tensor]", frame.f_locals["cls"])
+        if not code.co_filename.startswith(_LIBRARIES):
+            return Place(code.co_filename, frame.f_lineno), made
+        outermost, frame = frame, frame.f_back
+    return Place(outermost.f_code.co_filename, outermost.f_lineno), made  # type: ignore[union-attr] # there is always a frame
+
+
+def is_inside(functions: tuple[CodeType, ...]) -> bool:
+    """Whether one of the functions is being called, within the libraries."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
+        if frame.f_code in functions:
+            return True
+        frame = frame.f_back
+    return False

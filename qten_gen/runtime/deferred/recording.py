@@ -1,0 +1,337 @@
+"""Recording: what a program does with fake tensors, operation by operation.
+
+`Recorder` is a mode above a mode of fake tensors. It hands every operation on fake tensors to that mode, and notes it on its tape.
+Operations on real tensors alone run as they are, at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from threading import get_ident
+from typing import TypeVar, cast
+
+import torch
+from torch import Tensor, nn
+from torch._ops import OpOverload
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .errors import foreign, refused, unseen
+from .evaluation import Evaluation
+from .known_tensors import KnownTensors, storage_address
+from .overloads import Traits, tensors, traits
+from .places import caller, is_inside
+from .shapes import NeedsValues, compute_shape, fake_like
+from .streams import Streams, default_generator
+from .tape import Argument, Draw, Operation, Outside, OutsideRef, Place, SlotRef, Tape
+
+T = TypeVar("T")
+
+_DEVICE = torch.ops.prim.device.default
+_LIFT = torch.ops.aten.lift_fresh.default
+_CLONE = torch.ops.aten.clone.default
+_DETACH = torch.ops.aten.detach.default
+_AS_STRIDED = torch.ops.aten.as_strided.default
+_EMPTY = torch.ops.aten.empty.memory_format
+
+_NOT_RECORDED = (torch.UntypedStorage, torch.TypedStorage)
+
+_UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
+
+
+class Recorder(TorchDispatchMode):
+    """Records what runs in its context on the fake tensors of a mode.
+
+    >>> mode = FakeTensorMode()
+    >>> recorder = Recorder(mode)
+    >>> with recorder:
+    ...     noise = torch.zeros(3).normal_()
+    >>> [str(operation.overload) for operation in recorder.tape.operations]
+    ['aten.zeros.default', 'aten.normal_.default']
+    >>> recorder.slot(noise)
+    0
+    """
+
+    def __init__(self, mode: FakeTensorMode) -> None:
+        super().__init__()
+        self.tape = Tape()
+        self.mode = mode
+        self.working_thread: int | None = None
+        """The thread that records an operation at this moment."""
+        self._known = KnownTensors(self.tape)
+        self._outside: dict[int, int] = {}
+        self.streams = Streams(self.tape)
+        self.evaluation = Evaluation(self.tape)
+
+    def add_input(self, tensor: Tensor) -> int:
+        """Take a fake tensor that exists already as an input of the program; its slot."""
+        found = self._known.find(tensor)
+        if found is None:
+            found = self._known.enter(tensor) if self._known.has_storage_of(tensor) else self._known.enter_fresh(tensor)
+            self.tape.inputs.append(found)
+        return found
+
+    def slot(self, tensor: Tensor) -> int:
+        """The slot of a fake tensor, as it is now.
+
+        Raises:
+            DeferredError: No recorded operation made the tensor.
+        """
+        found = self._known.find(tensor)
+        return self._slot_of_changed(tensor) if found is None else found
+
+    def is_mine(self, tensor: object) -> bool:
+        """Whether a tensor is a fake of this recording; one of another recording is refused."""
+        if not isinstance(tensor, FakeTensor):
+            return False
+        if tensor.fake_mode is not self.mode:
+            raise foreign(caller()[0])
+        return True
+
+    def __torch_dispatch__(
+        self,
+        func: OpOverload,
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        working, self.working_thread = self.working_thread, get_ident()
+        try:
+            if func is _DEVICE:
+                return self.mode.__torch_dispatch__(func, types, args, kwargs or {})
+            return self._run(func, args, kwargs or {})
+        finally:
+            self.working_thread = working
+
+    def _run(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        what = traits(func)
+        given = list(tensors((*args, *kwargs.values())))
+        mine = [tensor for tensor in given if self.is_mine(tensor)]
+        if given and not mine:
+            return self._run_real(func, what, args, kwargs)
+        if any(not isinstance(tensor, FakeTensor) for tensor in what.changed(args, kwargs)):
+            return self._write_real(func, what, args, kwargs)
+        if func is _EMPTY and args[0] == [0] and is_inside(_UNINITIALIZED):
+            return func(*args, **kwargs)
+        return self._record(func, what, mine, args, kwargs)
+
+    def _run_real(
+        self, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> object:
+        """Run an operation on real tensors alone: now, as without a recording."""
+        if func is _LIFT:
+            return self._lift(cast(Tensor, args[0]))
+        self._keep_values_of(what.changed(args, kwargs))
+        if not what.draws:
+            return func(*args, **kwargs)
+        generator = self._generator(kwargs, next(tensors((*args, *kwargs.values()))).device)
+        stream, position = self.streams.position(generator)
+        found, state = self.evaluation.draw_at(stream, position, func, args, kwargs)
+        self.streams.restart(generator, state)
+        return found
+
+    def _lift(self, made: Tensor) -> Tensor:
+        """Take what `torch.tensor(data)` made as a constant of the tape: each replay gets a copy.
+
+        Memory that torch did not allocate belongs to something else, as after torch.from_numpy: such a tensor stays real.
+        """
+        if not made.untyped_storage().resizable():
+            return made
+        return self._constant(made, None)
+
+    def take(self, real: Tensor) -> Tensor:
+        """A fake tensor that gets the values of a real one from outside, in memory of its own."""
+        return self._constant(real, real._version)
+
+    def _constant(self, made: Tensor, version: int | None) -> Tensor:
+        place, _ = caller()
+        fake = fake_like(self.mode, made)
+        slot = self._known.enter_fresh(fake)
+        self.tape.outside.append(Outside(made, version, place))
+        constant = OutsideRef(len(self.tape.outside) - 1)
+        self._append(_CLONE, (constant,), {}, (slot,), place)
+        return fake
+
+    def _write_real(
+        self, func: OpOverload, what: Traits, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> object:
+        """Run an operation that writes values of fake tensors into a real one: now, with their values."""
+        place, _ = caller()
+        if any(isinstance(tensor, FakeTensor) for tensor in what.changed(args, kwargs)):
+            raise refused(func, place, "it writes into a tensor from outside and into one that is deferred")
+        if what.draws:
+            raise refused(func, place, "it draws random numbers into a tensor from outside")
+        self._keep_values_of(what.changed(args, kwargs))
+        args, kwargs = self._with_values((tuple(args), kwargs))
+        return func(*args, **kwargs)
+
+    def _record(
+        self,
+        func: OpOverload,
+        what: Traits,
+        mine: Sequence[Tensor],
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+    ) -> object:
+        place, made_as = caller()
+        if any(isinstance(value, _NOT_RECORDED) for value in (*args, *kwargs.values())):
+            raise refused(func, place, "it takes the memory of a tensor itself", "pass the tensor")
+        slots = [self.slot(tensor) for tensor in mine]
+        before = [(tensor._cdata, storage_address(tensor), slot) for tensor, slot in zip(mine, slots, strict=True)]
+        changed = [self._known.storage(tensor) for tensor in what.changed(args, kwargs)] if what.written else []
+        noted_args = cast("tuple[Argument, ...]", self._noted(tuple(args), place))
+        noted_kwargs = {name: self._noted(value, place) for name, value in kwargs.items()}
+        try:
+            found = compute_shape(self.mode, func, what, args, kwargs)
+        except NeedsValues as error:
+            if what.draws:
+                raise refused(func, place, "the shape of its result depends on random numbers") from error
+            args, kwargs = self._with_values((tuple(args), kwargs))
+            found = self._as_fake(func(*args, **kwargs))
+        results = list(tensors([found]))
+        if not results and not changed and not what.draws:
+            return found
+        if not mine and results:
+            # The defaults of now, whatever they are when it is replayed.
+            if what.dtype:
+                noted_kwargs["dtype"] = results[0].dtype
+            if what.device:
+                noted_kwargs["device"] = cast(FakeTensor, results[0]).fake_device
+        entered = tuple(self._enter(tensor, before, made_as if func is _DETACH else None) for tensor in results)
+        draw = None
+        if what.draws:
+            on = cast(FakeTensor, (results or list(mine))[0]).fake_device
+            draw = self.streams.draw(len(self.tape.operations), self._generator(kwargs, on))
+        by_autograd = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+        self._append(
+            func,
+            noted_args,
+            noted_kwargs,
+            entered,
+            place,
+            reads=slots,
+            writes=changed,
+            draw=draw,
+            differentiable=[slot for slot, tensor in zip(slots, mine, strict=True) if by_autograd and tensor.requires_grad],
+        )
+        return found
+
+    def _append(
+        self,
+        func: OpOverload,
+        args: tuple[Argument, ...],
+        kwargs: Mapping[str, Argument],
+        results: tuple[int, ...],
+        place: Place,
+        *,
+        reads: Sequence[int] = (),
+        writes: Sequence[int] = (),
+        draw: Draw | None = None,
+        differentiable: Sequence[int] = (),
+    ) -> None:
+        self.tape.operations.append(
+            Operation(
+                index=len(self.tape.operations),
+                overload=func,
+                args=args,
+                kwargs=kwargs,
+                reads=tuple(reads),
+                results=results,
+                writes=tuple(writes),
+                draw=draw,
+                default_dtype=torch.get_default_dtype(),
+                differentiable=tuple(differentiable),
+                inference=torch.is_inference_mode_enabled(),
+                place=place,
+            )
+        )
+
+    def _enter(self, tensor: Tensor, before: Sequence[tuple[int, int, int]], made_as: type[Tensor] | None) -> int:
+        """The slot of a tensor that an operation returned.
+
+        `before` has the address, the address of the storage, and the slot of each tensor that the operation was given.
+        """
+        for address, _, slot in before:
+            if tensor._cdata == address and self._known.is_as(tensor, self.tape.slots[slot]):
+                return slot
+        storage = storage_address(tensor)
+        if any(storage == known for _, known, _ in before):
+            return self._known.enter(tensor, made_as)
+        return self._known.enter_fresh(tensor, made_as)
+
+    def _slot_of_changed(self, tensor: Tensor) -> int:
+        """The slot of a tensor whose content was changed without an operation, as by `tensor.data = other`."""
+        place, _ = caller()
+        same = self._known.same_part(tensor)
+        base = self._known.part_of_same_type(tensor) if same is None else same
+        if base is None:
+            raise unseen(f"of size {tuple(tensor.shape)}", place)
+        if same is None:
+            geometry = (list(tensor.shape), list(tensor.stride()), tensor.storage_offset())
+            part = self._known.enter(tensor)
+            self._append(_AS_STRIDED, (SlotRef(base), *geometry), {}, (part,), place, reads=(base,))
+            base = part
+        slot = self._known.enter(tensor, nn.Parameter if isinstance(tensor, nn.Parameter) else None)
+        self._append(_DETACH, (SlotRef(base),), {}, (slot,), place, reads=(base,))
+        return slot
+
+    def _noted(self, value: object, place: Place) -> Argument:
+        """An argument with references in place of tensors."""
+        if isinstance(value, FakeTensor):
+            return SlotRef(self.slot(value))
+        if isinstance(value, Tensor):
+            return OutsideRef(self._note_outside(value, place))
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._noted(part, place) for part in value)
+        return value
+
+    def _note_outside(self, tensor: Tensor, place: Place) -> int:
+        """Take a real tensor that an operation reads into the tape."""
+        found = self._outside.get(id(tensor))
+        version = None if tensor.is_inference() else tensor._version
+        if found is None or self.tape.outside[found].version != version:
+            found = self._outside[id(tensor)] = len(self.tape.outside)
+            self.tape.outside.append(Outside(tensor, version, place))
+        return found
+
+    def _keep_values_of(self, changed: Iterable[Tensor]) -> None:
+        """Copy what the tape has of real tensors that are about to change."""
+        storages = {storage_address(tensor) for tensor in changed}
+        for index in list(self._outside.values()) if storages else ():
+            known = self.tape.outside[index]
+            if known.version is not None and storage_address(known.tensor) in storages:
+                copied = torch.empty_strided(known.tensor.size(), known.tensor.stride(), dtype=known.tensor.dtype, device=known.tensor.device)
+                self.tape.outside[index] = Outside(copied.copy_(known.tensor.detach()), None, known.place)
+                del self._outside[id(known.tensor)]
+
+    def _with_values(self, value: T) -> T:
+        """Arguments with the values of fake tensors in their place: real tensors, which later changes do not reach."""
+        slots = [self.slot(tensor) for tensor in tensors([value]) if isinstance(tensor, FakeTensor)]
+        return cast(T, self._replaced(value, self.evaluation.values(slots)))
+
+    def _replaced(self, value: object, real: Mapping[int, Tensor]) -> object:
+        if isinstance(value, FakeTensor):
+            return real[self.slot(value)]
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._replaced(part, real) for part in value)
+        if isinstance(value, dict):
+            return {name: self._replaced(part, real) for name, part in value.items()}
+        return value
+
+    def _as_fake(self, found: object) -> object:
+        """What an operation on values returned, with fake tensors in place of real ones."""
+        if isinstance(found, Tensor):
+            return fake_like(self.mode, found)
+        if isinstance(found, (list, tuple)):
+            return type(found)(self._as_fake(part) for part in found)
+        return found
+
+    def value(self, tensor: Tensor) -> Tensor:
+        """The values of a fake tensor as the program would have them now."""
+        slot = self.slot(tensor)
+        return self.evaluation.values([slot])[slot]
+
+    def _generator(self, kwargs: Mapping[str, object], device: torch.device) -> torch.Generator:
+        """The generator that an operation draws from."""
+        given = kwargs.get("generator")
+        return given if isinstance(given, torch.Generator) else default_generator(device)

@@ -1,0 +1,112 @@
+"""Finding tensors wherever Python objects hold them, and replacing them there."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import TypeAlias
+
+from torch import Tensor
+
+Visit: TypeAlias = Callable[[Tensor], Tensor]
+"""Is given each tensor that is found, and says what is to stand in its place."""
+
+_WITHOUT_TENSORS = (str, bytes, int, float, complex, type(None), type, ModuleType, BuiltinFunctionType)
+
+
+def replace_tensors(roots: Iterable[object], visit: Visit, passed: set[int]) -> None:
+    """Visit every tensor that can be reached from roots, and put what the visit returns in its place.
+
+    Looks into attributes, lists, tuples, dictionaries, sets, partial functions, closures and defaults of functions, and the objects of
+    methods. Objects whose ids are in `passed` are left out; those that were looked into are added.
+    """
+    waiting = list(roots)
+    while waiting:
+        holder = waiting.pop()
+        if id(holder) not in passed:
+            passed.add(id(holder))
+            _visit_held(holder, visit, waiting)
+
+
+def replaced_value(value: object, visit: Visit, waiting: list[object]) -> object:
+    """What is to stand in the place of a value; what has to be looked into further is added to `waiting`."""
+    if isinstance(value, Tensor):
+        return visit(value)
+    if isinstance(value, _WITHOUT_TENSORS):
+        return value
+    if isinstance(value, (tuple, frozenset)):
+        parts = [replaced_value(part, visit, waiting) for part in value]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        made = type(value)
+        return made(*parts) if hasattr(made, "_fields") else made(parts)
+    if isinstance(value, partial):
+        args = replaced_value(value.args, visit, waiting)
+        if args is not value.args:
+            value.__setstate__((value.func, args, value.keywords, vars(value)))
+        waiting += [value.func, value.keywords]
+        return value
+    waiting.append(value)
+    return value
+
+
+def _visit_held(holder: object, visit: Visit, waiting: list[object]) -> None:
+    """Replace what one object holds directly."""
+    if isinstance(holder, dict):
+        _visit_items(holder, visit, waiting)
+    elif isinstance(holder, (list, deque)):
+        for index, value in enumerate(holder):
+            new = replaced_value(value, visit, waiting)
+            if new is not value:
+                holder[index] = new
+    elif isinstance(holder, set):
+        new_set = {replaced_value(value, visit, waiting) for value in holder}
+        if any(new is not old for new, old in zip(sorted(new_set, key=id), sorted(holder, key=id), strict=True)):
+            holder.clear()
+            holder |= new_set
+    elif isinstance(holder, FunctionType):
+        for cell in holder.__closure__ or ():
+            _visit_cell(cell, visit, waiting)
+        holder.__defaults__ = replaced_value(holder.__defaults__, visit, waiting)  # type: ignore[assignment] # a tuple or None
+        waiting.append(holder.__kwdefaults__)
+    elif isinstance(holder, MethodType):
+        waiting.append(holder.__self__)
+    elif not isinstance(holder, Tensor):
+        attributes = getattr(holder, "__dict__", None)
+        if isinstance(attributes, dict):
+            _visit_items(attributes, visit, waiting)
+        _visit_slots(holder, visit, waiting)
+
+
+def _visit_items(items: dict[object, object], visit: Visit, waiting: list[object]) -> None:
+    for key, value in list(items.items()):
+        new = replaced_value(value, visit, waiting)
+        if new is not value:
+            items[key] = new
+    keys = {key: replaced_value(key, visit, []) for key in items if isinstance(key, (Tensor, tuple))}
+    if any(new is not old for old, new in keys.items()):
+        entries = [(keys.get(key, key), value) for key, value in items.items()]
+        items.clear()
+        items.update(entries)
+
+
+def _visit_cell(cell: object, visit: Visit, waiting: list[object]) -> None:
+    try:
+        value = cell.cell_contents  # type: ignore[attr-defined] # a cell of a closure
+    except ValueError:
+        return  # the variable has no value
+    new = replaced_value(value, visit, waiting)
+    if new is not value:
+        cell.cell_contents = new  # type: ignore[attr-defined] # a cell of a closure
+
+
+def _visit_slots(holder: object, visit: Visit, waiting: list[object]) -> None:
+    for made in type(holder).__mro__:
+        slots = made.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            value = getattr(holder, name, None)
+            new = replaced_value(value, visit, waiting)
+            if new is not value:
+                object.__setattr__(holder, name, new)

@@ -1,0 +1,206 @@
+"""Replay: running the operations of a tape that wanted tensors are made by."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
+
+from .errors import changed_outside
+from .overloads import tensors
+from .tape import Argument, Operation, OutsideRef, SlotRef, Tape
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a replay does: these operations in order. Of those passed over, by index, only the random numbers are taken."""
+
+    operations: Sequence[Operation]
+    passed_over: Collection[int] = ()
+
+
+class Numbers(Protocol):
+    """Where the random numbers of a replay come from."""
+
+    def plan(self, needed: Sequence[Operation]) -> Plan:
+        """What has to run: the needed operations, and those whose draws come before theirs."""
+
+    def draw(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        """Run an operation that draws random numbers, with tensors in place of references; what it returns."""
+
+    def pass_over(self, operation: Operation) -> None:
+        """Take the numbers of an operation that is not needed."""
+
+
+class DefaultNumbers:
+    """Random numbers from the generators that the recorded program named, as they are; torch's default generator if none."""
+
+    def plan(self, needed: Sequence[Operation]) -> Plan:
+        return Plan(needed)
+
+    def draw(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        found: object = operation.overload(*args, **kwargs)
+        return found
+
+    def pass_over(self, operation: Operation) -> None:
+        """Nothing is planned that is not needed."""
+
+
+def replay(
+    tape: Tape,
+    wanted: Collection[int],
+    *,
+    numbers: Numbers | None = None,
+    given: Mapping[int, Tensor] | None = None,
+) -> dict[int, Tensor]:
+    """The tensors of the wanted slots, made by the operations that reach them.
+
+    Args:
+        tape: What was recorded.
+        wanted: Slots of the tape.
+        numbers: Where random numbers come from; by default from torch's generators as they are.
+        given: The tensors of the slots that no operation makes (`Tape.inputs`), and of others that need not be made anew.
+            Operations change them as the program changed its own.
+
+    Tensors of one storage share it again. They require no gradient, unless autograd recorded an operation on them.
+
+    Raises:
+        DeferredError: A tensor from outside, which an operation read, was changed in place since.
+        Exception: Whatever an operation raises; a note says which one, and where it was recorded.
+    """
+    given = given or {}
+    numbers = numbers or DefaultNumbers()
+    plan = numbers.plan(operations_reaching(tape, wanted, given))
+    values = carry_out(tape, plan, numbers, wanted, given)
+    return {slot: values[slot] for slot in wanted}
+
+
+def carry_out(
+    tape: Tape, plan: Plan, numbers: Numbers, wanted: Collection[int], given: Mapping[int, Tensor]
+) -> dict[int, Tensor]:
+    """Run the operations of a plan; the tensors of the wanted slots among those that they make."""
+    values = dict(given)
+    last = _last_uses([op for op in plan.operations if op.index not in plan.passed_over], wanted)
+    with _plain_surroundings(tape, plan.operations):
+        for operation in plan.operations:
+            try:
+                if operation.index in plan.passed_over:
+                    numbers.pass_over(operation)
+                else:
+                    _run(tape, operation, values, numbers)
+            except Exception as error:
+                error.add_note(f"while {operation.overload} was replayed, which was recorded at {operation.place}")
+                raise
+            for slot in last.get(operation.index, ()):
+                values.pop(slot, None)
+    return values
+
+
+def operations_reaching(
+    tape: Tape, wanted: Iterable[int], given: Collection[int] = (), also: Collection[int] = ()
+) -> list[Operation]:
+    """The operations that the values of wanted slots come from, in order; nothing is needed to make given slots.
+
+    `also` are operations to run in any case, by index, with what they need.
+    """
+    slots = set(wanted) - set(given)
+    storages = {tape.storage_of(slot) for slot in wanted}
+    found = []
+    for operation in reversed(tape.operations):
+        if (
+            operation.index in also
+            or not slots.isdisjoint(operation.results)
+            or not storages.isdisjoint(operation.writes)
+        ):
+            found.append(operation)
+            slots.update(slot for slot in operation.reads if slot not in given)
+            storages.update(tape.storage_of(slot) for slot in operation.reads)
+    found.reverse()
+    return found
+
+
+def _last_uses(schedule: Sequence[Operation], wanted: Collection[int]) -> dict[int, list[int]]:
+    """For each operation, by index, the slots that nobody needs after it."""
+    last: dict[int, int] = {}
+    for operation in schedule:
+        for slot in (*operation.reads, *operation.results):
+            last[slot] = operation.index
+    released: dict[int, list[int]] = {}
+    for slot, index in last.items():
+        if slot not in wanted:
+            released.setdefault(index, []).append(slot)
+    return released
+
+
+def _run(tape: Tape, operation: Operation, values: dict[int, Tensor], numbers: Numbers) -> None:
+    """Run one operation, and enter what it returns."""
+    args = tuple(_filled(tape, operation, value, values) for value in operation.args)
+    kwargs = {name: _filled(tape, operation, value, values) for name, value in operation.kwargs.items()}
+    for slot in operation.differentiable:
+        if not values[slot].requires_grad:
+            values[slot].requires_grad_(True)
+    with _State(operation):
+        if operation.draw is None:
+            found = operation.overload(*args, **kwargs)
+        else:
+            found = numbers.draw(operation, args, kwargs)
+    for slot, tensor in zip(operation.results, tensors([found]), strict=True):
+        made_as = tape.slots[slot].made_as
+        if made_as is not None and slot not in operation.reads:
+            tensor = torch.Tensor._make_subclass(made_as, tensor)
+        values[slot] = tensor
+
+
+def _filled(tape: Tape, operation: Operation, value: Argument, values: Mapping[int, Tensor]) -> object:
+    """An argument with tensors in place of references."""
+    if isinstance(value, SlotRef):
+        return values[value.slot]
+    if isinstance(value, OutsideRef):
+        outside = tape.outside[value.index]
+        if outside.version is not None and outside.tensor._version != outside.version:
+            raise changed_outside(operation, outside.place)
+        return outside.tensor
+    if isinstance(value, (list, tuple)):
+        return type(value)(_filled(tape, operation, part, values) for part in value)
+    return value
+
+
+class _State:
+    """The state of the thread that an operation was recorded under, as far as it matters below autograd."""
+
+    __slots__ = ("_default_dtype", "_grad", "_inference", "_operation")
+
+    def __init__(self, operation: Operation) -> None:
+        self._operation = operation
+
+    def __enter__(self) -> None:
+        dtype = torch.get_default_dtype()
+        self._default_dtype = dtype
+        if self._operation.default_dtype != dtype:
+            torch.set_default_dtype(self._operation.default_dtype)
+        self._inference = torch.inference_mode(self._operation.inference)
+        self._inference.__enter__()
+        self._grad = torch.is_grad_enabled()
+        torch._C._set_grad_enabled(bool(self._operation.differentiable))
+
+    def __exit__(self, *error: object) -> None:
+        torch._C._set_grad_enabled(self._grad)
+        self._inference.__exit__(*error)  # type: ignore[arg-type] # takes what __exit__ takes
+        if self._operation.default_dtype != self._default_dtype:
+            torch.set_default_dtype(self._default_dtype)
+
+
+def _plain_surroundings(tape: Tape, schedule: Sequence[Operation]) -> ExitStack:
+    """Without modes, overrides and autocast of the caller: what was recorded was below them."""
+    stack = ExitStack()
+    stack.enter_context(_disable_current_modes())
+    stack.enter_context(torch._C.DisableTorchFunction())
+    for kind in {tape.slots[slot].device.type for operation in schedule for slot in operation.results} - {"meta"}:
+        if torch.is_autocast_enabled(kind):
+            stack.enter_context(torch.autocast(kind, enabled=False))
+    return stack

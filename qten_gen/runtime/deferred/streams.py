@@ -1,0 +1,194 @@
+"""Which random numbers a recorded program would draw: where each draw starts.
+
+A recorded draw takes nothing from the generator. So that `torch.manual_seed` and states that a program saves and restores (as
+`torch.random.fork_rng` does) are understood, each recorded draw leaves a *marker* in the generator: the state of a seed that nobody
+else has. A marker that is found again later says after which draw the program wants to go on; any other state was set by the
+program. The seed that the generator reports stays.
+
+A recording ends with a marker too, one that only depends on the state at the start and on the draws. What is drawn next, outside,
+is neither what the recorded program draws nor left to chance; and a recording that starts at this marker goes on where the one
+before will have ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+from weakref import WeakValueDictionary
+
+import torch
+from torch import Tensor
+
+from .tape import After, Draw, Later, State, Tape
+
+_MARKERS = itertools.count(int.from_bytes(os.urandom(7), "little"))
+"""Seeds of markers, each used once. The start keeps apart processes that exchange states."""
+
+_Key: TypeAlias = tuple[int, ...]
+"""What tells a state of a generator from others: the seed, the position, and two words of the numbers."""
+
+
+class States(Protocol):
+    """Knows the states that a tape comes to when it is carried out."""
+
+    def state(self, start: After | State) -> Tensor:
+        """The state of a generator at a place of the tape."""
+
+
+@dataclass(slots=True)
+class _Origin:
+    """What is known of a state: its place on the tape, and the real state that the draws up to it started from."""
+
+    place: After | State
+    base: Tensor
+
+
+@dataclass(slots=True, weakref_slot=True)
+class End:
+    """Where a recording left a generator, in place of where its draws will lead."""
+
+    generator: torch.Generator
+    place: After | State
+    marker: Tensor
+    states: States
+    start: Later | None
+    """What the recording itself went on from, if that was the end of another."""
+
+    def state(self) -> Tensor:
+        """Where the draws lead."""
+        return self.states.state(self.place)
+
+
+_ENDS: WeakValueDictionary[_Key, End] = WeakValueDictionary()
+"""The recordings that left generators at their markers, by marker."""
+
+
+@dataclass(slots=True)
+class _Stream:
+    """A generator that the recording meets, and the states of it that are known."""
+
+    index: int
+    generator: torch.Generator
+    origins: dict[_Key, _Origin] = field(default_factory=dict)
+    start: Later | None = None
+
+
+class Streams:
+    """Follows the generators of a recording, and says for each draw where it starts."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._streams: dict[int, _Stream] = {}
+        self._ends: list[End] = []
+
+    def draw(self, operation: int, generator: torch.Generator) -> Draw:
+        """What an operation draws from; marks the generator as standing after it."""
+        stream, origin = self._origin(generator)
+        self._mark(stream, _Origin(After(operation), origin.base))
+        return Draw(stream.index, origin.place)
+
+    def position(self, generator: torch.Generator) -> tuple[int, After | State]:
+        """The stream of a generator, and where it stands on the tape."""
+        stream, origin = self._origin(generator)
+        return stream.index, origin.place
+
+    def restart(self, generator: torch.Generator, state: Tensor) -> None:
+        """Go on from a state that is known by its numbers, because a real draw led there."""
+        stream, origin = self._origin(generator)
+        self._mark(stream, _Origin(self._new_state(state), origin.base))
+
+    def put_back(self) -> None:
+        """Put each generator back to where the program last set it."""
+        for stream in self._streams.values():
+            origin = stream.origins.get(key_of(stream.generator.get_state()))
+            if origin is not None:
+                stream.generator.set_state(origin.base)
+
+    def move_on(self, states: States) -> None:
+        """Leave each generator that was drawn from at the marker of its end."""
+        for stream in self._streams.values():
+            origin = stream.origins.get(key_of(stream.generator.get_state()))
+            if origin is None:
+                continue
+            if isinstance(origin.place, State) and self._tape.states[origin.place.index] is origin.base:
+                stream.generator.set_state(origin.base)
+                continue
+            marker = _marker(origin.base, self._fingerprint(stream.index, origin.base))
+            stream.generator.set_state(marker)
+            end = End(stream.generator, origin.place, marker, states, stream.start)
+            _ENDS[key_of(marker)] = end
+            self._ends.append(end)
+
+    def arrive(self) -> None:
+        """Bring the generators to where the draws lead, now that they are carried out; those that were used since stay."""
+        for end in self._ends:
+            here = key_of(end.generator.get_state())
+            if here == key_of(end.marker) or (end.start is not None and here == key_of(end.start.state())):
+                end.generator.set_state(end.state())
+        self._ends.clear()
+
+    def _origin(self, generator: torch.Generator) -> tuple[_Stream, _Origin]:
+        """The stream of a generator, and the origin of its state, which the program has set if it is not known."""
+        stream = self._streams.get(generator._cdata)
+        if stream is None:
+            stream = self._streams[generator._cdata] = _Stream(len(self._tape.generators), generator)
+            self._tape.generators.append(generator)
+        state = generator.get_state()
+        key = key_of(state)
+        if key not in stream.origins:
+            earlier = _ENDS.get(key)
+            if earlier is not None and earlier.generator._cdata == generator._cdata:
+                stream.start = Later(earlier.state)
+                stream.origins[key] = _Origin(self._new_state(stream.start), state)
+            else:
+                stream.origins[key] = _Origin(self._new_state(state), state)
+        return stream, stream.origins[key]
+
+    def _new_state(self, state: Tensor | Later) -> State:
+        self._tape.states.append(state)
+        return State(len(self._tape.states) - 1)
+
+    def _mark(self, stream: _Stream, origin: _Origin) -> None:
+        """Bring a generator into a state that nothing else leads to, and that reports the seed of now."""
+        marker = _marker(stream.generator.get_state(), next(_MARKERS))
+        stream.generator.set_state(marker)
+        stream.origins[key_of(marker)] = origin
+
+    def _fingerprint(self, stream: int, base: Tensor) -> int:
+        """A number for the draws of a stream and the state that they start from."""
+        digest = hashlib.blake2b(bytes(base.tolist()), digest_size=7)
+        for operation in self._tape.operations:
+            if operation.draw is not None and operation.draw.stream == stream:
+                sizes = [self._tape.slots[slot].size for slot in operation.results]
+                digest.update(f"{operation.overload} {sizes} {operation.draw.start}".encode())
+        return int.from_bytes(digest.digest(), "little")
+
+
+def default_generator(device: torch.device) -> torch.Generator:
+    """The generator that draws on a device use when they name none."""
+    if device.type in ("cpu", "meta"):
+        return torch.default_generator
+    generators: tuple[torch.Generator, ...] = getattr(torch, device.type).default_generators
+    return generators[device.index or 0]
+
+
+def key_of(state: Tensor) -> _Key:
+    """What tells a state from others."""
+    return tuple(state[:40].view(torch.int64).tolist())
+
+
+def _marker(state: Tensor, number: int) -> Tensor:
+    """The state that stands for a number and reports the seed of another state.
+
+    A state of the CPU is its seed, its position and its words; elsewhere it is a seed and an offset, a multiple of four.
+    """
+    on_cpu = len(state) > 16
+    marker = torch.Generator().manual_seed(number).get_state() if on_cpu else state.clone()
+    if on_cpu:
+        marker[:8] = state[:8]
+    else:
+        marker[8:] = torch.tensor([4 * number], device="cpu").view(torch.uint8)
+    return marker
