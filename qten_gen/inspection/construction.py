@@ -1,7 +1,8 @@
-"""Builds a model without its memory: on fake tensors, or on meta where its constructor reads values.
+"""Builds a model without its memory: on fake tensors, on meta, or by a recording that can answer questions about values.
 
 Fake tensors know their device, so that a model can be run on them. They have no values: initialisers that read some, such as
-`trunc_normal_`, do nothing on meta, so such a model is built there and gets fakes afterwards.
+`trunc_normal_`, do nothing on meta, so such a model is built there. A constructor that needs a number out of a tensor is recorded
+as `deferred_init` records it, which computes the tensors that are asked about and no others. Both get fakes afterwards.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..runtime.fake.context import fake_mode, is_fake
+from ..runtime.deferred.deferred_init import deferred_init
+from ..runtime.fake.context import MODE, fake_mode
 from ..runtime.fake.errors import FakeTensorError
 from .request import InspectionError
 from .user_errors import of_user
@@ -20,7 +22,7 @@ from .walking import storage_key
 
 
 def build(factory: Callable[..., object], args: list[object], keywords: dict[str, object]) -> nn.Module:
-    """What a class or function makes, with fake tensors on the CPU, or on meta.
+    """What a class or function makes, with tensors without values: fake ones on the CPU, meta ones, or recorded ones.
 
     Raises:
         InspectionError: it raises, makes something other than a module, or needs values that nothing has.
@@ -29,8 +31,8 @@ def build(factory: Callable[..., object], args: list[object], keywords: dict[str
     try:
         with fake_mode(fake_cuda=True):
             made = factory(*args, **keywords)
-    except FakeTensorError as error:
-        made = _built_on_meta(factory, args, keywords, what, error)
+    except FakeTensorError:
+        made = _built_otherwise(factory, args, keywords, what)
     except Exception as error:  # whatever code of the user raises
         raise of_user(what, error) from None
     if not isinstance(made, nn.Module):
@@ -45,20 +47,24 @@ def _written(args: list[object], keywords: dict[str, object]) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _built_on_meta(
-    factory: Callable[..., object], args: list[object], keywords: dict[str, object], what: str, first: FakeTensorError
+def _built_otherwise(
+    factory: Callable[..., object], args: list[object], keywords: dict[str, object], what: str
 ) -> object:
-    """What the factory makes on meta.
+    """What the factory makes on meta, or recorded where it reads values there too.
 
     Raises:
-        InspectionError: it fails there too, for which the first error says why.
+        InspectionError: it fails in both ways.
     """
     try:
         with torch.device("meta"):
             return factory(*args, **keywords)
-    except (RuntimeError, NotImplementedError):
-        raise of_user(what, first) from None
+    except (RuntimeError, NotImplementedError):  # of meta tensors without values, or of the user's
+        pass
     except Exception as error:  # whatever code of the user raises
+        raise of_user(what, error) from None
+    try:
+        return deferred_init(factory, *args, **keywords)
+    except Exception as error:  # likewise, or something that cannot be recorded
         raise of_user(what, error) from None
 
 
@@ -106,7 +112,7 @@ class _Swap:
         return value
 
     def _fake(self, tensor: Tensor) -> Tensor:
-        if is_fake(tensor):
+        if getattr(tensor, "fake_mode", None) is MODE:
             return tensor
         if id(tensor) not in self._made:
             self._held.append(tensor)

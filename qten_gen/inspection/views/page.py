@@ -114,7 +114,7 @@ def _map(tree: Folded, ids: _Ids) -> Iterator[str]:
     yield '<p class="faint">Choose a rectangle to find it in the tree below. Arrow keys move between rectangles.</p>'
     yield '<div class="map" role="group" aria-label="Treemap of memory">'
     for position, cell in enumerate(layout(area)):
-        yield from _cells(cell, position * 47 % 360, is_first=position == 0)
+        yield from _cells(cell, position * 47 % 360, splits=True, is_first=position == 0)
     yield "</div>"
 
 
@@ -142,7 +142,8 @@ def _times(times: int, size: int) -> str:
     return memory(size) if times == 1 else f"{times} {TIMES} {memory(size)}"
 
 
-def _cells(cell: Cell, hue: int, *, is_first: bool = False) -> Iterator[str]:
+def _cells(cell: Cell, hue: int, *, splits: bool, is_first: bool = False) -> Iterator[str]:
+    """A rectangle and those in it, which have a colour each where it is the first that is divided among several."""
     place = f"left:{cell.left:.3f}%;top:{cell.top:.3f}%;width:{cell.width:.3f}%;height:{cell.height:.3f}%"
     area = cell.area
     yield (
@@ -152,8 +153,9 @@ def _cells(cell: Cell, hue: int, *, is_first: bool = False) -> Iterator[str]:
     )
     if cell.parts:
         yield '<div class="inner">'
-        for part in cell.parts:
-            yield from _cells(part, hue)
+        is_split = splits and len(cell.parts) > 1
+        for position, part in enumerate(cell.parts):
+            yield from _cells(part, (hue + position * 67) % 360 if is_split else hue, splits=splits and not is_split)
         yield "</div>"
     yield "</div>"
 

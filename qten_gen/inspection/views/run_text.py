@@ -8,7 +8,10 @@ from collections.abc import Iterator, Sequence
 from ..folding import Folded, is_list_of_one
 from ..runs import Call, Failure, Finding, Run
 from .numbers import TIMES, count, inputs_text, memory, of_noun, operations, shape_text
-from .table import Row, painted, render
+from .table import Row, painted, render, shortened
+
+_LONGEST = 60
+"""The characters that the shapes of one call take at most."""
 
 
 def run_lines(run: Run, tree: Folded, width: int | None, color: bool) -> Iterator[str]:
@@ -53,7 +56,8 @@ def _calls(node: Folded, usual: str, branch: str = "", stem: str = "") -> Iterat
         yield Row(branch, label, ("", "", ""), "plain", note)
     for position, call in enumerate(calls):
         shown = label if position == 0 else f"{label} again"
-        cells = (operations(call.flops), inputs_text(call.inputs, usual), shape_text(call.output, usual))
+        passed = shortened(inputs_text(call.inputs, usual), _LONGEST)
+        cells = (operations(call.flops), passed, shortened(shape_text(call.output, usual), _LONGEST))
         yield Row(branch, shown, cells, "strong", times if position == 0 else "")
     for position, child in enumerate(node.children):
         is_last = position == len(node.children) - 1

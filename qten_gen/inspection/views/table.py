@@ -60,7 +60,7 @@ def render(
             widths[-1] = max(min(widths[-1], rest), 8)
     for row in everything:
         cells = [
-            cell.rjust(its) if side == "r" else _shortened(cell, its).ljust(its)
+            cell.rjust(its) if side == "r" else shortened(cell, its).ljust(its)
             for cell, its, side in zip(row.cells, widths, aligned, strict=True)
         ]
         yield (_head(row, first, color) + "".join(f"{_GAP}{cell}" for cell in cells)).rstrip()
@@ -68,7 +68,7 @@ def render(
 
 def _head(row: Row, width: int, color: bool) -> str:
     """The first column, filled up to its width or shortened to it."""
-    text = _shortened(row.head, width)
+    text = shortened(row.head, width)
     padding = " " * (width - len(text))
     if not color or text != row.head:
         return text + padding
@@ -76,5 +76,6 @@ def _head(row: Row, width: int, color: bool) -> str:
     return f"{painted(row.branch, 'faint', color)}{painted(row.label, row.style, color)}{note}{padding}"
 
 
-def _shortened(text: str, width: int) -> str:
+def shortened(text: str, width: int) -> str:
+    """The text, cut off with an ellipsis if it is longer than `width`."""
     return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"

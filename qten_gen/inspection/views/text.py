@@ -38,7 +38,8 @@ def _tree(node: Folded, branch: str = "", stem: str = "") -> Iterator[Row]:
     if is_list_of_one(node):
         node = node.children[0]
         label, note = f"{label}.{node.label}", module_label(node)[1]
-    yield Row(branch, label, ("", "", count(node.parameters), memory(node.bytes)), "strong", note)
+    held = (count(node.parameters), memory(node.bytes)) if node.bytes else ("", "")
+    yield Row(branch, label, ("", "", *held), "strong", note)
     items: list[TensorEntry | Folded] = [*node.entry.tensors, *node.children]
     for position, item in enumerate(items):
         is_last = position == len(items) - 1
