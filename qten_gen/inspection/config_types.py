@@ -84,6 +84,8 @@ def shown(raw: object) -> str:
 def type_name(kind: object) -> str:
     """What a message calls a type: `int`, `list[int]`, `torch.dtype`."""
     if isinstance(kind, type) and not typing.get_args(kind):
+        if kind is type(None):
+            return "None"
         return kind.__qualname__ if kind.__module__ != "torch" else f"torch.{kind.__qualname__}"
     return str(kind).replace("typing.", "").replace("NoneType", "None")
 
@@ -190,12 +192,15 @@ def _strictness(kind: object) -> int:
 
 
 def _of_union(raw: object, members: tuple[object, ...], path: str, build: Build) -> object:
-    problems = []
+    problems: dict[object, Unfit] = {}
     for member in sorted(members, key=_strictness):
         try:
             return convert(raw, member, path, build)
         except Unfit as error:
-            problems.append(str(error))
+            problems[member] = error
+    present = [member for member in members if member is not type(None)]
+    if len(present) == 1:
+        raise problems[present[0]]
     raise Unfit(f"expected {' or '.join(type_name(member) for member in members)}, got {shown(raw)}")
 
 

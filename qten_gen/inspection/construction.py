@@ -17,8 +17,9 @@ from ..runtime.deferred.deferred_init import deferred_init
 from ..runtime.fake.context import MODE, fake_mode
 from ..runtime.fake.errors import FakeTensorError
 from .request import InspectionError
+from .silence import aside
 from .user_errors import of_user
-from .walking import storage_key
+from .walking import storage_key, storage_of
 
 
 def build(factory: Callable[..., object], args: list[object], keywords: dict[str, object]) -> nn.Module:
@@ -29,7 +30,7 @@ def build(factory: Callable[..., object], args: list[object], keywords: dict[str
     """
     what = f"{getattr(factory, '__name__', 'the factory')}({_written(args, keywords)})"
     try:
-        with fake_mode(fake_cuda=True):
+        with aside(), fake_mode(fake_cuda=True):
             made = factory(*args, **keywords)
     except FakeTensorError:
         made = _built_otherwise(factory, args, keywords, what)
@@ -56,14 +57,15 @@ def _built_otherwise(
         InspectionError: it fails in both ways.
     """
     try:
-        with torch.device("meta"):
+        with aside(), torch.device("meta"):
             return factory(*args, **keywords)
     except (RuntimeError, NotImplementedError):  # of meta tensors without values, or of the user's
         pass
     except Exception as error:  # whatever code of the user raises
         raise of_user(what, error) from None
     try:
-        return deferred_init(factory, *args, **keywords)
+        with aside():
+            return deferred_init(factory, *args, **keywords)
     except Exception as error:  # likewise, or something that cannot be recorded
         raise of_user(what, error) from None
 
@@ -126,11 +128,11 @@ class _Swap:
 
     def _memory(self, tensor: Tensor) -> Tensor:
         """A flat fake tensor for the memory of another."""
-        key = storage_key(tensor)
+        storage, key = storage_of(tensor), storage_key(tensor)
         device = torch.device("cpu") if tensor.is_meta else tensor.device
-        elements = tensor.untyped_storage().nbytes() // tensor.element_size() if key is not None else tensor.numel()
-        if key is None:
-            return torch.empty(elements, dtype=tensor.dtype, device=device)
+        if storage is None or key is None:
+            return torch.empty(tensor.numel(), dtype=tensor.dtype, device=device)
+        elements = storage.nbytes() // tensor.element_size()
         if key not in self._storages:
             self._storages[key] = torch.empty(elements, dtype=tensor.dtype, device=device)
         found = self._storages[key]

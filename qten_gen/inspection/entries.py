@@ -26,14 +26,14 @@ class TensorEntry:
     elements: int
     """Its elements; 0 under a name that is tied to an earlier one."""
     bytes: int
-    """The memory that it needs; 0 where an earlier tensor has that memory."""
+    """The memory that it needs beyond what others have of it."""
     requires_grad: bool = False
     persistent: bool = True
     """Whether a buffer is in the state dict."""
     tied_to: str | None = None
     """The path under which the same tensor came first."""
     shares_with: str | None = None
-    """The path of an earlier tensor, another object, that has the same memory."""
+    """The path of another tensor that has the same memory, or a part of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 
 import torch
@@ -19,6 +16,7 @@ from .memory import Memory, memory_of
 from .request import InspectionError, Request
 from .running import run
 from .runs import Run
+from .silence import aside
 from .totals import Sharding, Totals, sharding_of, totals_of
 from .walking import contents_of
 
@@ -49,8 +47,7 @@ def inspect(request: Request) -> Inspection:
     device, dtype = _device(request.device), _dtype(request.dtype)
     if request.ranks is not None and request.ranks < 1:
         raise InspectionError([f"--ranks {request.ranks}: expected at least 1"])
-    with redirect_stdout(sys.stderr), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with aside():
         model = on_fakes(_model(request), device, dtype)
         tree = contents_of(model)
         found = None if request.inputs is None else run(model, request.inputs, device)

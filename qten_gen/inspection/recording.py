@@ -19,7 +19,7 @@ from .matching import Mismatch, Tally
 from .runs import Call, Finding, Shape
 from .shapes_of_values import shape_of, tensors_in
 from .signatures import annotations_of
-from .walking import bytes_of, storage_key
+from .walking import bytes_of, storage_key, storage_of
 
 
 @dataclass
@@ -114,13 +114,13 @@ class Recorder:
 
     def _save(self, tensor: Tensor) -> Tensor:
         """Count a tensor that autograd keeps for the backward pass, once for each memory."""
-        key = storage_key(tensor)
-        if key is None:
+        storage, key = storage_of(tensor), storage_key(tensor)
+        if storage is None or key is None:
             self.saved_bytes += bytes_of(tensor)
         elif key not in self._storages:
             self._storages.add(key)
             self._held.append(tensor)
-            size = tensor.untyped_storage().nbytes()
+            size = storage.nbytes()
             self.saved_bytes += size
             if key in self._inputs:
                 self.saved_input_bytes += size

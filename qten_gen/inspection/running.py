@@ -20,6 +20,7 @@ from .recording import Recorder, callee
 from .request import InspectionError
 from .runs import Failure, Run
 from .shapes_of_values import tensors_in
+from .silence import aside
 from .user_errors import describe, trace_of
 
 
@@ -29,7 +30,7 @@ def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
     Raises:
         InspectionError: the inputs cannot be made, or forward takes others.
     """
-    with fake_mode(fake_cuda=True):
+    with aside(), fake_mode(fake_cuda=True):
         inputs = make_inputs(texts, model, device, _classes_beside(model))
         _refuse_unfit(model, inputs)
         operations = FlopCounterMode(display=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from ..common.naming import REFERENCE
@@ -12,16 +13,16 @@ _OWN_DICTS = ("_parameters", "_buffers", "_modules")
 
 def contents_of(model: nn.Module) -> ModuleEntry:
     """The tree of a model. A tensor or module that has several names is counted under the first."""
-    return _Walk().module(model, "", "")
+    return _Walk(model).module(model, "", "")
 
 
 class _Walk:
     """What was seen so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: nn.Module) -> None:
         self._modules: dict[int, str] = {}
         self._tensors: dict[int, str] = {}
-        self._storages: dict[int, str] = {}
+        self._shares = _shares(model)
 
     def module(self, module: nn.Module, name: str, path: str) -> ModuleEntry:
         kind = type(module).__name__
@@ -40,10 +41,7 @@ class _Walk:
         path = _joined(owner, name)
         first = self._tensors.setdefault(id(tensor), path)
         tied_to = first if first != path else None
-        shares_with = None
-        if tied_to is None and (storage := storage_key(tensor)) is not None:
-            shares_with = self._storages.setdefault(storage, path)
-            shares_with = None if shares_with == path else shares_with
+        size, shares_with = self._shares[id(tensor)]
         return TensorEntry(
             name,
             path,
@@ -52,12 +50,40 @@ class _Walk:
             dtype_name(tensor),
             str(tensor.device),
             0 if tied_to else tensor.numel(),
-            0 if tied_to or shares_with else bytes_of(tensor),
+            0 if tied_to else size,
             tensor.requires_grad,
             kind == "parameter" or (kind == "buffer" and name not in module._non_persistent_buffers_set),
             tied_to,
-            shares_with,
+            None if tied_to else shares_with,
         )
+
+
+def _shares(model: nn.Module) -> dict[int, tuple[int, str | None]]:
+    """The memory of each tensor, by its `id`, without what others have of it, and the first of those others.
+
+    Parameters come first, then buffers: a buffer that is a view of a parameter needs no memory.
+    """
+    found: dict[int, tuple[int, str | None]] = {}
+    owners: dict[int, str] = {}
+    left: dict[int, int] = {}
+    listed = [
+        (kind, _joined(path, name), tensor)
+        for path, module in model.named_modules()
+        for name, kind, tensor in _tensors(module)
+    ]
+    for kind in ("parameter", "buffer", "attribute"):
+        for its_kind, path, tensor in listed:
+            if its_kind != kind or id(tensor) in found:
+                continue
+            storage, key = storage_of(tensor), storage_key(tensor)
+            if storage is None or key is None:
+                found[id(tensor)] = bytes_of(tensor), None
+                continue
+            owner = owners.setdefault(key, path)
+            size = min(bytes_of(tensor), left.setdefault(key, storage.nbytes()))
+            left[key] -= size
+            found[id(tensor)] = size, None if owner == path else owner
+    return found
 
 
 def _joined(path: str, name: str) -> str:
@@ -87,16 +113,26 @@ def dtype_name(tensor: Tensor) -> str:
 def bytes_of(tensor: Tensor) -> int:
     """The memory of a tensor: less than its elements need if it is expanded."""
     needed = tensor.numel() * tensor.element_size()
-    try:
-        return min(needed, tensor.untyped_storage().nbytes())
-    except (RuntimeError, NotImplementedError):  # a sparse tensor, or another without one storage
-        return needed
+    storage = storage_of(tensor)
+    return needed if storage is None else min(needed, storage.nbytes())
 
 
 def storage_key(tensor: Tensor) -> int | None:
     """What is equal for tensors with the same memory, as long as one of them lives; None for a tensor without one storage."""
+    storage = storage_of(tensor)
+    if storage is None:
+        return None
+    key: int = storage._cdata
+    return key
+
+
+def storage_of(tensor: Tensor) -> torch.UntypedStorage | None:
+    """The storage of a tensor; None for a sparse tensor, or another without one storage.
+
+    That of a fake tensor says what it would be. Fake tensors refuse to give it, because it has no content.
+    """
     try:
-        key: int = tensor.untyped_storage()._cdata
+        with torch._C.DisableTorchFunctionSubclass():
+            return tensor.untyped_storage()
     except (RuntimeError, NotImplementedError):
         return None
-    return key

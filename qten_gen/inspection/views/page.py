@@ -195,7 +195,7 @@ def _item(node: Folded, ids: _Ids, level: int) -> Iterator[str]:
 def _tensor_item(held: TensorEntry, ids: _Ids, level: int) -> Iterator[str]:
     yield f'<li role="treeitem" id="{ids.of(held.path)}" aria-level="{level}" tabindex="-1">'
     parameters = count(held.elements) if held.kind == "parameter" and held.tied_to is None else ""
-    size = memory(held.bytes) if held.tied_to is None and held.shares_with is None else ""
+    size = memory(held.bytes) if held.bytes or not (held.tied_to or held.shares_with) else ""
     yield from _row(escape(held.name), tensor_note(held), sizes(held.shape), held.dtype, parameters, size)
     yield "</li>"
 

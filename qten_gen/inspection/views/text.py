@@ -48,7 +48,7 @@ def _tree(node: Folded, branch: str = "", stem: str = "") -> Iterator[Row]:
             yield from _tree(item, inner, below)
         else:
             parameters = count(item.elements) if item.kind == "parameter" and item.tied_to is None else ""
-            size = memory(item.bytes) if item.tied_to is None and item.shares_with is None else ""
+            size = memory(item.bytes) if item.bytes or not (item.tied_to or item.shares_with) else ""
             yield Row(inner, item.name, (sizes(item.shape), item.dtype, parameters, size), "plain", tensor_note(item))
 
 
