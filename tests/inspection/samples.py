@@ -36,7 +36,7 @@ class Attention(Module):
     ) -> tuple[Float[Tensor, "b heads t width//heads"], Float[Tensor, "b t 3*width"]]:
         """Queries of each head, and all three projections."""
         both: Tensor = self.qkv(x)
-        queries = both[..., : self.width].unflatten(-1, (self.heads, -1)).transpose(1, 2)
+        queries = both[..., : self.width].reshape(*x.shape[:-1], self.heads, -1).transpose(1, 2)
         return queries * self.scale[:, None, None], both
 
 
@@ -127,7 +127,7 @@ def of_settings(settings: Settings, layers: int = 1) -> nn.Sequential:
 class Typed(nn.Module):
     """Keeps its arguments."""
 
-    def __init__(
+    def __init__(  # type: ignore[no-untyped-def] # one argument has no annotation on purpose
         self,
         number: int = 1,
         rate: float = 0.5,
@@ -142,7 +142,7 @@ class Typed(nn.Module):
         activation: str | Callable[[Tensor], Tensor] = "relu",
         kind: type[nn.Module] = nn.ReLU,
         settings: Settings | None = None,
-        guess=None,  # type: ignore[no-untyped-def] # without an annotation on purpose
+        guess=None,
     ) -> None:
         super().__init__()
         self.given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}

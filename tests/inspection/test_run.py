@@ -56,7 +56,7 @@ def convolutions() -> nn.Module:
     )
 
 
-MODELS = {
+MODELS: dict[str, tuple[Callable[[], nn.Module], str, tuple[object, ...]]] = {
     "linear": (partial(nn.Linear, 4, 5), "Float[2,4]", (torch.rand(2, 4),)),
     "convolutions": (convolutions, "Float[2,3,16,16]", (torch.rand(2, 3, 16, 16),)),
     "encoder": (partial(nn.TransformerEncoderLayer, 16, 2, 32), "Float[5,2,16]", (torch.rand(5, 2, 16),)),

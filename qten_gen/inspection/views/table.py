@@ -45,25 +45,36 @@ def render(
     Args:
         rows: What it shows.
         aligned: A letter for each column after the first: `l` or `r`.
-        width: The width of the terminal; a longer first column is shortened, then the last. None for no limit.
+        width: The width of the terminal, which longer texts are shortened for; None for no limit.
         color: Whether to use colours.
         heading: The names of the columns.
     """
     title = [Row("", heading[0], tuple(heading[1:]), "faint")] if heading else []
     everything = [*title, *rows]
-    widths = [max((len(row.cells[i]) for row in everything), default=0) for i in range(len(aligned))]
-    first = max((len(row.head) for row in everything), default=0)
-    if width is not None:
-        first = max(min(first, width - sum(widths) - len(_GAP) * len(widths)), 16)
-        if aligned.endswith("l") and widths:
-            rest = width - first - sum(widths[:-1]) - len(_GAP) * len(widths)
-            widths[-1] = max(min(widths[-1], rest), 8)
+    first, *widths = _widths(everything, aligned, width)
     for row in everything:
         cells = [
             cell.rjust(its) if side == "r" else shortened(cell, its).ljust(its)
             for cell, its, side in zip(row.cells, widths, aligned, strict=True)
         ]
         yield (_head(row, first, color) + "".join(f"{_GAP}{cell}" for cell in cells)).rstrip()
+
+
+_LEAST, _LEAST_HEAD = 8, 16
+"""The width that columns of text, and the first column, keep in the narrowest terminal."""
+
+
+def _widths(rows: Sequence[Row], aligned: str, width: int | None) -> list[int]:
+    """The widths of the columns. Where they do not fit, the widest column of text becomes narrower, and figures stay whole."""
+    heads = max((len(row.head) for row in rows), default=0)
+    found = [heads, *(max((len(row.cells[i]) for row in rows), default=0) for i in range(len(aligned)))]
+    least = [_LEAST_HEAD, *(_LEAST if side == "l" else its for side, its in zip(aligned, found[1:], strict=True))]
+    while width is not None and sum(found) + len(_GAP) * len(aligned) > width:
+        spare = [(its, i) for i, its in enumerate(found) if its > least[i]]
+        if not spare:
+            break
+        found[max(spare)[1]] -= 1
+    return found
 
 
 def _head(row: Row, width: int, color: bool) -> str:
