@@ -11,7 +11,7 @@ from ..model import TensorClassDecl, TypeExpr
 from ..model.field_kinds import members_of
 from ..runtime.tensorclass.core.contents import contents
 from ..runtime.tensorclass.core.stored import Stored
-from .matching import Matcher, Mismatch, Tally, described
+from .matching import Matcher, Mismatch, Tally, described, merged
 from .signatures import Annotations, annotations_of
 from .sizes import Binding, config_sizes
 
@@ -51,12 +51,12 @@ class CallCheck:
                 found += [item for key, each in items for item in check(self._matcher, f"{name}[{key!r}]", each, expr)]
             else:
                 found += check(self._matcher, name, value, expr)
-        return [*found, *self._matcher.expressions()]
+        return merged([*found, *self._matcher.expressions()])
 
     def result(self, value: object) -> list[Mismatch]:
         """What is wrong with the result."""
         found = list(check(self._matcher, "result", value, self.annotations.result or _UNSAID))
-        return [*found, *self._matcher.expressions()]
+        return merged([*found, *self._matcher.expressions()])
 
 
 _UNSAID = TypeExpr("")

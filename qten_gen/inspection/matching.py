@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from torch import Tensor, nn
@@ -155,6 +155,17 @@ class _Later:
     """The expression."""
     size: int = 0
     where: str = ""
+
+
+def merged(found: Iterable[Mismatch]) -> list[Mismatch]:
+    """The mismatches, one for each value: its expressions are compared after the rest of it."""
+    by_value: dict[tuple[str, str], Mismatch] = {}
+    for mismatch in found:
+        key = mismatch.name, mismatch.expected
+        before = by_value.get(key)
+        reasons = mismatch.reasons if before is None else (*before.reasons, *mismatch.reasons)
+        by_value[key] = replace(before or mismatch, reasons=reasons)
+    return [*by_value.values()]
 
 
 def described(value: object) -> str:

@@ -129,6 +129,25 @@ def test_true_annotations_of_a_whole_model_hold() -> None:
     assert found.compared == 2 + 1 + 3 * 3
 
 
+def test_all_that_is_different_in_a_tensor_is_one_mismatch() -> None:
+    class Swapped(nn.Module):
+        def __init__(self, width: int = 8, heads: int = 2) -> None:
+            super().__init__()
+            self.width, self.heads = width, heads
+
+        def forward(self, x: Any) -> Any:
+            return x.reshape(-1, self.width // self.heads, self.heads)
+
+    forward: Any = Swapped.forward
+    forward.__annotations__ = {"return": jaxtyping.Float[Tensor, "b heads width//heads"]}
+    ((_, found),) = mismatches(run_of(Swapped, "Float[3,8]"))
+    assert found.reasons == (
+        "dimension 1 of result is 4, but heads = 2 (from the config of the model)",
+        "dimension 2 of result is 2, but width//heads = 4, where heads = 2 (from the config of the model)"
+        " and width = 8 (from the config of the model)",
+    )
+
+
 def mismatches(found: Run) -> list[tuple[str, Mismatch]]:
     return [(finding.path, finding.mismatch) for finding in found.findings]
 
