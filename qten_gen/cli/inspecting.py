@@ -92,11 +92,24 @@ def _print(found: Inspection, options: InspectOptions, out: TextIO) -> None:
 
     color = options.color.enabled(out)
     if options.html is None:
-        out.write(as_text(found, width=_width(out), color=color, folds=not options.unfold))
+        text = as_text(found, width=_width(out), color=color, folds=not options.unfold)
+        out.write(text if _can_encode(text, out) else text.translate(_PLAIN))
         return
     if found.run is not None:
         out.writelines(f"{line}\n" for line in findings_lines(found.run, color))
     out.write(f"written: {options.html}\n")
+
+
+_PLAIN = str.maketrans({"├": "|", "│": "|", "└": "`", "─": "-", "…": "~", "\u00d7": "x"})
+"""What is written in place of characters that a terminal may not have."""
+
+
+def _can_encode(text: str, out: TextIO) -> bool:
+    try:
+        text.encode(out.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _width(out: TextIO) -> int | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from ..runtime.deferred.deferred_init import deferred_init
 from ..runtime.fake.context import MODE, fake_mode
@@ -114,7 +115,7 @@ class _Swap:
         return value
 
     def _fake(self, tensor: Tensor) -> Tensor:
-        if getattr(tensor, "fake_mode", None) is MODE:
+        if getattr(tensor, "fake_mode", None) is MODE or is_lazy(tensor):
             return tensor
         if id(tensor) not in self._made:
             self._held.append(tensor)

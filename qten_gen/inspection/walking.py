@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from ..common.naming import REFERENCE
 from .entries import ModuleEntry, TensorEntry, TensorKind
-
-_OWN_DICTS = ("_parameters", "_buffers", "_modules")
+from .request import InspectionError
 
 
 def contents_of(model: nn.Module) -> ModuleEntry:
@@ -91,17 +93,26 @@ def _joined(path: str, name: str) -> str:
 
 
 def _tensors(module: nn.Module) -> list[tuple[str, TensorKind, Tensor]]:
-    """The tensors of a module itself. The empty buffer that tells virtual tensors their dtype is left out."""
-    found: list[tuple[str, TensorKind, Tensor]] = []
-    found += [(name, "parameter", value) for name, value in module._parameters.items() if value is not None]
-    found += [
-        (name, "buffer", value) for name, value in module._buffers.items() if value is not None and name != REFERENCE
+    """The tensors of a module itself. The empty buffer that tells virtual tensors their dtype is left out.
+
+    Raises:
+        InspectionError: a parameter gets its shape when the model first runs, as in `nn.LazyLinear`.
+    """
+    homes: tuple[tuple[TensorKind, Mapping[str, object]], ...] = (
+        ("parameter", module._parameters),
+        ("buffer", module._buffers),
+        ("attribute", vars(module)),
+    )
+    found = [
+        (name, kind, value)
+        for kind, home in homes
+        for name, value in home.items()
+        if isinstance(value, Tensor) and name != REFERENCE
     ]
-    found += [
-        (name, "attribute", value)
-        for name, value in vars(module).items()
-        if isinstance(value, Tensor) and name not in _OWN_DICTS
-    ]
+    for name, _, value in found:
+        if is_lazy(value):
+            what = f"{type(module).__name__}.{name} has no shape before the model first runs"
+            raise InspectionError([f"{what}: make it with its sizes"], is_misuse=False)
     return found
 
 

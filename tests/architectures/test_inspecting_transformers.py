@@ -12,7 +12,13 @@ import transformers
 from tests.command import Command
 from tests.inspection.test_run import run_fake, run_real
 
-SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "vocab_size": 99}
+SMALL: dict[str, Any] = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "vocab_size": 99,
+}
 
 MODELS: dict[str, tuple[str, str, dict[str, object]]] = {
     "llama": ("LlamaForCausalLM", "LlamaConfig", {**SMALL, "num_key_value_heads": 2}),

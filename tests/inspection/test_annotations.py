@@ -197,10 +197,11 @@ def test_unions_take_the_member_that_fits() -> None:
             return x
 
     forward: Any = Either.forward
+    Float: Any = jaxtyping.Float
     forward.__annotations__ = {
-        "x": jaxtyping.Float[Tensor, "b"] | jaxtyping.Float[Tensor, "b c"],
-        "y": jaxtyping.Float[Tensor, "c"] | None,
-        "return": jaxtyping.Float[Tensor, "b"] | jaxtyping.Float[Tensor, "b c+1"] | None,
+        "x": Float[Tensor, "b"] | Float[Tensor, "b c"],
+        "y": Float[Tensor, "c"] | None,
+        "return": Float[Tensor, "b"] | Float[Tensor, "b c+1"] | None,
     }
     found = run_of(Either, "Float[2,3], Float[3]")
     assert [(mismatch.name, mismatch.expected) for _, mismatch in mismatches(found)] == [

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
 
 import pytest
 
+from qten_gen.cli.command import main
 from qten_gen.inspection.inspection import inspect
 from qten_gen.inspection.request import Request
 from qten_gen.inspection.views.text import as_text
@@ -81,6 +83,13 @@ def test_lines_fit_a_terminal_and_are_whole_in_a_pipe() -> None:
     assert "\033" not in as_text(found)
     colored = as_text(found, width=80, color=True)
     assert "\033[1mNet\033[0m" in colored
+
+
+def test_a_stream_of_ascii_gets_a_tree_of_ascii() -> None:
+    data = io.BytesIO()
+    out = io.TextIOWrapper(data, encoding="ascii")
+    assert main(["inspect", f"{SAMPLES}:Net", "--config", "width=8"], out, sys.stderr) == 0
+    assert b"|- blocks.0-2  3 x Attention" in data.getvalue()
 
 
 def test_a_model_in_a_file_is_named_by_its_path(qten_gen: Command) -> None:
@@ -216,10 +225,6 @@ def test_a_page_is_written_and_named(qten_gen: Command) -> None:
 
 
 if __name__ == "__main__":  # records what is printed: python -m tests.inspection.test_command
-    import io
-
-    from qten_gen.cli.command import main
-
     commands = {name: (f"{SAMPLES}:Net", *arguments) for name, arguments in SHOWN.items()}
     commands["mismatches"] = (f"{SAMPLES}:Wrong", "--run", "x: Float[3,8], y: Float[3,2,6]")
     commands["raises"] = (f"{SAMPLES}:Raises", "--run", "x: Float[2,3]")
