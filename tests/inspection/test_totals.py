@@ -212,6 +212,6 @@ def test_parts_of_one_memory_are_counted_as_that_memory() -> None:
 
 
 def test_a_parameter_without_a_shape_is_an_error() -> None:
-    model = on_fakes(build(nn.LazyLinear, [], {"out_features": 2}), torch.device("cpu"), None)
+    model = on_fakes(nn.LazyLinear(2), torch.device("cpu"), None)
     with pytest.raises(InspectionError, match=r"LazyLinear.weight has no shape before the model first runs"):
         contents_of(model)
