@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr
 
 
 def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
-    """Print the version, explain a diagnostic, or generate."""
+    """Print the version, explain a diagnostic, inspect a model, or generate."""
     if arguments in (["--version"], ["-V"]):
         from .. import __version__
 
@@ -54,6 +54,10 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         from .explain import explain
 
         return explain(arguments[1:], out, err)
+    if arguments[:1] == ["inspect"]:
+        from .inspecting import inspect
+
+        return inspect(arguments[1:], out, err)
     return _generate(arguments, out, err)
 
 

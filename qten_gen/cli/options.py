@@ -1,4 +1,4 @@
-"""Parses the options of `qten-gen`. The command `explain` has its own module."""
+"""Parses the options of `qten-gen`. The commands `explain` and `inspect` have their own modules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ paths: model_qten.py and model_qten.pyi beside model.py.
   path                 files or folders; by default, those that `src` lists in
                        [tool.qten-gen] of pyproject.toml
   explain [CODE]       explain a diagnostic such as QG101, or list them all
-                       (for a folder of that name, write ./explain)
+  inspect TARGET       show what a model holds and does, without its memory;
+                       see qten-gen inspect --help
+                       (for a folder of such a name, write ./explain)
 """
 
 _EPILOG = """\
@@ -64,12 +66,16 @@ class UsageError(Exception):
     """A command line with a mistake; the text says what is wrong."""
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """A parser that raises UsageError, and leaves the rest to its caller."""
+
     def error(self, message: str) -> NoReturn:
         raise UsageError(message.removeprefix("argument ").replace("(choose from ", "(one of "))
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help text of the same width everywhere."""
+
     def __init__(self, prog: str) -> None:
         # Without a width, argparse imports shutil to ask the terminal, and with it every compression module.
         super().__init__(prog, max_help_position=25, width=80)
@@ -92,21 +98,21 @@ def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
         out.write(f"qten-gen {__version__}\n")
         return None
     if unknown:
-        raise UsageError(f"unknown option {unknown[0]}{_suggestion(unknown[0], parser)}")
+        raise UsageError(f"unknown option {unknown[0]}{suggestion(unknown[0], parser)}")
     if "" in values.paths:
         raise UsageError("an empty path was given")
     mode: Literal["write", "check", "diff"] = "check" if values.check else "diff" if values.diff else "write"
     return Options(tuple(values.paths), mode, values.output_format, Color(values.color), values.quiet, values.verbose)
 
 
-def _parser() -> _Parser:
-    """The parser of everything but `explain`. Help and version are plain flags, which `parse` answers."""
-    parser = _Parser(
+def _parser() -> Parser:
+    """The parser of everything but `explain` and `inspect`. Help and version are plain flags, which `parse` answers."""
+    parser = Parser(
         prog="qten-gen",
-        usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]",
+        usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]\n       qten-gen inspect [options] TARGET",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=_Formatter,
+        formatter_class=Formatter,
         add_help=False,
         allow_abbrev=False,
     )
@@ -126,6 +132,7 @@ def _parser() -> _Parser:
     return parser
 
 
-def _suggestion(option: str, parser: argparse.ArgumentParser) -> str:
+def suggestion(option: str, parser: argparse.ArgumentParser) -> str:
+    """The end of a message about an unknown option: the nearest one, if there is one."""
     close = nearest(option.partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help()))
     return f"; did you mean {close}?" if close else ""

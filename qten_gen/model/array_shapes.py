@@ -1,10 +1,12 @@
 """Parses the shape of a jaxtyping annotation into axes, and lists the names of its dtypes.
 
 `emit.shape_checks` writes the checks for these axes. The rule `unreadable-shape` reports a shape that cannot be parsed.
+`inspection` compares them with the tensors that a module is called with; there, an axis can be an expression.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
@@ -58,6 +60,8 @@ class AxisKind(Enum):
     """One dimension of that size: `3`, or `rgb=3`."""
     ANY = "any"
     """One dimension of any size: `_`."""
+    EXPRESSION = "expression"
+    """One dimension of a size that is computed: `width//heads`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class Axis:
 
     kind: AxisKind
     value: str = ""
-    """Its name, or its size in digits: `"seq"`, `"3"`. Empty for `*batch`, `...` and `_`."""
+    """Its name, its size in digits, or its expression: `"seq"`, `"3"`, `"width//heads"`. Empty for `*batch`, `...` and `_`."""
 
     @property
     def is_several(self) -> bool:
@@ -78,22 +82,35 @@ class UnreadableShape(ValueError):
     """A shape that cannot be parsed; the message says why."""
 
 
-def read_axes(text: str) -> tuple[Axis, ...]:
+_SPACED_OPERATOR = re.compile(r"\s+(//|[-+*])\s+")
+_EXPRESSION = re.compile(r"[\w.+\-*/()]+")
+
+
+def read_axes(text: str, *, expressions: bool = False) -> tuple[Axis, ...]:
     """Parse a shape into axes.
+
+    Args:
+        text: The shape: `"*batch seq 3"`.
+        expressions: Whether an axis can be an expression, which is not parsed here: `width//heads`, `{self.width}+1`, or with a
+            space on both sides of each operator, `width // heads`.
 
     Raises:
         UnreadableShape: a word is unknown, or two words match any number of dimensions.
 
     >>> [axis.kind.value for axis in read_axes("*batch seq 3")]
     ['batch', 'name', 'size']
+    >>> [axis.value for axis in read_axes("b width // heads", expressions=True)]
+    ['b', 'width//heads']
     """
-    axes = tuple(_axis(word) for word in text.split())
+    if expressions:
+        text = _SPACED_OPERATOR.sub(r"\1", text)
+    axes = tuple(_axis(word, expressions) for word in text.split())
     if sum(axis.is_several for axis in axes) > 1:
         raise UnreadableShape("only one word can match any number of dimensions")
     return axes
 
 
-def _axis(word: str) -> Axis:
+def _axis(word: str, expressions: bool) -> Axis:
     """Parse a word. `rgb=3` is a size; its name is only documentation."""
     size = word.rpartition("=")[2]
     if word == BATCH:
@@ -108,4 +125,7 @@ def _axis(word: str) -> Axis:
         return Axis(AxisKind.BROADCAST, word[1:])
     if word.isidentifier():
         return Axis(AxisKind.ANY) if word.startswith("_") else Axis(AxisKind.NAME, word)
+    expression = size.replace("{", "(").replace("}", ")")
+    if expressions and _EXPRESSION.fullmatch(expression):
+        return Axis(AxisKind.EXPRESSION, size)
     raise UnreadableShape(f"{word!r} is not a size, a name, `*name`, `#name`, `_` or `...`")

@@ -87,7 +87,7 @@ class Scope:
 
     def import_of(self, name: str) -> str | None:
         """The qualified name that an import statement of the file gives to `name`, those under TYPE_CHECKING included."""
-        found = _names(self._lines()).imports.get(name)
+        found = names_in(self._lines()).imports.get(name)
         if found is None or not found.startswith("."):
             return found
         try:
@@ -97,14 +97,14 @@ class Scope:
 
     def defines(self, name: str) -> bool:
         """Whether the file binds a name at its top level, further down perhaps."""
-        return name in _names(self._lines()).defined
+        return name in names_in(self._lines()).defined
 
     def derives(self, name: str, accepts: Callable[[object], bool], below: frozenset[str] = frozenset()) -> bool:
         """Whether a class that the file defines at its top level, further down perhaps, has a base that `accepts` takes.
 
         The bases are looked up here: in a notebook they come from other cells.
         """
-        for base in _names(self._lines()).bases.get(name, ()):
+        for base in names_in(self._lines()).bases.get(name, ()):
             first, *rest = base.split(".")
             try:
                 found = self.resolve(first)
@@ -151,7 +151,7 @@ class Scope:
         return found if isinstance(found, tuple) else ()
 
 
-class _Names(NamedTuple):
+class FileNames(NamedTuple):
     """What the text of a file binds: imports anywhere in it with what they stand for, and other names at its top level."""
 
     imports: Mapping[str, str]
@@ -161,12 +161,12 @@ class _Names(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _names(lines: tuple[str, ...]) -> _Names:
+def names_in(lines: tuple[str, ...]) -> FileNames:
     """The names that a file binds, from its text; none where it cannot be parsed."""
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError:
-        return _Names({}, frozenset(), {})
+        return FileNames({}, frozenset(), {})
     imports: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
@@ -176,7 +176,7 @@ def _names(lines: tuple[str, ...]) -> _Names:
             imports.update({alias.asname: alias.name for alias in node.names if alias.asname})
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     bases = {node.name: tuple(ast.unparse(base).partition("[")[0] for base in node.bases) for node in classes}
-    return _Names(imports, frozenset(_defined(tree.body)), bases)
+    return FileNames(imports, frozenset(_defined(tree.body)), bases)
 
 
 def _defined(body: list[ast.stmt]) -> Iterator[str]:

@@ -128,7 +128,7 @@ def _refuse(self: Stored, name: str, value: Tensor, batch_size: Size, sizes: Siz
     """Raise the error of one tensor; note in `sizes` what its dimensions say."""
     dtype, dims = self._shapes[name]
     found = None if name in self._unbatched else batch_size
-    if not _has_dtype(value, dtype):
+    if not has_dtype(value, dtype):
         raise TypeError(f"{_expected(self, name, found, sizes)}, got {describe(value)}")
     words = dims.split()
     if found is not None and value.shape[: len(found)] != found:
@@ -140,7 +140,8 @@ def _refuse(self: Stored, name: str, value: Tensor, batch_size: Size, sizes: Siz
         sizes.setdefault(word, (size, name))
 
 
-def _has_dtype(value: Tensor, dtype: str) -> bool:
+def has_dtype(value: Tensor, dtype: str) -> bool:
+    """Whether a tensor has a dtype that a name of jaxtyping stands for: `"Float"`, `"Int64"`, `"Shaped"`."""
     if dtype == "Shaped":
         return True
     if dtype in _FAMILIES:

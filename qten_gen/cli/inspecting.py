@@ -1,0 +1,121 @@
+"""The command `qten-gen inspect`. What it stands on imports torch and the user's code, and is imported here alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from ..project.apply import Change, write
+from ..project.config import Config, ConfigError, load
+from . import DONE, FOUND, MISUSE
+from .inspect_options import InspectOptions, parse
+from .options import UsageError
+
+if TYPE_CHECKING:
+    from ..inspection.inspection import Inspection
+    from ..inspection.request import InspectionError, Request
+
+
+def inspect(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
+    """Inspect a model, print or write what was found, and return the exit status."""
+    try:
+        options = parse(arguments, out)
+        if options is None:
+            return DONE
+        config = load(".")
+    except UsageError as error:
+        err.write(f"error: {error}\nusage: qten-gen inspect [options] TARGET; for more, qten-gen inspect --help\n")
+        return MISUSE
+    except ConfigError as error:
+        from ..report.concise import headline
+
+        err.write(f"{headline(error.diagnostic, color=False)}\n")
+        return MISUSE
+    from ..inspection.inspection import inspect as inspected
+    from ..inspection.request import InspectionError
+
+    try:
+        found = inspected(_request(options, config))
+    except InspectionError as error:
+        _print_problems(error, err)
+        return MISUSE if error.is_misuse else FOUND
+    if options.html is not None and not _write_page(found, options.html, err):
+        return MISUSE
+    _print(found, options, out)
+    return DONE if found.is_good else FOUND
+
+
+def _request(options: InspectOptions, config: Config) -> Request:
+    from ..inspection.request import Request
+
+    return Request(
+        target=options.target,
+        config=options.config,
+        config_json=options.config_json,
+        inputs=options.inputs,
+        ranks=options.ranks,
+        optimizers=options.optimizers,
+        dtype=options.dtype,
+        device=options.device,
+        import_roots=tuple(root for root in config.import_roots if os.path.isdir(root)),
+    )
+
+
+def _print_problems(error: InspectionError, err: TextIO) -> None:
+    """Print what is wrong, after the frames of the user's code that led to it."""
+    err.write(error.trace)
+    err.writelines(f"error: {problem}\n" for problem in error.problems)
+
+
+def _write_page(found: Inspection, path: str, err: TextIO) -> bool:
+    """Write the page of HTML; False if that fails, which is printed."""
+    from ..inspection.views.page import as_html
+
+    try:
+        write(Change(path, None, as_html(found).encode()))
+    except OSError as error:
+        err.write(f"error: {path}: cannot write it: {error.strerror}\n")
+        return False
+    return True
+
+
+def _print(found: Inspection, options: InspectOptions, out: TextIO) -> None:
+    """Print the JSON document, or the text; next to a page of HTML, only what is wrong."""
+    if options.json:
+        from ..inspection.views.json_document import as_json
+
+        out.write(as_json(found))
+        return
+    from ..inspection.views.run_text import findings_lines
+    from ..inspection.views.text import as_text
+
+    color = options.color.enabled(out)
+    if options.html is None:
+        text = as_text(found, width=_width(out), color=color, folds=not options.unfold)
+        out.write(text if _can_encode(text, out) else text.translate(_PLAIN))
+        return
+    if found.run is not None:
+        out.writelines(f"{line}\n" for line in findings_lines(found.run, color))
+    out.write(f"written: {options.html}\n")
+
+
+_PLAIN = str.maketrans({"├": "|", "│": "|", "└": "`", "─": "-", "…": "~", "\u00d7": "x"})
+"""What is written in place of characters that a terminal may not have."""
+
+
+def _can_encode(text: str, out: TextIO) -> bool:
+    try:
+        text.encode(out.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _width(out: TextIO) -> int | None:
+    """The width of the terminal; None for a file or a pipe, where nothing is shortened."""
+    if not out.isatty():
+        return None
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns

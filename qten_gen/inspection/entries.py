@@ -1,0 +1,73 @@
+"""What a model holds, as data: a tree of modules and their tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+TensorKind = Literal["parameter", "buffer", "attribute"]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorEntry:
+    """A tensor under one of its names."""
+
+    name: str
+    """Its name in its module: `weight`."""
+    path: str
+    """Its name in the model: `blocks.0.norm.weight`."""
+    kind: TensorKind
+    """An `attribute` is neither parameter nor buffer, so that neither `.to` nor the state dict knows it."""
+    shape: tuple[int, ...]
+    dtype: str
+    """Torch's name: `float32`."""
+    device: str
+    elements: int
+    """Its elements; 0 under a name that is tied to an earlier one."""
+    bytes: int
+    """The memory that it needs beyond what others have of it."""
+    requires_grad: bool = False
+    persistent: bool = True
+    """Whether a buffer is in the state dict."""
+    tied_to: str | None = None
+    """The path under which the same tensor came first."""
+    shares_with: str | None = None
+    """The path of another tensor that has the same memory, or a part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleEntry:
+    """A module under one of its names, with what it holds."""
+
+    name: str
+    path: str
+    """Its name in the model, empty for the model itself."""
+    kind: str
+    """The name of its class."""
+    tensors: tuple[TensorEntry, ...]
+    children: tuple[ModuleEntry, ...]
+    same_as: str | None = None
+    """The path under which the same module came first; then tensors and children are listed there."""
+
+    def all_tensors(self) -> Iterator[TensorEntry]:
+        """Its tensors, then those of its children."""
+        yield from self.tensors
+        for child in self.children:
+            yield from child.all_tensors()
+
+    def all_modules(self) -> Iterator[ModuleEntry]:
+        """Itself, then its children."""
+        yield self
+        for child in self.children:
+            yield from child.all_modules()
+
+    @property
+    def parameters(self) -> int:
+        """The elements of its parameters and those of its children."""
+        return sum(entry.elements for entry in self.all_tensors() if entry.kind == "parameter")
+
+    @property
+    def bytes(self) -> int:
+        """The memory of all its tensors."""
+        return sum(entry.bytes for entry in self.all_tensors())

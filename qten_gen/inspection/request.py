@@ -1,0 +1,40 @@
+"""What a user asks of `qten-gen inspect`, and the error for what cannot be done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The model to inspect, and what to find out about it. All values are text as the user wrote it."""
+
+    target: str
+    """Where the model is: `pkg.model:Decoder`."""
+    config: tuple[str, ...] = ()
+    """Arguments of its constructor: `("depth=48", "dim=8192")`."""
+    config_json: str | None = None
+    """The same as a JSON object."""
+    inputs: tuple[str, ...] | None = None
+    """The inputs to run forward with: `("tokens: Int[4,2048]",)`; None for no run, empty for a forward without inputs."""
+    ranks: int | None = None
+    """The number of ranks that the parameters are divided among."""
+    optimizers: tuple[str, ...] = ()
+    """The optimizers whose states are counted: `("adamw", "sgd:momentum=0.9")`."""
+    dtype: str | None = None
+    device: str = "cpu"
+    import_roots: tuple[str, ...] = ()
+    """Folders to import from, beside those that Python has."""
+
+
+class InspectionError(Exception):
+    """Why a model cannot be inspected: everything that is wrong, a line each."""
+
+    def __init__(self, problems: Sequence[str], *, is_misuse: bool = True, trace: str = "") -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+        self.is_misuse = is_misuse
+        """Whether the arguments of the command are wrong, rather than the model."""
+        self.trace = trace
+        """The frames of the user's code that led to it, as Python prints them; empty for none."""

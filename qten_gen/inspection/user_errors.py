@@ -1,0 +1,48 @@
+"""Errors that the user's code raised, with the frames that belong to it."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import traceback
+
+from .request import InspectionError
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def of_user(what: str, error: BaseException) -> InspectionError:
+    """The error for code of the user that raised while `what` was done: `importing shop.model`."""
+    return InspectionError([f"{what} raised {describe(error)}"], is_misuse=False, trace=trace_of(error))
+
+
+def describe(error: BaseException) -> str:
+    """The type of an error and what it says, without blank lines: `ValueError: width has to be even`."""
+    text = "\n".join(line for line in str(error).splitlines() if line.strip())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def trace_of(error: BaseException) -> str:
+    """The frames of an error that are the user's, as Python prints them; those of libraries only from the last of the user's on.
+
+    So frames of this package, of the import system and of torch's own calls between two frames of the user are left out.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if _is_users(frame.filename)]
+    shown = own or [frame for frame in frames if not _is_ours(frame.filename)][-1:]
+    for frame in shown:
+        linecache.checkcache(frame.filename)
+    if isinstance(error, SyntaxError):
+        return "".join(traceback.format_exception_only(error)[:-1])
+    return "".join(traceback.format_list(shown))
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith((_HERE + os.sep, "<"))
+
+
+def _is_users(filename: str) -> bool:
+    """Whether a file is neither ours nor that of an installed package or of Python itself."""
+    parts = filename.split(os.sep)
+    installed = "site-packages" in parts or "dist-packages" in parts
+    return not (_is_ours(filename) or installed or filename.startswith(os.path.dirname(os.__file__) + os.sep))

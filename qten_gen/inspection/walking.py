@@ -1,0 +1,149 @@
+"""Lists what a module holds: parameters, buffers and other tensors, with ties and shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+from ..common.naming import REFERENCE
+from .entries import ModuleEntry, TensorEntry, TensorKind
+from .request import InspectionError
+
+
+def contents_of(model: nn.Module) -> ModuleEntry:
+    """The tree of a model. A tensor or module that has several names is counted under the first."""
+    return _Walk(model).module(model, "", "")
+
+
+class _Walk:
+    """What was seen so far."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self._modules: dict[int, str] = {}
+        self._tensors: dict[int, str] = {}
+        self._shares = _shares(model)
+
+    def module(self, module: nn.Module, name: str, path: str) -> ModuleEntry:
+        kind = type(module).__name__
+        if id(module) in self._modules:
+            return ModuleEntry(name, path, kind, (), (), self._modules[id(module)])
+        self._modules[id(module)] = path
+        tensors = tuple(self._tensor(*found, path, module) for found in _tensors(module))
+        children = tuple(
+            self.module(child, child_name, _joined(path, child_name))
+            for child_name, child in module._modules.items()
+            if child is not None
+        )
+        return ModuleEntry(name, path, kind, tensors, children)
+
+    def _tensor(self, name: str, kind: TensorKind, tensor: Tensor, owner: str, module: nn.Module) -> TensorEntry:
+        path = _joined(owner, name)
+        first = self._tensors.setdefault(id(tensor), path)
+        tied_to = first if first != path else None
+        size, shares_with = self._shares[id(tensor)]
+        return TensorEntry(
+            name,
+            path,
+            kind,
+            tuple(tensor.shape),
+            dtype_name(tensor),
+            str(tensor.device),
+            0 if tied_to else tensor.numel(),
+            0 if tied_to else size,
+            tensor.requires_grad,
+            kind == "parameter" or (kind == "buffer" and name not in module._non_persistent_buffers_set),
+            tied_to,
+            None if tied_to else shares_with,
+        )
+
+
+def _shares(model: nn.Module) -> dict[int, tuple[int, str | None]]:
+    """The memory of each tensor, by its `id`, without what others have of it, and the first of those others.
+
+    Parameters come first, then buffers: a buffer that is a view of a parameter needs no memory.
+    """
+    found: dict[int, tuple[int, str | None]] = {}
+    owners: dict[int, str] = {}
+    left: dict[int, int] = {}
+    listed = [
+        (kind, _joined(path, name), tensor)
+        for path, module in model.named_modules()
+        for name, kind, tensor in _tensors(module)
+    ]
+    for kind in ("parameter", "buffer", "attribute"):
+        for its_kind, path, tensor in listed:
+            if its_kind != kind or id(tensor) in found:
+                continue
+            storage, key = storage_of(tensor), storage_key(tensor)
+            if storage is None or key is None:
+                found[id(tensor)] = bytes_of(tensor), None
+                continue
+            owner = owners.setdefault(key, path)
+            size = min(bytes_of(tensor), left.setdefault(key, storage.nbytes()))
+            left[key] -= size
+            found[id(tensor)] = size, None if owner == path else owner
+    return found
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _tensors(module: nn.Module) -> list[tuple[str, TensorKind, Tensor]]:
+    """The tensors of a module itself. The empty buffer that tells virtual tensors their dtype is left out.
+
+    Raises:
+        InspectionError: a parameter gets its shape when the model first runs, as in `nn.LazyLinear`.
+    """
+    homes: tuple[tuple[TensorKind, Mapping[str, object]], ...] = (
+        ("parameter", module._parameters),
+        ("buffer", module._buffers),
+        ("attribute", vars(module)),
+    )
+    found = [
+        (name, kind, value)
+        for kind, home in homes
+        for name, value in home.items()
+        if isinstance(value, Tensor) and name != REFERENCE
+    ]
+    for name, _, value in found:
+        if is_lazy(value):
+            what = f"{type(module).__name__}.{name} has no shape before the model first runs"
+            raise InspectionError([f"{what}: make it with its sizes"], is_misuse=False)
+    return found
+
+
+def dtype_name(tensor: Tensor) -> str:
+    """`float32` for a tensor of `torch.float32`."""
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def bytes_of(tensor: Tensor) -> int:
+    """The memory of a tensor: less than its elements need if it is expanded."""
+    needed = tensor.numel() * tensor.element_size()
+    storage = storage_of(tensor)
+    return needed if storage is None else min(needed, storage.nbytes())
+
+
+def storage_key(tensor: Tensor) -> int | None:
+    """What is equal for tensors with the same memory, as long as one of them lives; None for a tensor without one storage."""
+    storage = storage_of(tensor)
+    if storage is None:
+        return None
+    key: int = storage._cdata
+    return key
+
+
+def storage_of(tensor: Tensor) -> torch.UntypedStorage | None:
+    """The storage of a tensor; None for a sparse tensor, or another without one storage.
+
+    That of a fake tensor says what it would be. Fake tensors refuse to give it, because it has no content.
+    """
+    try:
+        with torch._C.DisableTorchFunctionSubclass():
+            return tensor.untyped_storage()
+    except (RuntimeError, NotImplementedError):
+        return None

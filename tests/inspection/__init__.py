@@ -1,0 +1,1 @@
+"""`qten-gen inspect`."""
