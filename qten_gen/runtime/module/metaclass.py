@@ -28,7 +28,7 @@ class ModuleMeta(DeclarationMeta):
     if TYPE_CHECKING:
         # Checkers hold the keywords of a class statement against this.
         def __new__(
-            mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], *, init: bool = True
+            mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, *, init: bool = True
         ) -> ModuleMeta: ...
 
     # Hidden from checkers, for which it would make every attribute of a class assignable.

@@ -66,6 +66,7 @@ class TensorClassMeta(DeclarationMeta):
             name: str,
             bases: tuple[type, ...],
             namespace: dict[str, object],
+            /,
             *,
             autocast: bool = False,
             checks: Literal["on", "off"] = "on",
