@@ -185,7 +185,7 @@ class Counted(Payload[int]):
 
 def test_a_type_variable_without_a_bound_is_a_static_payload() -> None:
     value = Payload(torch.zeros(2), {"a": 1}, batch_size=2)
-    assert value[0].payload == {"a": 1} and torch.stack([value, value]).payload == {"a": 1}
+    assert value[0].payload == {"a": 1} and Payload.stack([value, value]).payload == {"a": 1}
     assert Counted(torch.zeros(2), 3, batch_size=2).payload == 3
     assert Payload[str](torch.zeros(2), "a", batch_size=2).more is None
     with pytest.raises(ValueError, match=r"Payload.payload is the same for a whole batch, .*: 1 and 2"):
