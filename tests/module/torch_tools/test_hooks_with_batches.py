@@ -35,8 +35,7 @@ class Handled(Scale):
     """The same by handlers, so that the fast call runs without hooks."""
 
 
-@Handled.register(Pair)
-@Handled.register(dict)
+@Handled.register(Pair | dict)
 def _(module: Handled, value: Pair | dict[str, Tensor], factor: float = 1.0) -> Any:
     return Scale.forward(module, value, factor)
 
@@ -51,7 +50,7 @@ def shown(values: object) -> object:
     return values.tolist() if isinstance(values, Tensor) else values
 
 
-def seen(cls: type[Scale], returns: str, as_batch: bool, register: Callable[[Scale, Callable[..., None]], None]) -> Any:
+def seen(cls: type[Scale], returns: str, as_batch: bool, register: Callable[[Any, Callable[..., None]], object]) -> Any:
     """What the hooks of a module see in a forward and a backward pass, the warnings, and the gradients."""
     calls: list[object] = []
     module = cls(3, returns)

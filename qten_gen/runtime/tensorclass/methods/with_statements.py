@@ -39,7 +39,9 @@ def enter(self: T) -> T:
     """
     if begin_lock_block(self):
         return self
-    if is_dynamo_compiling():  # in a graph, no object knows what it was made of; without `fullgraph` the graph breaks here
+    if (
+        is_dynamo_compiling()
+    ):  # in a graph, no object knows what it was made of; without `fullgraph` the graph breaks here
         raise RuntimeError(
             "torch.compile(fullgraph=True) does not trace a with statement over a view of an object; write"
             " flat = batch.view(-1), and batch.update(flat.view(batch.batch_size).to_dict()) at the end"
