@@ -90,13 +90,13 @@ class Names:
         return None
 
     def _meaning(self, name: str) -> TypeExpr | None:
-        """The type of an alias, or the bound of a type variable. An unbound variable does not name a type."""
+        """The type of an alias, or the bound of a type variable. An unbound variable stands for any type."""
         located = self.locate(name)
         if located is None:
             return None
         file, rest = located
         if rest in file.type_variables:
-            return file.type_variables[rest].bound or TypeExpr("")
+            return file.type_variables[rest].bound or TypeExpr("typing.Any")
         alias = file.aliases.get(rest)
         return alias if alias is not None and alias.name != name else None
 

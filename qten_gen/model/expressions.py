@@ -101,6 +101,8 @@ class Value:
     """Whether these are inside a container, a partial or a dataclass, rather than the value itself."""
     mutable: bool = field(default=False, compare=False)
     """Whether it is an object that cannot be hashed, such as a list. Only `reflection` knows."""
+    is_callable: bool = field(default=True, compare=False)
+    """Whether it may be called. False for an object that cannot be; for the text of a list, a dict and the like."""
     method: str | None = None
     """The method of the class that an initialiser is: `fill` of `initializer="fill"`."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)

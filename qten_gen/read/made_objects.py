@@ -9,9 +9,9 @@ import libcst as cst
 from .imports import dotted
 from .names import Scope
 
-_CONTAINERS = frozenset(
-    {"builtins.dict", "builtins.list", "builtins.tuple", "collections.OrderedDict", "functools.partial"}
-)
+_PARTIAL = "functools.partial"
+_CONTAINERS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple", "collections.OrderedDict", _PARTIAL})
+_DISPLAYS = cst.List, cst.Tuple, cst.Set, cst.Dict, cst.ListComp, cst.SetComp, cst.DictComp
 
 _NO_OBJECTS = frozenset(
     {"data_ptr", "dim", "element_size", "item", "nelement", "numel", "numpy", "parameters", "size", "tolist"}
@@ -47,7 +47,14 @@ def is_container(node: cst.BaseExpression, scope: Scope) -> bool:
     """Whether the objects that an expression makes are inside a container or a partial."""
     if isinstance(node, cst.Call):
         return scope.resolve(dotted(node.func) or "") in _CONTAINERS
-    return isinstance(node, cst.List | cst.Tuple | cst.Set | cst.Dict | cst.ListComp | cst.SetComp | cst.DictComp)
+    return isinstance(node, _DISPLAYS)
+
+
+def is_callable(node: cst.BaseExpression, scope: Scope) -> bool:
+    """Whether what an expression makes may be called, as far as the text shows: a list, a dict, a tuple and the like may not."""
+    if isinstance(node, cst.Call):
+        return scope.resolve(dotted(node.func) or "") not in _CONTAINERS - {_PARTIAL}
+    return not isinstance(node, _DISPLAYS)
 
 
 def _of_call(node: cst.Call, scope: Scope) -> Iterator[str]:

@@ -12,7 +12,7 @@ from ..model import Argument, NodePath, Partial, SpecifierCall, Value, language,
 from . import dimensions
 from .annotations import one_line, string_value, text_of
 from .imports import dotted
-from .made_objects import is_container, made
+from .made_objects import is_callable, is_container, made
 from .names import Scope
 
 
@@ -30,6 +30,7 @@ def value(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Value:
         partial=_partial(node, scope),
         contains=tuple(made(node, scope)),
         is_container=is_container(node, scope),
+        is_callable=is_callable(node, scope),
         place=place,
     )
 

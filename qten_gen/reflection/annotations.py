@@ -80,7 +80,7 @@ class AnnotationWalk:
             return self.expr(variable.__bound__)
         if variable.__constraints__:
             return union(tuple(self.expr(constraint) for constraint in variable.__constraints__))
-        return TypeExpr("", text=variable.__name__)
+        return TypeExpr("typing.Any", text=variable.__name__)
 
     def _from_jaxtyping(self, annotation: object, dims: str) -> TypeExpr:
         name = str(getattr(annotation, "__name__", "")).partition("[")[0]

@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..common.specifier_records import recorded_call
-from ..model import ConfigDecl, Declaration, ModuleDecl, SpecifierCall, SubmoduleDecl, Value, declares, language
+from ..model import (
+    BufferDecl,
+    ConfigDecl,
+    Declaration,
+    ModuleDecl,
+    ParameterDecl,
+    SpecifierCall,
+    SubmoduleDecl,
+    Value,
+    declares,
+    language,
+)
 from ..model.class_body import Argument
 from .base_functions import module_constructor
 from .read_class import is_field
@@ -27,7 +38,11 @@ def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
         return False
     if module_constructor(statement) is not None:
         return True
-    return any(value.contains or value.mutable for value in _values(declaration))
+    return any(value.contains or value.mutable for value in _values(declaration)) or any(
+        field.initializer is not None and not field.initializer.is_callable and field.initializer.literal is None
+        for field in declaration.fields
+        if isinstance(field, ParameterDecl | BufferDecl) and declares(declaration, field)
+    )
 
 
 def _declares_nothing(name: str, value: object, statement: ClassStatement) -> bool:

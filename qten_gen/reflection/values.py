@@ -31,6 +31,7 @@ def value_of(value: object) -> Value:
         contains=kinds,
         is_container=bool(kinds) and not is_tensor_or_module(value),
         mutable=type(value).__hash__ is None,
+        is_callable=callable(value),
     )
 
 

@@ -1,8 +1,10 @@
 """The annotation of a field does not decide how the field is stored.
 
 A field is a tensor, another TensorClass, or a Python value that is the same for the whole batch. Generated code has different
-lines for each. A union of these, an unbound type variable, or a tensor inside a container such as `tuple[Tensor, ...]` could only
-be stored as a Python value: `batch[0]` would return it unindexed, and `.to()` would not move its tensors.
+lines for each. A union of these, or a tensor inside a container such as `tuple[Tensor, ...]` could only be stored as a Python
+value: `batch[0]` would return it unindexed, and `.to()` would not move its tensors.
+
+A type variable stands for its bound. Without a bound it stands for a Python value, and the constructor refuses tensors.
 
 The containers `dict[str, Tensor]` and `list[Tensor]` are supported.
 """
@@ -86,7 +88,7 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
     if any(member.name == "typing.Self" for member in present):
         return "is Self, which means another class in each subclass", f"write {context.declaration.name}"
     if any(not member.name for member in present):
-        return "cannot be determined from its annotation", "write a type; a type variable needs a bound, such as Tensor"
+        return "cannot be determined from its annotation", "write a type, or its name in quotes"
     if field.container is None and any(
         _holds_tensors(member, context) for member in present if member not in tensors and member not in nested
     ):

@@ -2,7 +2,7 @@
 
 The constructor allocates each parameter and buffer without values, and an initializer fills it in place, as the functions of
 `torch.nn.init` do. `torch.zeros_like` returns another tensor instead, so the field would keep whatever was in memory before. A
-number or a tensor cannot be called at all.
+number, a tensor or a list cannot be called at all, and `nn.init.constant_` cannot be called without its `val`.
 
 A string names a method of the class. It is called with the tensor and can read the config fields.
 """
@@ -64,10 +64,17 @@ def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] |
     if given.literal is not None:
         example = f"partial(nn.init.constant_, val={given.literal})"
         return f"the initializer of {name} is {given.literal}, which is not a function", f"write {example}"
+    if given.is_callable:
+        missing = _missing_argument(given)
+        if missing is not None:
+            return missing
+    elif given.is_container or kind_of(given, context) is None:
+        shown = given.text if len(given.text) <= _SHOWN else f"{given.text[:_SHOWN]}..."
+        return f"the initializer of {name} is {shown}, which is not a function", _FILLING
     if not given.is_container and kind_of(given, context) is not None:  # a partial may hold a tensor
         return (
             f"the initializer of {name} is not a function, but a tensor or a module",
-            "write a function that fills the tensor, such as lambda tensor: tensor.copy_(values)",
+            _FILLING,
         )
     function = given.torch_name or (given.partial.function if given.partial is not None else "")
     if function.startswith("torch.") and not function.startswith("torch.nn.init.") and not function.endswith("_"):
@@ -76,6 +83,23 @@ def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] |
             "write a function that fills it in place, such as nn.init.zeros_ or lambda tensor: tensor.normal_()",
         )
     return None
+
+
+_SHOWN = 60
+_FILLING = "write a function that fills the tensor, such as lambda tensor: tensor.copy_(values)"
+
+_REQUIRED = {"torch.nn.init.constant_": "val", "torch.nn.init.sparse_": "sparsity"}
+"""Initialisers of torch that take more than a tensor, each with the argument that has no default."""
+
+
+def _missing_argument(given: Value) -> tuple[str, str] | None:
+    """What is wrong with an initialiser of torch that also needs another argument, and how to fix it."""
+    function = given.torch_name or (given.partial.function if given.partial is not None else "")
+    argument = _REQUIRED.get(function)
+    if argument is None or (given.partial is not None and argument in dict(given.partial.keywords)):
+        return None
+    short = function.removeprefix("torch.")
+    return f"{short} also needs {argument}, which nothing gives it", f"write partial({short}, {argument}=...)"
 
 
 def _missing_method(method: str, context: RuleContext) -> tuple[str, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from unittest import mock
 
 import pytest
@@ -215,6 +215,12 @@ def test_an_initialiser_may_hold_a_tensor() -> None:
         (partial(torch.full_like, fill_value=2), "torch.full_like does not fill the tensor"),
         (torch.ones(2), "is not a function, but a tensor"),
         (0.5, "is 0.5, which is not a function"),
+        ([torch.ones(2)], r"is \[tensor\(\[1., 1.\]\)\], which is not a function"),
+        ({"val": 1}, "is {'val': 1}, which is not a function"),
+        (nn.init, "which is not a function"),
+        (nn.init.constant_, "nn.init.constant_ also needs val"),
+        (partial(cast(Any, nn.init.constant_), value=1.0), "nn.init.constant_ also needs val"),
+        (partial(nn.init.sparse_, std=1.0), "nn.init.sparse_ also needs sparsity"),
     ],
 )
 def test_what_cannot_fill_a_tensor_is_refused_by_the_class_statement(initializer: Any, message: str) -> None:
@@ -222,6 +228,36 @@ def test_what_cannot_fill_a_tensor_is_refused_by_the_class_statement(initializer
 
         class Net(Module):
             weight: nn.Parameter = param(2, initializer=initializer)
+
+
+@pytest.mark.parametrize(
+    ("initializer", "codes"),
+    [
+        ("[torch.ones(2)]", ["QG315"]),
+        ("{'val': 1}", ["QG315"]),
+        ("[f for f in (1, 2)]", ["QG315"]),
+        ("dict(val=1)", ["QG315"]),
+        ("nn.init.constant_", ["QG315"]),
+        ("partial(nn.init.constant_, value=1.0)", ["QG315"]),
+        ("partial(nn.init.constant_, val=1.0)", []),
+        ("partial(nn.init.constant_, val=VALUE)", []),
+        ("partial(fill, [torch.ones(2)])", []),
+        ("FILLERS[0]", []),
+    ],
+)
+def test_the_command_refuses_what_cannot_fill_a_tensor(initializer: str, codes: list[str]) -> None:
+    text = f"""
+import torch
+from functools import partial
+from torch import nn
+from qten_gen import Module, param
+from elsewhere import FILLERS, VALUE, fill
+
+class Net(Module):
+    weight: nn.Parameter = param(2, initializer={initializer})
+"""
+    (file,), _ = link([read(text.encode(), "shop/model.py", "shop.model")[0]])
+    assert [found.code for found in rules.check(file)] == codes
 
 
 def nothing(tensor: Tensor) -> None:

@@ -234,3 +234,11 @@ def test_a_field_is_not_an_attribute_and_the_error_says_how_to_read_it() -> None
     with pytest.raises(AttributeError, match=r"^'LazyStack' object has no attribute 'z'$"):
         _ = lazy.z
     assert len(copy.deepcopy(lazy)) == 2
+
+
+def test_a_lazy_stack_reads_bytes_as_a_mask_and_refuses_fractions() -> None:
+    stack = Flat.lazy_stack([flat(1), flat(2), flat(3)])
+    assert [one.batch_size for one in stack[torch.tensor([1, 0, 1], dtype=torch.uint8)]] == [(1,), (3,)]
+    for wrong in (torch.tensor([1.7]), [1.7]):
+        with pytest.raises(TypeError, match="a LazyStack is indexed with a list or Tensor of int or bool, got"):
+            stack[wrong]  # type: ignore[index] # the mistake under test

@@ -306,7 +306,12 @@ def _positions(index: object, length: int) -> list[int]:
         if len(found) != length:
             raise IndexError(f"a mask of {len(found)} does not fit a LazyStack of {length} objects")
         return [at for at, chosen in enumerate(found) if chosen]
-    return [integer(at) for at in found]
+    try:
+        return [integer(at) for at in found]
+    except TypeError as error:
+        raise TypeError(
+            f"a LazyStack is indexed with a list or Tensor of int or bool, got {describe(index)}"
+        ) from error
 
 
 def _padded(label: str, tensors: list[Tensor | None], value: float) -> Tensor:

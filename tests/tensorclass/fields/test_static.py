@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pprint
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy
 import pytest
@@ -166,3 +166,35 @@ def test_equal_structures_have_one_hash() -> None:
 @pytest.mark.parametrize("width", [10, 200])
 def test_pprint_shows_what_repr_does(width: int) -> None:
     assert pprint.pformat(noted("a"), width=width) == repr(noted("a"))
+
+
+K = TypeVar("K")
+
+
+class Payload(TensorClass, Generic[K]):
+    """Carries whatever is the same for all its items."""
+
+    x: Tensor
+    payload: K
+    more: K | None = None
+
+
+class Counted(Payload[int]):
+    count: Tensor | None = None
+
+
+def test_a_type_variable_without_a_bound_is_a_static_payload() -> None:
+    value = Payload(torch.zeros(2), {"a": 1}, batch_size=2)
+    assert value[0].payload == {"a": 1} and Payload.stack([value, value]).payload == {"a": 1}
+    assert Counted(torch.zeros(2), 3, batch_size=2).payload == 3
+    assert Payload[str](torch.zeros(2), "a", batch_size=2).more is None
+    with pytest.raises(ValueError, match=r"Payload.payload is the same for a whole batch, .*: 1 and 2"):
+        Payload.cat([Payload(torch.zeros(2), number, batch_size=2) for number in (1, 2)])
+
+
+def test_a_type_variable_without_a_bound_never_holds_tensors() -> None:
+    for wrong in (torch.ones(2), [torch.ones(2)], Payload(torch.zeros(2), 1, batch_size=2)):
+        with pytest.raises(
+            TypeError, match=r"Payload.payload: expected one value for the whole batch, without tensors"
+        ):
+            Payload(torch.zeros(2), wrong, batch_size=2)

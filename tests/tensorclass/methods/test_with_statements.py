@@ -6,12 +6,15 @@ import copy
 import dataclasses
 import pickle
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from qten_gen import TensorClass
+
+from ..declared import flat
 
 
 class Point(TensorClass):
@@ -202,3 +205,23 @@ def test_a_squeeze_that_drops_nothing_is_written_back_too(dim: int | tuple[int, 
         same.x = same.x + 1
     assert same is not grid
     assert grid.x.eq(1).all()
+
+
+def test_a_view_in_compiled_code_breaks_the_graph_or_says_what_to_write() -> None:
+    def block(value: Any) -> Any:
+        with value.view(-1) as written:
+            written.x = written.x + 1
+        return value
+
+    def instead(value: Any) -> Any:
+        written = value.view(-1)
+        written.x = written.x + 1
+        value.update(written.view(value.batch_size).to_dict())
+        return value
+
+    given = flat(2, 3)
+    expected = block(given.clone()).x
+    with pytest.raises(Exception, match=r"does not trace a with statement .* batch\.update\(flat\.view"):
+        torch.compile(block, fullgraph=True, backend="eager")(given.clone())
+    assert torch.equal(torch.compile(block, backend="eager")(given.clone()).x, expected)
+    assert torch.equal(torch.compile(instead, fullgraph=True, backend="eager")(given.clone()).x, expected)

@@ -87,7 +87,7 @@ def test_sequences_of_operations_are_the_same_under_another_default_device(
     run(OnAnotherDevice(), data, declaration, seed, index_steps.BY_NAME)
 
 
-@settings(SETTINGS, max_examples=max(3, EXAMPLES // 100))
+@settings(SETTINGS, max_examples=max(6, EXAMPLES // 8))
 @given(st.data(), peer_declarations(), st.integers(0, 9))
 def test_sequences_of_operations_are_the_same_compiled(data: Any, declaration: Declaration, seed: int) -> None:
     run(Compiled(), data, declaration, seed)

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TypeVar, cast
 
 from torch import Tensor
+from torch.compiler import is_dynamo_compiling
 
 from ..core.contents import contents, tensors_of
 from ..core.locks import begin_lock_block, end_block
@@ -33,10 +34,18 @@ def enter(self: T) -> T:
 
     Raises:
         TypeError: it follows on nothing of the kind.
-        RuntimeError: the object that this one was made of is gone, so that nothing could be written back.
+        RuntimeError: the object that this one was made of is gone, so that nothing could be written back; or the block is traced
+            by `torch.compile`.
     """
     if begin_lock_block(self):
         return self
+    if (
+        is_dynamo_compiling()
+    ):  # in a graph, no object knows what it was made of; without `fullgraph` the graph breaks here
+        raise RuntimeError(
+            "torch.compile(fullgraph=True) does not trace a with statement over a view of an object; write"
+            " flat = batch.view(-1), and batch.update(flat.view(batch.batch_size).to_dict()) at the end"
+        )
     end = _write_back_later(self)
     if end is None:
         cls = type(self).__name__

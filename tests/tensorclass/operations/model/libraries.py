@@ -65,6 +65,11 @@ class OnAnotherDevice(Library):
 class Compiled(Library):
     """This project in graphs."""
 
+    def differs(self, step: Step, plain: Plain) -> bool:
+        """Dynamo replaces `addcdiv` by what also takes integers, for tensors too."""
+        tensors = (*plain.tensors.values(), *plain.unbatched.values())
+        return step.name.startswith("addcdiv") and not all(tensor.is_floating_point() for tensor in tensors)
+
     def calls(self, step: Callable[[Any, Any], Any], value: Any, second: Any) -> Any:
         torch.compiler.reset()
         compiled: Callable[[Any, Any], Any] = torch.compile(step, backend="eager")
