@@ -151,8 +151,8 @@ class TestNoDataToCopy:
         with pytest.raises(NotImplementedError, match=NO_DATA):
             nn.Linear(20, 30, device="meta").cpu()
 
-    def test_a_declared_module(self) -> None:
-        with pytest.raises(NotImplementedError, match=NO_DATA):
+    def test_a_declared_module_says_to_use_materialize(self) -> None:
+        with pytest.raises(NotImplementedError, match=r"^Block is on meta, .*: module\.materialize\(device\) "):
             Block(4, device="meta").to("cpu")
 
     @pytest.mark.parametrize("move", [lambda value: value.to("cpu"), lambda value: value.cpu()], ids=["to", "cpu"])
