@@ -64,6 +64,21 @@ def _numpy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, *arg
     return array
 
 
+def _new_tensor(
+    recorder: Recorder,
+    func: Callable[..., object],
+    tensor: Tensor,
+    data: object,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | int | None = None,
+    requires_grad: bool = False,
+) -> object:
+    """`tensor.new_tensor(data)`: fake tensors answer it in their own mode, where nothing is recorded."""
+    device = tensor.device if device is None else device
+    return torch.tensor(data, dtype=dtype or tensor.dtype, device=device, requires_grad=requires_grad)
+
+
 def _deepcopy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, memo: dict[int, object]) -> object:
     """What Tensor.__deepcopy__ and Parameter.__deepcopy__ do: views of one storage share it in the copy too."""
     if id(tensor) in memo:
@@ -131,6 +146,7 @@ _ANSWERS: dict[object, Callable[..., object]] = {
     Tensor.numpy: _numpy,
     Tensor.__array__: _numpy,
     Tensor.__deepcopy__: _deepcopy,
+    Tensor.new_tensor: _new_tensor,
     Tensor.__dlpack__: _refuse("dlpack", _NO_MEMORY),
     torch.linalg.cond: _as_one_operation(_aten.linalg_cond.default, _aten.linalg_cond.p_str),
     torch.linalg.eigvals: _as_one_operation(_aten.linalg_eigvals.default),
