@@ -124,6 +124,18 @@ def random_functions_of_every_kind(module: Written) -> None:
 
 
 @constructor
+def tensors_from_numbers_of_tensors(module: Written) -> None:
+    x = torch.rand(3, dtype=torch.float64)
+    module.numbers = torch.tensor([x[0], [x[1], 2][0]])
+    module.copied = torch.tensor(data=[x[1]], dtype=torch.float32, requires_grad=True)
+    module.as_tensor = torch.as_tensor([x[0], 3.0])
+    module.new = x.new_tensor([[1, 2]])
+    module.new_integers = x.new_tensor(data=3, dtype=torch.int8, device="cpu")
+    module.new_copy = x.new_tensor([x[2], x[1]], requires_grad=True)
+    module.bound = x.new_tensor(0.1).item()
+
+
+@constructor
 def initializers(module: Written) -> None:
     functions: list[Callable[[Tensor], object]] = [
         nn.init.orthogonal_,
