@@ -33,6 +33,10 @@ class Fake(FakeTensor):
         shown = _shown(self)
         return f"Parameter containing:\n{shown}" if isinstance(self, nn.Parameter) else shown
 
+    def __format__(self, format_spec: str) -> str:
+        """A number in an f-string with a format, `f"{loss:.3f}"`, which needs the value; otherwise as repr."""
+        return format(self.item(), format_spec) if format_spec and self.dim() == 0 else format(repr(self), format_spec)
+
     @classmethod
     def __torch_function__(
         cls,
