@@ -13,6 +13,7 @@ from torch._ops import OpOverload
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 
+from ..fake.answers import on_storage
 from .attributes import own_attributes
 from .errors import refused
 from .known_tensors import storage_address
@@ -35,6 +36,8 @@ class PythonFunctions(TorchFunctionMode):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
+        if func is torch.asarray and args and isinstance(args[0], torch.UntypedStorage):
+            return on_storage(func, *args, **(kwargs or {}))
         answer = _ANSWERS.get(func)
         if answer is None or self._recorder.working_thread == get_ident():
             return func(*args, **(kwargs or {}))

@@ -28,7 +28,7 @@ class Overlapping(Module):
 
 
 def test_trunc_normal_stays_recordable_while_another_thread_finishes_and_is_put_back_after_both() -> None:
-    before = nn.init._no_grad_trunc_normal_  # type: ignore[attr-defined] # what torch.nn.init.trunc_normal_ calls
+    before = nn.init._no_grad_trunc_normal_
     with ThreadPoolExecutor(1) as pool:
         waiting = Overlapping.on_meta(False)
         waiting.waits = True
@@ -37,4 +37,4 @@ def test_trunc_normal_stays_recordable_while_another_thread_finishes_and_is_put_
         early = Overlapping.on_meta(False).materialize("cpu", seed=0)
         MEET.wait(10)
         assert_same(late.result(), early)
-    assert nn.init._no_grad_trunc_normal_ is before  # type: ignore[attr-defined] # the same
+    assert nn.init._no_grad_trunc_normal_ is before
