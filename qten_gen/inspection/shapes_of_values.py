@@ -44,8 +44,9 @@ def parts_of(value: object) -> Mapping[str, object]:
         return contents(value)
     if isinstance(value, Mapping):
         return {str(key): part for key, part in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return dict(zip(value._fields, value, strict=True))
+    names = getattr(value, "_fields", None)
+    if isinstance(value, tuple) and names is not None:
+        return dict(zip(names, value, strict=True))
     if isinstance(value, (list, tuple)):
         return {str(index): part for index, part in enumerate(value)}
     if is_dataclass(value) and not isinstance(value, type):

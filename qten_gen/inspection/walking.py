@@ -103,7 +103,7 @@ def _tensors(module: nn.Module) -> list[tuple[str, TensorKind, Tensor]]:
         ("buffer", module._buffers),
         ("attribute", vars(module)),
     )
-    found = [
+    found: list[tuple[str, TensorKind, Tensor]] = [
         (name, kind, value)
         for kind, home in homes
         for name, value in home.items()

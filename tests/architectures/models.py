@@ -7,7 +7,7 @@ from typing import Any
 import transformers
 from torch import nn
 
-COMMON = {
+COMMON: dict[str, Any] = {
     "hidden_size": 32,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,

@@ -24,6 +24,9 @@ class Written(nn.Module):
         found: Tensor = super().__getattr__(name)  # type: ignore[assignment] # these modules hold tensors
         return found
 
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)  # type: ignore[arg-type] # a module keeps values of any kind
+
 
 WRITERS: dict[str, Callable[[Written], None]] = {}
 
@@ -121,6 +124,18 @@ def random_functions_of_every_kind(module: Written) -> None:
 
 
 @constructor
+def tensors_from_numbers_of_tensors(module: Written) -> None:
+    x = torch.rand(3, dtype=torch.float64)
+    module.numbers = torch.tensor([x[0], [x[1], 2][0]])
+    module.copied = torch.tensor(data=[x[1]], dtype=torch.float32, requires_grad=True)
+    module.as_tensor = torch.as_tensor([x[0], 3.0])
+    module.new = x.new_tensor([[1, 2]])
+    module.new_integers = x.new_tensor(data=3, dtype=torch.int8, device="cpu")
+    module.new_copy = x.new_tensor([x[2], x[1]], requires_grad=True)
+    module.bound = x.new_tensor(0.1).item()
+
+
+@constructor
 def initializers(module: Written) -> None:
     functions: list[Callable[[Tensor], object]] = [
         nn.init.orthogonal_,
@@ -148,7 +163,7 @@ def content_that_is_exchanged(module: Written) -> None:
     first.weight.data[0].zero_()
     module.first, module.second, module.data = first, second, first.weight.data
     third = nn.Parameter(torch.randn(2))
-    torch.utils.swap_tensors(third, fourth := nn.Parameter(torch.ones(2)))
+    torch.utils.swap_tensors(third, fourth := nn.Parameter(torch.ones(2)))  # type: ignore[no-untyped-call] # torch gives it no types
     module.third, module.fourth = third, fourth
 
 
@@ -190,16 +205,17 @@ def autograd(module: Written) -> None:
     module.norm = (module.scaled**2).sum()
     module.column = module.weight.view(3, 1)
     x = torch.randn(3, requires_grad=True)
-    (x**2).sum().backward()
+    (x**2).sum().backward()  # type: ignore[no-untyped-call] # torch gives it no types
     module.x, module.gradient = x, x.grad
 
 
 @constructor
 def loading(module: Written) -> None:
-    module.a, module.b, module.c = nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 3)
-    module.b.load_state_dict(module.a.state_dict())  # type: ignore[operator] # a layer
-    module.a.load_state_dict({"weight": torch.ones(3, 3), "bias": torch.arange(3.0)})  # type: ignore[operator] # a layer
-    module.c.load_state_dict(module.a.state_dict(), assign=True)  # type: ignore[operator] # a layer
+    a, b, c = nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 3)
+    b.load_state_dict(a.state_dict())
+    a.load_state_dict({"weight": torch.ones(3, 3), "bias": torch.arange(3.0)})
+    c.load_state_dict(a.state_dict(), assign=True)
+    module.a, module.b, module.c = a, b, c
 
 
 @constructor
@@ -208,7 +224,7 @@ def flags_and_attributes(module: Written) -> None:
     module.counts = nn.Parameter(torch.zeros(3, dtype=torch.int32), requires_grad=False)
     module.nested = [torch.randn(2), (torch.ones(1), {"k": torch.randn(2)})]
     module.weight = nn.Parameter(torch.randn(3))
-    module.weight.no_weight_decay = True
+    module.weight.no_weight_decay = True  # type: ignore[attr-defined] # programs keep what they like on a tensor
     module.buffer = nn.Buffer(torch.randn(3))
     module.hidden = nn.Buffer(torch.randn(2), persistent=False)
     module.also = module.weight
@@ -250,13 +266,14 @@ def mathematics(module: Written) -> None:
 @constructor
 def copies(module: Written) -> None:
     x = torch.randn(4, 6)
-    held = nn.Linear(2, 2)
+    held = Written(lambda module: None)
+    held.weight = nn.Parameter(torch.randn(2, 2))
     held.register_buffer("x", x)
     held.register_buffer("rows", x[1:3])
     held.register_buffer("transposed", x.t())
     held.tag = x
     module.held, copied = held, copy.deepcopy(held)
-    copied.rows.fill_(3)  # type: ignore[operator] # a buffer
+    copied.rows.fill_(3)
     module.copied, module.shallow = copied, copy.copy(held.weight)
 
 
@@ -264,7 +281,7 @@ class OwnParameter(nn.Parameter):
     """A parameter of another class."""
 
     def __new__(cls, data: Tensor, requires_grad: bool = True) -> OwnParameter:
-        return super().__new__(cls, data, requires_grad)  # type: ignore[no-any-return] # torch leaves it untyped
+        return super().__new__(cls, data, requires_grad)
 
 
 @constructor
@@ -278,7 +295,7 @@ def resizing_and_reshaping_in_place(module: Written) -> None:
     module.a = torch.randn(2, 3).t_()
     module.b = torch.randn(2, 3).unsqueeze_(0)
     module.c = torch.empty(0).resize_(2, 2).fill_(1)
-    module.d = torch.randn(6).set_(torch.randn(4))
+    module.d = torch.randn(6).set_(torch.randn(4))  # type: ignore[call-overload] # torch takes a tensor too
     module.e = torch.mul(torch.ones(3), torch.randn(3), out=torch.empty(3))
     torch.add(torch.ones(3), 1, out=module.e)
 

@@ -35,7 +35,8 @@ class Attention(Module):
         return torch.ones(self.dim, self.dim, dtype=dtype, device=device).tril()
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.out(self.norm(x)) @ self.causal
+        found: Tensor = self.out(self.norm(x)) @ self.causal
+        return found
 
 
 class Model(Module):

@@ -22,8 +22,9 @@ class Fault(Exception):
 
 
 def _model() -> nn.Module:
-    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
-    nn.init.orthogonal_(model[0].weight)
+    linear = nn.Linear(2, 2)
+    model = nn.Sequential(linear, nn.BatchNorm1d(2))
+    nn.init.orthogonal_(linear.weight)
     model.half()
     nn.functional.dropout(torch.ones(2))
     return model

@@ -117,7 +117,7 @@ class Program(nn.Module):
     max_examples=50,
     deadline=None,
     derandomize=True,
-    suppress_health_check=list(HealthCheck),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     phases=[Phase.explicit, Phase.generate],
 )
 @given(st.lists(st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 99)), max_size=14), st.integers(0, 5))

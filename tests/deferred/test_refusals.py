@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.linalg import LinAlgError  # type: ignore[attr-defined] # torch does not list it
 from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils.dlpack import from_dlpack
 
 from qten_gen import deferred_init, fake_mode, materialize_module, materialize_tensor
 from qten_gen.runtime.deferred.errors import DeferredError
@@ -38,14 +41,16 @@ def _without_modes(tensor: Tensor) -> None:
         tensor.mul_(2)
 
 
+OUTSIDE = torch.ones(3)
+
 REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
     "data_ptr": (lambda x: x.data_ptr(), "cannot record data_ptr(): a deferred tensor has no memory yet"),
     "pin_memory": (lambda x: x.pin_memory(), "cannot record pin_memory(): a deferred tensor has no memory yet"),
     "share_memory_": (
-        lambda x: x.share_memory_(),
+        lambda x: x.share_memory_(),  # type: ignore[no-untyped-call] # torch gives it no types
         "cannot record share_memory_(): a deferred tensor has no memory yet",
     ),
-    "dlpack": (lambda x: torch.from_dlpack(x), "cannot record dlpack: a deferred tensor has no memory yet"),
+    "dlpack": (lambda x: from_dlpack(x), "cannot record dlpack: a deferred tensor has no memory yet"),
     "set_ to a storage": (
         lambda x: torch.empty(0).set_(x.untyped_storage()),
         "cannot record aten.set_.source_Storage: it takes the memory of a tensor itself; pass the tensor",
@@ -68,7 +73,6 @@ REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
         "cannot record `tensor.data = value`: the tensor is from outside, and the value is deferred",
     ),
 }
-OUTSIDE = torch.ones(3)
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -105,6 +109,7 @@ AFTER: dict[str, Callable[[nn.Linear], object]] = {
     "cuda": lambda module: module.cuda(),
     "in fake mode": lambda module: fake_mode()(lambda: module.weight * 2)(),
     "clone": lambda module: torch.clone(module.weight),
+    "a deep copy": lambda module: copy.deepcopy(module),
 }
 
 
@@ -174,7 +179,7 @@ def test_a_device_that_does_not_exist_is_the_error_of_the_constructor() -> None:
 
 
 def test_a_check_of_values_raises_in_the_constructor() -> None:
-    with pytest.raises(torch.linalg.LinAlgError):
+    with pytest.raises(LinAlgError):
         deferred_init(lambda: torch.linalg.inv(torch.zeros(2, 2)))
 
 

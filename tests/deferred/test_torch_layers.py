@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import nn
-from torch.nn.utils import parametrizations
+from torch.nn.utils import parametrizations, prune
 
 from .comparing import assert_same_as_eager
 
@@ -19,11 +19,11 @@ LAYERS: dict[str, Callable[[], nn.Module]] = {
     "Bilinear": lambda: nn.Bilinear(2, 3, 4),
     "Conv1d": lambda: nn.Conv1d(2, 4, 3, bias=False),
     "Conv2d": lambda: nn.Conv2d(2, 4, 3, groups=2),
-    "Conv2d in channels_last": lambda: nn.Conv2d(2, 4, 3).to(memory_format=torch.channels_last),
+    "Conv2d in channels_last": lambda: _in_channels_last(nn.Conv2d(2, 4, 3)),
     "ConvTranspose3d": lambda: nn.ConvTranspose3d(2, 4, 3),
     "CrossEntropyLoss": lambda: nn.CrossEntropyLoss(weight=torch.ones(3)),
     "Embedding": lambda: nn.Embedding(10, 4, padding_idx=2),
-    "Embedding.from_pretrained": lambda: nn.Embedding.from_pretrained(torch.rand(4, 3)),
+    "Embedding.from_pretrained": lambda: nn.Embedding.from_pretrained(torch.rand(4, 3)),  # type: ignore[no-untyped-call] # torch gives it no types
     "EmbeddingBag": lambda: nn.EmbeddingBag(10, 4, padding_idx=2, max_norm=1.0),
     "GroupNorm": lambda: nn.GroupNorm(2, 4),
     "GRU": lambda: nn.GRU(3, 4, 2, dropout=0.1),
@@ -56,10 +56,14 @@ LAYERS: dict[str, Callable[[], nn.Module]] = {
 }
 
 
-def _pruned() -> nn.Module:
-    from torch.nn.utils import prune
+def _in_channels_last(module: nn.Module) -> nn.Module:
+    return module.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return] # not in torch's stubs
 
-    return prune.random_unstructured(nn.Linear(4, 5), "weight", amount=0.5)
+
+def _pruned() -> nn.Module:
+    layer = nn.Linear(4, 5)
+    prune.random_unstructured(layer, "weight", amount=0.5)  # type: ignore[no-untyped-call] # torch gives it no types
+    return layer
 
 
 @pytest.mark.parametrize("name", LAYERS)

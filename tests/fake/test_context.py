@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 
 import numpy
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch._C import _len_torch_dispatch_stack, _len_torch_function_stack
 
@@ -282,3 +284,11 @@ def test_a_compiled_function_takes_fake_tensors() -> None:
     compiled = torch.compile(nn.Linear(3, 2), backend="eager")
     with fake_mode():
         assert compiled(torch.ones(4, 3)).shape == (4, 2)
+
+
+def test_a_file_of_safetensors_is_mapped_into_real_tensors(tmp_path: Path) -> None:
+    save_file({"weight": torch.arange(3.0)}, tmp_path / "model.safetensors")
+    with fake_mode():
+        weight = load_file(tmp_path / "model.safetensors")["weight"]
+        assert not is_fake(weight) and is_fake(weight + 1)
+    assert weight.tolist() == [0, 1, 2]

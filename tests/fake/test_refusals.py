@@ -25,6 +25,7 @@ REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
     "if": (lambda x: 1 if x.any() else 2, READING),
     "int": (lambda x: int(x[0]), READING),
     "float": (lambda x: float(x[0]), READING),
+    "format": (lambda x: f"{x.sum():.3f}", READING),
     "index": (lambda x: range(x.int()[0]), READING),
     "contains": (lambda x: 1 in x, READING),
     "tolist": (lambda x: x.tolist(), READING),
@@ -118,3 +119,11 @@ def test_copies_are_not_refused() -> None:
         for made in (copy.copy(weight), copy.deepcopy(weight)):
             assert isinstance(made, nn.Parameter) and is_fake(made) and made is not weight
             assert (made.shape, made.stride(), made.requires_grad, vars(made)["tag"]) == ((3, 4), (1, 3), True, "mine")
+
+
+def test_batch_norm_does_not_lose_the_statistics_of_fake_inputs_that_a_real_layer_would_keep() -> None:
+    layer = nn.BatchNorm1d(2)
+    with fake_mode():
+        with pytest.raises(RuntimeError, match="into the real tensor given as 'running_mean'"):
+            layer(torch.randn(4, 2))
+        assert is_fake(layer.eval()(torch.randn(4, 2)))

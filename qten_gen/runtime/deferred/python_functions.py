@@ -13,9 +13,11 @@ from torch._ops import OpOverload
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import _disable_current_modes
 
+from ..fake.answers import on_storage
 from .attributes import own_attributes
 from .errors import refused
 from .known_tensors import storage_address
+from .overloads import tensors
 from .places import caller
 from .recording import Recorder
 
@@ -34,10 +36,12 @@ class PythonFunctions(TorchFunctionMode):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
+        if func is torch.asarray and args and isinstance(args[0], torch.UntypedStorage):
+            return on_storage(func, *args, **(kwargs or {}))
         answer = _ANSWERS.get(func)
         if answer is None or self._recorder.working_thread == get_ident():
             return func(*args, **(kwargs or {}))
-        if not any(self._recorder.is_mine(value) for value in args[:2]):
+        if not any(self._recorder.is_mine(value) for value in tensors((*args[:2], (kwargs or {}).get("data")))):
             return func(*args, **(kwargs or {}))
         return answer(self._recorder, func, *args, **(kwargs or {}))
 
@@ -62,6 +66,39 @@ def _numpy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, *arg
     array = func(recorder.value(tensor).requires_grad_(tensor.requires_grad), *args, **kwargs)
     array.flags.writeable = False  # type: ignore[attr-defined] # an array of numpy, which is not imported here
     return array
+
+
+def _new_tensor(
+    recorder: Recorder,
+    func: Callable[..., object],
+    tensor: Tensor,
+    data: object,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | int | None = None,
+    requires_grad: bool = False,
+) -> object:
+    """`tensor.new_tensor(data)`: fake tensors answer it in their own mode, where nothing is recorded."""
+    device = tensor.device if device is None else device
+    data = _with_numbers(recorder, data)
+    return torch.tensor(data, dtype=dtype or tensor.dtype, device=device, requires_grad=requires_grad)
+
+
+def _from_data(
+    recorder: Recorder, func: Callable[..., object], data: object, *args: object, **kwargs: object
+) -> object:
+    """`torch.tensor(data)` and its like."""
+    return func(_with_numbers(recorder, data), *args, **kwargs)
+
+
+def _with_numbers(recorder: Recorder, data: object) -> object:
+    """What a tensor is made of, with numbers in place of tensors in lists, whose memory C++ would read."""
+    if not isinstance(data, (list, tuple)):
+        return data
+    return [
+        recorder.value(part) if isinstance(part, Tensor) and recorder.is_mine(part) else _with_numbers(recorder, part)
+        for part in data
+    ]
 
 
 def _deepcopy(recorder: Recorder, func: Callable[..., object], tensor: Tensor, memo: dict[int, object]) -> object:
@@ -131,6 +168,10 @@ _ANSWERS: dict[object, Callable[..., object]] = {
     Tensor.numpy: _numpy,
     Tensor.__array__: _numpy,
     Tensor.__deepcopy__: _deepcopy,
+    Tensor.new_tensor: _new_tensor,
+    torch.tensor: _from_data,
+    torch.as_tensor: _from_data,
+    torch.asarray: _from_data,
     Tensor.__dlpack__: _refuse("dlpack", _NO_MEMORY),
     torch.linalg.cond: _as_one_operation(_aten.linalg_cond.default, _aten.linalg_cond.p_str),
     torch.linalg.eigvals: _as_one_operation(_aten.linalg_eigvals.default),

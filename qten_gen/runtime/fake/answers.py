@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.utils._python_dispatch import _get_current_dispatch_mode
+from torch.utils._python_dispatch import _disable_current_modes, _get_current_dispatch_mode
 
 from .emulated_devices import meant, told
 from .errors import NO_PINNING, has_no_memory, writes_real_tensor
@@ -49,7 +49,15 @@ def _told(device: object) -> object:
 
 def _converted(func: Answer, data: object, *args: object, **kwargs: object) -> object:
     """`torch.as_tensor` and `torch.asarray`, which move a tensor and copy anything else."""
+    if isinstance(data, torch.UntypedStorage):
+        return on_storage(func, data, *args, **kwargs)
     return func(data, *args, **(with_told_device(kwargs) if isinstance(data, Tensor) else with_named_device(kwargs)))
+
+
+def on_storage(func: Answer, *args: object, **kwargs: object) -> object:
+    """A real tensor on memory that exists, such as a file that safetensors maps: torch refuses storages in a mode."""
+    with _disable_current_modes():
+        return func(*args, **kwargs)
 
 
 def _to(func: Answer, tensor: Tensor, *args: object, **kwargs: object) -> object:

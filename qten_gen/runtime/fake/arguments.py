@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+import torch
 from torch import Tensor
 from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
@@ -37,12 +38,22 @@ def with_known_values(values: Sequence[object]) -> list[object]:
     return [with_known_values(value) if isinstance(value, (list, tuple)) else value for value in known]
 
 
+_UPDATING_STATISTICS = {torch.ops.aten.native_batch_norm.default, torch.ops.aten.cudnn_batch_norm.default}
+"""Operations that write to their running statistics in training, which their schemas do not say."""
+_STATISTICS = ((3, "running_mean"), (4, "running_var"))
+_IS_TRAINING = 5
+
+
 def written_real_tensor(func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> str | None:
     """The name of the argument that is a real tensor and would be written to."""
     for index, name in _written_arguments(func):
         value = args[index] if index < len(args) else kwargs.get(name)
         if any(not isinstance(tensor, FakeTensor) for tensor in tensors_in([value], {})):
             return name
+    if func in _UPDATING_STATISTICS and bool(args[_IS_TRAINING]):
+        for index, name in _STATISTICS:
+            if isinstance(args[index], Tensor) and not isinstance(args[index], FakeTensor):
+                return name
     return None
 
 

@@ -33,6 +33,10 @@ class Fake(FakeTensor):
         shown = _shown(self)
         return f"Parameter containing:\n{shown}" if isinstance(self, nn.Parameter) else shown
 
+    def __format__(self, format_spec: str) -> str:
+        """A number in an f-string with a format, `f"{loss:.3f}"`, which needs the value; otherwise as repr."""
+        return format(self.item(), format_spec) if format_spec and self.dim() == 0 else format(repr(self), format_spec)
+
     @classmethod
     def __torch_function__(
         cls,
@@ -41,6 +45,8 @@ class Fake(FakeTensor):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
+        if func is Tensor.__deepcopy__:
+            return _deeply_copied(*cast("tuple[FakeTensor, dict[int, object]]", args))
         answer = ANSWERS.get(func)
         with torch._C.DisableTorchFunctionSubclass():
             if answer is not None:
@@ -92,22 +98,25 @@ class Fake(FakeTensor):
         vars(copied).update(_attributes(self, copied))
         return copied
 
-    def __deepcopy__(self, memo: dict[int, object]) -> Tensor:
-        """A copy with the same strides; tensors that share memory have copies that do."""
-        found = memo.get(id(self))
-        if isinstance(found, Tensor):
-            return found
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment"
-            )
-        copied = _on_copied_storage(self, memo) if self.layout == torch.strided else self.detach().clone()
-        memo[id(self)] = copied
-        copied.requires_grad_(self.requires_grad)
-        if self.grad is not None:
-            copied.grad = copy.deepcopy(self.grad, memo)
-        vars(copied).update(copy.deepcopy(_attributes(self, copied), memo))
-        return copied
+
+def _deeply_copied(tensor: FakeTensor, memo: dict[int, object]) -> Tensor:
+    """A copy with the same strides; tensors that share memory have copies that do."""
+    found = memo.get(id(tensor))
+    if isinstance(found, Tensor):
+        return found
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment"
+        )
+    # An operation, so that a mode may refuse it.
+    detached = cast(FakeTensor, tensor.detach())
+    copied = _on_copied_storage(detached, memo) if tensor.layout == torch.strided else detached.clone()
+    memo[id(tensor)] = copied
+    copied.requires_grad_(tensor.requires_grad)
+    if tensor.grad is not None:
+        copied.grad = copy.deepcopy(tensor.grad, memo)
+    vars(copied).update(copy.deepcopy(_attributes(tensor, copied), memo))
+    return copied
 
 
 def _attributes(tensor: Tensor, fresh: Tensor) -> dict[str, object]:

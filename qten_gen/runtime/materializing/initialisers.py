@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 
 import torch
 from torch import Tensor, nn
@@ -39,25 +40,37 @@ _torch_trunc_normal = getattr(nn.init, _INNER, None)
 
 @contextmanager
 def recorded_whole() -> Iterator[None]:
-    """Let these initialisers reach a recording as one operation each, in the block."""
-    operation = trunc_normal()
-
-    def trunc_normal_(
-        tensor: Tensor, mean: float, std: float, a: float, b: float, generator: torch.Generator | None = None
-    ) -> Tensor:
-        with torch.no_grad():
-            operation(tensor, mean, std, a, b, generator=generator)
-        return tensor
-
+    """Let these initialisers reach a recording as one operation each, in the block. Blocks of several threads may overlap."""
     if _torch_trunc_normal is None:
         yield
         return
-    before = getattr(nn.init, _INNER)
-    setattr(nn.init, _INNER, trunc_normal_)
+    trunc_normal()
+    _change_blocks(+1)
     try:
         yield
     finally:
-        setattr(nn.init, _INNER, before)
+        _change_blocks(-1)
+
+
+_LOCK = Lock()
+_blocks = 0
+"""How many blocks are running."""
+
+
+def _change_blocks(by: int) -> None:
+    """Count the blocks; `torch.nn.init` is changed while there are any."""
+    global _blocks
+    with _LOCK:
+        _blocks += by
+        setattr(nn.init, _INNER, _as_one_operation if _blocks else _torch_trunc_normal)
+
+
+def _as_one_operation(
+    tensor: Tensor, mean: float, std: float, a: float, b: float, generator: torch.Generator | None = None
+) -> Tensor:
+    with torch.no_grad():
+        trunc_normal()(tensor, mean, std, a, b, generator=generator)
+    return tensor
 
 
 def _fill(
