@@ -87,7 +87,8 @@ def _refuse_own_generator(operation: Operation, name: str) -> None:
 def _by_blocks(chain: Chain, part: Part, shape: tuple[int, ...], result: Tensor) -> None:
     """Write the part into `result`, block by block. A block that is a run of the part is made in place."""
     if chain.constant is not None:
-        result.fill_(chain.constant)
+        # A number that is filled in is rounded to the dtype of the slot first.
+        result.copy_(torch.full((), chain.constant, dtype=chain.target.dtype, device="cpu"))
         return
     source, into = merged(layout_of_part(contiguous(shape), part), layout_of(result))
     in_place = source.is_run and into.is_run and result.device.type == "cpu" and result.dtype == chain.target.dtype
