@@ -48,7 +48,12 @@ SIZE = (3, BLOCK // 2)
 
 
 @pytest.mark.parametrize(
-    ("fill", "dtype"), [(fill, dtype) for fill, dtypes in DRAWS for dtype in dtypes], ids=lambda value: str(value)
+    ("fill", "dtype"),
+    [
+        pytest.param(fill, dtype, id=f"{index}-{dtype}")
+        for index, (fill, dtypes) in enumerate(DRAWS)
+        for dtype in dtypes
+    ],
 )
 def test_a_block_of_a_draw_is_what_torch_draws_from_the_generator_of_the_block(
     fill: Callable[[Tensor], object], dtype: torch.dtype
