@@ -19,9 +19,10 @@ from .initialisation import initialise, method_of, program_of
 from .initialisers import recorded_whole
 from .keyed_draws import Key
 from .matching import without_wrappers
-from .read_values import KnownValues, is_written
+from .read_values import KnownValues
 from .stand_ins import Assigned, StandIns, in_place, made_for
 from .survey import ORIGINS, HeldTensor, Home, Registry, origin
+from .written import Gap, gap_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +62,9 @@ class Plan:
         origin = self.origins[id(held.tensor)]
         return HeldTensor(held.tensor, (origin, *(home for home in held.homes if home is not origin)))
 
-    def is_written(self, held: HeldTensor) -> bool:
-        """Whether anything initialises a tensor. One without elements needs no values."""
-        fake = self.stand_ins.at(held)
-        return fake.numel() == 0 or is_written(*self.recorded(fake))
+    def gap_in(self, held: HeldTensor) -> Gap | None:
+        """What nothing initialises of a tensor; None if all of it is initialised."""
+        return gap_in(*self.recorded(self.stand_ins.at(held)))
 
     def keys(self, seed: int, prefix: str) -> dict[int, Key]:
         """The key of each draw, by the index of the operation."""

@@ -1,4 +1,4 @@
-"""What an initialisation reads while it is recorded, and what it has written when it has run."""
+"""What an initialisation reads while it is recorded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from torch import Tensor
 
 from ..deferred.evaluation import Evaluation
 from ..deferred.replay import operations_reaching
-from ..deferred.tape import Tape
 
 
 class KnownValues(Evaluation):
@@ -28,16 +27,3 @@ class KnownValues(Evaluation):
                     " (or build the module with qten_gen.deferred_init)"
                 )
         return super().values(slots)
-
-
-def is_written(tape: Tape, slot: int) -> bool:
-    """Whether an operation writes to the memory of a slot, or makes it with values."""
-    storage = tape.storage_of(slot)
-    for operation in operations_reaching(tape, [slot]):
-        if storage in operation.writes:
-            return True
-        makes = any(tape.storage_of(found) == storage for found in operation.results)
-        is_view = any(tape.storage_of(read) == storage for read in operation.reads)
-        if makes and not is_view and "empty" not in operation.overload._schema.name:
-            return True
-    return False
