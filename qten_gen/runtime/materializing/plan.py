@@ -94,10 +94,9 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
     recorder = Recorder(FakeTensorMode(allow_non_fake_inputs=True))
     recorder.evaluation = KnownValues(recorder.tape)
     try:
-        with recorder, PythonFunctions(recorder):
-            stand_ins = made_for(held, device)
-            with in_place(root, stand_ins), recorded_whole():
-                initialise(root, stand_ins, origins, recorder)
+        stand_ins = made_for(held, device, recorder)
+        with recorder, PythonFunctions(recorder), in_place(root, stand_ins), recorded_whole():
+            initialise(root, stand_ins, origins, recorder)
     finally:
         recorder.streams.put_back()  # puts torch's generators back
     names = {key: without_wrappers(home.qualified) for key, home in origins.items()}

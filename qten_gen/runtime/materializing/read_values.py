@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..deferred.evaluation import Evaluation
-from ..deferred.replay import operations_reaching
+from ..deferred.replay import operations_reaching, replay
+from .evaluation import blank_inputs
 
 
 class KnownValues(Evaluation):
@@ -19,11 +21,14 @@ class KnownValues(Evaluation):
         Raises:
             RuntimeError: random numbers decide what they are.
         """
-        for operation in operations_reaching(self._tape, slots):
+        operations = operations_reaching(self._tape, slots)
+        for operation in operations:
             if operation.draw is not None:
                 raise RuntimeError(
                     f"materialize(): an initialisation reads random values, drawn by {operation.overload._schema.name}"
                     f" at {operation.place}; what it draws must not decide what it does next"
                     " (or build the module with qten_gen.deferred_init)"
                 )
-        return super().values(slots)
+        with _disable_current_modes():
+            given = blank_inputs(self._tape, operations, slots)
+        return replay(self._tape, slots, numbers=self.numbers, given=given)
