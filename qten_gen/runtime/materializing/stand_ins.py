@@ -103,7 +103,7 @@ def _input(recorder: Recorder, like: Tensor, device: torch.device) -> Tensor:
 def _parameter(fake: Tensor, requires_grad: bool) -> Tensor:
     """Let a fake tensor be a parameter, as `nn.Parameter` does, which would make another tensor of it."""
     fake.requires_grad_(requires_grad)
-    fake._is_param = True  # type: ignore[attr-defined] # how torch marks parameters that are subclasses of Tensor
+    fake._is_param = True  # how torch marks parameters that are subclasses of Tensor
     return fake
 
 
