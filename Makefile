@@ -84,6 +84,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.module
 	$(BIN)/python -m benchmarks.derived
 	$(BIN)/python -m benchmarks.deferred
+	$(BIN)/python -W ignore -m benchmarks.materialize
 
 bench-chart: $(INSTALLED)
 	$(BIN)/python -m benchmarks.tensorclass --no-large --rounds 30 --json docs/tensorclass-speed.json

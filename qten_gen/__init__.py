@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .runtime.fake.context import fake_mode as fake_mode
     from .runtime.fake.context import is_fake as is_fake
     from .runtime.fake.context import meta_like as meta_like
+    from .runtime.materializing.checkpoints import CheckpointError as CheckpointError
+    from .runtime.materializing.report import MaterializeReport as MaterializeReport
     from .runtime.module.dispatch import Functional as Functional
     from .runtime.qten_style.devices import Device as Device
     from .runtime.qten_style.devices import DeviceBounded as DeviceBounded
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 _HOMES = {
+    "CheckpointError": "runtime.materializing.checkpoints",
     "DeclarationError": "model.diagnostics",
     "Device": "runtime.qten_style.devices",
     "DeviceBounded": "runtime.qten_style.devices",
@@ -54,6 +57,7 @@ _HOMES = {
     "Functional": "runtime.module.dispatch",
     "LabelledTensor": "runtime.qten_style.labelled",
     "LazyStack": "runtime.tensorclass.lazy_stack",
+    "MaterializeReport": "runtime.materializing.report",
     "Module": "runtime.qten_style.module",
     "ModuleDict": "runtime.declaring.containers",
     "ModuleList": "runtime.declaring.containers",
@@ -87,6 +91,7 @@ _HOMES = {
 __all__ = [
     "TENSOR_BUFFER_PREFIX",
     "TENSOR_PARAM_PREFIX",
+    "CheckpointError",
     "DeclarationError",
     "Device",
     "DeviceBounded",
@@ -94,6 +99,7 @@ __all__ = [
     "Functional",
     "LabelledTensor",
     "LazyStack",
+    "MaterializeReport",
     "Module",
     "ModuleDict",
     "ModuleList",

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from benchmarks import chart, compiled, derived, module, primitives, storage
+from benchmarks import chart, compiled, derived, materialize, module, primitives, storage
 from benchmarks.tensorclass.columns import SMALL, Column, build, columns
 from benchmarks.tensorclass.comparison import differing, mean_ratio
 from benchmarks.tensorclass.layouts import LAYOUTS, THREE, Layout
@@ -84,6 +84,17 @@ def test_the_columns_for_modules_do_the_same(row: tuple[str, str, dict[str, modu
     _, statement, columns, _ = row
     results = [module.left(statement, names) for names in columns.values()]
     assert all(result == results[0] for result in results)
+
+
+def test_the_ways_to_start_a_module_give_the_same_tensors_with_values() -> None:
+    def shown(start: str) -> dict[str, tuple[torch.Size, bool, bool]]:
+        tensors = materialize.starts(4, 2)[start]().state_dict()
+        return {name: (tensor.shape, tensor.is_meta, bool(tensor.isfinite().all())) for name, tensor in tensors.items()}
+
+    eager = shown("eager")
+    assert len(eager) == 14
+    assert all(not is_meta and is_finite for _, is_meta, is_finite in eager.values())
+    assert {start: shown(start) for start in materialize.starts(4, 2)} == dict.fromkeys(materialize.starts(4, 2), eager)
 
 
 @pytest.mark.parametrize("row", list(derived.rows()), ids=lambda row: row[0])

@@ -44,13 +44,13 @@ def _without_modes(tensor: Tensor) -> None:
 OUTSIDE = torch.ones(3)
 
 REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
-    "data_ptr": (lambda x: x.data_ptr(), "cannot record data_ptr(): a deferred tensor has no memory yet"),
-    "pin_memory": (lambda x: x.pin_memory(), "cannot record pin_memory(): a deferred tensor has no memory yet"),
+    "data_ptr": (lambda x: x.data_ptr(), "cannot record data_ptr(): the tensor has no memory yet"),
+    "pin_memory": (lambda x: x.pin_memory(), "cannot record pin_memory(): the tensor has no memory yet"),
     "share_memory_": (
         lambda x: x.share_memory_(),  # type: ignore[no-untyped-call] # torch gives it no types
-        "cannot record share_memory_(): a deferred tensor has no memory yet",
+        "cannot record share_memory_(): the tensor has no memory yet",
     ),
-    "dlpack": (lambda x: from_dlpack(x), "cannot record dlpack: a deferred tensor has no memory yet"),
+    "dlpack": (lambda x: from_dlpack(x), "cannot record dlpack: the tensor has no memory yet"),
     "set_ to a storage": (
         lambda x: torch.empty(0).set_(x.untyped_storage()),
         "cannot record aten.set_.source_Storage: it takes the memory of a tensor itself; pass the tensor",
@@ -70,7 +70,7 @@ REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
     ),
     "data of a tensor from outside": (
         lambda x: setattr(OUTSIDE, "data", x),
-        "cannot record `tensor.data = value`: the tensor is from outside, and the value is deferred",
+        "cannot record `tensor.data = value`: the tensor is from outside, and the value is not there yet",
     ),
 }
 

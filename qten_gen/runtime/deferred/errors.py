@@ -1,6 +1,8 @@
-"""Errors of deferred initialisation: what happened, where, and what to do."""
+"""Errors of recording and replay: what happened, where, and what to do."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from .tape import Operation, Place
 
@@ -9,27 +11,46 @@ class DeferredError(RuntimeError):
     """Something was asked of a deferred tensor that it cannot answer, or that could not be recorded."""
 
 
-def refused(what: object, place: Place, why: str, instead: str = "") -> DeferredError:
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is being recorded, in the words of errors.
+
+    recorder: the function that records, as the user called it.
+    part: what of the program runs, `Linear.reset_parameters() of layers.0`; empty if the recorder runs it all.
+    error: the class of errors.
+    """
+
+    recorder: str = "deferred_init"
+    part: str = ""
+    error: type[RuntimeError] = DeferredError
+
+
+def refused(program: Program, what: object, place: Place, why: str, instead: str = "") -> RuntimeError:
     """The error about something that cannot be recorded."""
-    return DeferredError(
-        f"{place}: deferred_init cannot record {what}: {why}; {instead or 'do it after the module is materialized'}"
+    return program.error(
+        f"{place}: {program.recorder} cannot record {what}{_within(program)}: {why}; "
+        f"{instead or 'do it after the module is materialized'}"
     )
 
 
-def foreign(place: Place) -> DeferredError:
+def foreign(program: Program, place: Place) -> RuntimeError:
     """The error about a tensor of another recording."""
-    return DeferredError(
+    return program.error(
         f"{place}: the tensor is fake already, and made by another deferred_init or fake_mode; "
-        "materialize it before it is used in deferred_init"
+        f"materialize it before it is used in {program.part or program.recorder}"
     )
 
 
-def unseen(shown: str, place: Place) -> DeferredError:
+def unseen(program: Program, shown: str, place: Place) -> RuntimeError:
     """The error about a tensor that came about without an operation that could be recorded."""
-    return DeferredError(
-        f"{place}: deferred_init did not see what made the tensor {shown}; "
-        "make tensors by operations of torch, in the thread that called deferred_init"
+    return program.error(
+        f"{place}: {program.recorder} did not see what made the tensor {shown}{_within(program)}; "
+        f"make tensors by operations of torch, in the thread that called {program.recorder}"
     )
+
+
+def _within(program: Program) -> str:
+    return program.part and f" in {program.part}"
 
 
 def after_the_context(what: object, place: Place) -> DeferredError:
@@ -60,5 +81,5 @@ def changed_outside(operation: Operation, place: Place) -> DeferredError:
     """The error about a tensor from outside whose values are gone."""
     return DeferredError(
         f"{place}: a tensor from outside, which {operation.overload} read there, was changed in place since; "
-        "materialize before it changes, or give deferred_init a copy"
+        "materialize before it changes, or let the program read a copy"
     )

@@ -1,4 +1,4 @@
-"""What a program does with deferred tensors beside operations: `tensor.data = other`, `tolist()`, `copy.deepcopy`."""
+"""What a program does with fake tensors beside operations: `tensor.data = other`, `tolist()`, `copy.deepcopy`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .recording import Recorder
 
 
 class PythonFunctions(TorchFunctionMode):
-    """Gives functions of torch that are not operations a meaning for deferred tensors, while they are recorded."""
+    """Gives functions of torch that are not operations a meaning for fake tensors, while they are recorded."""
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
@@ -49,7 +49,9 @@ class PythonFunctions(TorchFunctionMode):
 def _set_data(recorder: Recorder, func: Callable[..., object], tensor: Tensor, data: Tensor) -> object:
     """`tensor.data = data`. The slot of the tensor is looked up anew when it is used next."""
     if not recorder.is_mine(tensor):
-        raise refused("`tensor.data = value`", caller()[0], "the tensor is from outside, and the value is deferred")
+        place, _ = caller()
+        why = "the tensor is from outside, and the value is not there yet"
+        raise refused(recorder.program, "`tensor.data = value`", place, why)
     if not recorder.is_mine(data):
         data = recorder.take(data)
     found = func(tensor, data)
@@ -154,13 +156,13 @@ def _refuse(what: str, why: str) -> Callable[..., object]:
     """An answer that raises."""
 
     def answer(recorder: Recorder, func: Callable[..., object], *args: object, **kwargs: object) -> object:
-        raise refused(what, caller()[0], why)
+        raise refused(recorder.program, what, caller()[0], why)
 
     return answer
 
 
 _aten = torch.ops.aten
-_NO_MEMORY = "a deferred tensor has no memory yet"
+_NO_MEMORY = "the tensor has no memory yet"
 
 _ANSWERS: dict[object, Callable[..., object]] = {
     Tensor.data.__set__: _set_data,  # type: ignore[attr-defined] # a getset descriptor

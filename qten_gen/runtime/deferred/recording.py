@@ -16,7 +16,7 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .errors import foreign, refused, unseen
+from .errors import Program, foreign, refused, unseen
 from .evaluation import Evaluation
 from .known_tensors import KnownTensors, storage_address
 from .overloads import Traits, tensors, traits
@@ -63,6 +63,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         super().__init__()  # type: ignore[no-untyped-call] # of torch
         self.tape = Tape()
         self.mode = mode
+        self.program = Program()
+        """What is being recorded, for errors."""
         self.working_thread: int | None = None
         """The thread that records an operation at this moment."""
         self._known = KnownTensors(self.tape)
@@ -82,7 +84,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """The slot of a fake tensor, as it is now.
 
         Raises:
-            DeferredError: No recorded operation made the tensor.
+            DeferredError: No recorded operation made the tensor (or what `program` says).
         """
         found = self._known.find(tensor)
         return self._slot_of_changed(tensor) if found is None else found
@@ -92,7 +94,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         if not isinstance(tensor, FakeTensor):
             return False
         if tensor.fake_mode is not self.mode:
-            raise foreign(caller()[0])
+            raise foreign(self.program, caller()[0])
         return True
 
     def __torch_dispatch__(
@@ -163,9 +165,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         """Run an operation that writes values of fake tensors into a real one: now, with their values."""
         place, _ = caller()
         if any(isinstance(tensor, FakeTensor) for tensor in what.changed(args, kwargs)):
-            raise refused(func, place, "it writes into a tensor from outside and into one that is deferred")
+            raise refused(
+                self.program, func, place, "it writes into a tensor from outside and into one that has no values yet"
+            )
         if what.draws:
-            raise refused(func, place, "it draws random numbers into a tensor from outside")
+            raise refused(self.program, func, place, "it draws random numbers into a tensor from outside")
         self._keep_values_of(what.changed(args, kwargs))
         args, kwargs = self._with_values((tuple(args), kwargs))
         return func(*args, **kwargs)
@@ -180,7 +184,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
     ) -> object:
         place, made_as = caller()
         if any(isinstance(value, _NOT_RECORDED) for value in (*args, *kwargs.values())):
-            raise refused(func, place, "it takes the memory of a tensor itself", "pass the tensor")
+            raise refused(self.program, func, place, "it takes the memory of a tensor itself", "pass the tensor")
         slots = [self.slot(tensor) for tensor in mine]
         before = [(tensor._cdata, storage_address(tensor), slot) for tensor, slot in zip(mine, slots, strict=True)]
         changed = [self._known.storage(tensor) for tensor in what.changed(args, kwargs)] if what.written else []
@@ -193,12 +197,12 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             found = compute_shape(self.mode, func, what, args, kwargs)
         except NeedsValues as error:
             if what.draws:
-                raise refused(func, place, "the shape of its result depends on random numbers") from error
+                raise refused(self.program, func, place, "the shape of its result depends on random numbers") from error
             args, kwargs = self._with_values((tuple(args), kwargs))
             found = self._as_fake(func(*args, **kwargs))
         results = list(tensors([found]))
         if any(tensor.layout != torch.strided or tensor.is_nested for tensor in results):
-            raise refused(func, place, "its result is not a strided tensor")
+            raise refused(self.program, func, place, "its result is not a strided tensor")
         if not results and not changed and not what.draws:
             return found
         if not mine and results:
@@ -277,7 +281,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         same = self._known.same_part(tensor)
         base = self._known.part_of_same_type(tensor) if same is None else same
         if base is None:
-            raise unseen(f"of size {tuple(tensor.shape)}", place)
+            raise unseen(self.program, f"of size {tuple(tensor.shape)}", place)
         if same is None:
             geometry = (list(tensor.shape), list(tensor.stride()), tensor.storage_offset())
             part = self._known.enter(tensor)

@@ -95,7 +95,7 @@ def compute_shape(
         raise
 
 
-def fake_like(mode: FakeTensorMode, real: Tensor) -> Tensor:
-    """A fake tensor with a storage of its own that looks like a real one."""
+def fake_like(mode: FakeTensorMode, real: Tensor, device: torch.device | None = None) -> Tensor:
+    """A fake tensor with a storage of its own that looks like a real one, on the same device if none is given."""
     meta = torch.empty_strided(real.size(), real.stride(), dtype=real.dtype, device="meta")
-    return mode.fake_tensor_converter.from_meta_and_device(mode, meta, real.device)
+    return mode.fake_tensor_converter.from_meta_and_device(mode, meta, device or real.device)

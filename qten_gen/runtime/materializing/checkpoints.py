@@ -25,7 +25,15 @@ STEP = 2 << 20
 
 
 class CheckpointError(ValueError):
-    """A checkpoint cannot be read, or does not fit the module."""
+    """A checkpoint cannot be read, or does not fit the module that is materialised. The message lists every finding.
+
+    >>> try:
+    ...     Linear.on_meta(2, 3).materialize("cpu", state_dict={"wieght": torch.ones(2, 3)})
+    ... except CheckpointError as error:
+    ...     print(error)
+    materialize(): state_dict does not fit the module:
+        wieght: the module has no parameter or persistent buffer of this name (state_dict)
+    """
 
 
 @dataclass(frozen=True, slots=True)

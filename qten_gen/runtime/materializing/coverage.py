@@ -14,6 +14,7 @@ from .initialisation import method_of
 from .plan import Plan
 from .stand_ins import storage_of
 from .survey import HeldTensor, Home, Registry
+from .written import Gap
 
 _SHOWN = 10
 _KINDS = {Registry.PARAMETERS: "parameter", Registry.BUFFERS: "buffer", Registry.ATTRIBUTE: "plain attribute"}
@@ -54,24 +55,29 @@ def check_covered(plan: Plan, given: frozenset[int]) -> None:
     """Refuse a module with a tensor that nothing initialises. `given` has the ids of those whose values come from elsewhere.
 
     Raises:
-        RuntimeError: no `reset_parameters` writes to a tensor. All such tensors are named.
+        RuntimeError: no `reset_parameters` writes to a tensor, or to some of its elements. All such tensors are named.
     """
     problems = [
-        _problem(plan.origins[id(held.tensor)])
+        _problem(plan.origins[id(held.tensor)], gap)
         for held in plan.missing
-        if id(held.tensor) not in given and not plan.is_written(held)
+        if id(held.tensor) not in given and (gap := plan.gap_in(held)) is not None
     ]
     if problems:
         more = [f"and {len(problems) - _SHOWN} others"] if len(problems) > _SHOWN else []
         raise RuntimeError("materialize(): " + "\n  ".join([*problems[:_SHOWN], *more]))
 
 
-def _problem(home: Home) -> str:
-    """What is wrong with a tensor that nothing initialises, and how to mend it."""
+def _problem(home: Home, gap: Gap) -> str:
+    """What is wrong with a tensor that nothing initialises, or that has a gap, and how to mend it."""
     module, cls = home.module, _cls(home)
     method = method_of(module)
     what = f"{home.qualified}, a {_KINDS[home.registry]} of {cls},"
-    if method is None:
+    if not gap.is_all:
+        by = f"let {cls}.{method} fill" if method else f"give {cls} a reset_parameters that fills"
+        problem = (
+            f"{what} is initialised in part: nothing fills the element {list(gap.index)}; {by} all of self.{home.name}"
+        )
+    elif method is None:
         problem = (
             f"{what} is initialised by nothing: {cls} has no reset_parameters; give it one that fills self.{home.name}"
         )

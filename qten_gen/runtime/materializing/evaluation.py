@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -87,7 +87,8 @@ def _refuse_own_generator(operation: Operation, name: str) -> None:
 def _by_blocks(chain: Chain, part: Part, shape: tuple[int, ...], result: Tensor) -> None:
     """Write the part into `result`, block by block. A block that is a run of the part is made in place."""
     if chain.constant is not None:
-        result.fill_(chain.constant)
+        # A number that is filled in is rounded to the dtype of the slot first.
+        result.copy_(torch.full((), chain.constant, dtype=chain.target.dtype, device="cpu"))
         return
     source, into = merged(layout_of_part(contiguous(shape), part), layout_of(result))
     in_place = source.is_run and into.is_run and result.device.type == "cpu" and result.dtype == chain.target.dtype
@@ -104,19 +105,29 @@ def _replayed(
     tape: Tape, slot: int, operations: Sequence[Operation], keys: Mapping[int, Key], given: Mapping[int, Tensor]
 ) -> Tensor:
     """The whole tensor, by carrying out the operations one after the other on the CPU."""
-    read = {index for operation in operations for index in operation.reads} | {slot}
-    memory: dict[int, Tensor] = {}
-    values = dict(given)
-    for index in set(tape.inputs) & read - given.keys():
-        known = tape.slots[index]
-        ends = (
-            Layout(other.size, other.stride, other.offset).end for other in tape.slots if other.storage == known.storage
-        )
-        if known.storage not in memory:
-            memory[known.storage] = torch.empty(max(ends), dtype=known.dtype)
-        values[index] = memory[known.storage].as_strided(known.size, known.stride, known.offset)
+    values = {**blank_inputs(tape, operations, [slot], _CPU), **given}
     plan = Plan([_on_cpu(operation) for operation in operations])
     return carry_out(tape, plan, _KeyedNumbers(keys), [slot], values)[slot].detach()
+
+
+def blank_inputs(
+    tape: Tape, operations: Sequence[Operation], wanted: Iterable[int], device: torch.device | None = None
+) -> dict[int, Tensor]:
+    """Memory for the inputs of a tape that operations use, on the device that it was recorded for if none is given."""
+    used = {index for operation in operations for index in (*operation.reads, *operation.results)} | {*wanted}
+    ends: dict[int, int] = {}
+    for each in (tape.slots[index] for index in used):
+        ends[each.storage] = max(ends.get(each.storage, 0), Layout(each.size, each.stride, each.offset).end)
+    memory: dict[int, Tensor] = {}
+    found: dict[int, Tensor] = {}
+    made = {index for operation in operations for index in operation.results if index not in operation.reads}
+    for known in (tape.slots[index] for index in used - made):
+        if known.storage not in memory:
+            memory[known.storage] = torch.empty(
+                ends[known.storage], dtype=known.dtype, device=known.device if device is None else device
+            )
+        found[known.index] = memory[known.storage].as_strided(known.size, known.stride, known.offset)
+    return found
 
 
 def _on_cpu(operation: Operation) -> Operation:

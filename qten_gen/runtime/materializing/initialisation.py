@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
+from ..deferred.errors import Program
+from ..deferred.recording import Recorder
 from .stand_ins import StandIns
 from .survey import HeldTensor, Home, Registry
 
@@ -46,8 +48,13 @@ def children_first(root: nn.Module) -> Iterator[tuple[str, nn.Module]]:
     return walk(root, "")
 
 
-def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home]) -> None:
-    """Run the initialisation of every module on the stand-ins that are in its place.
+def program_of(part: str) -> Program:
+    """What errors of the recording call a part of an initialisation."""
+    return Program("materialize()", part, RuntimeError)
+
+
+def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home], recorder: Recorder) -> None:
+    """Run the initialisation of every module on the stand-ins that are in its place, and tell the recorder whose it is.
 
     `origins` has the name that each tensor was made under, by the id of the tensor. A module that holds it under another name
     initialises a tensor that nobody keeps, as it did in its constructor before it was tied.
@@ -67,10 +74,11 @@ def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home]
         lost = [(home, held) for home, held in places if id(held.tensor) not in own and not home.is_declared_tie]
         for home, held in lost:
             stand_ins.put(home, _another(stand_ins.at(held)))
+        cls = parametrize.type_before_parametrizations(module).__name__
+        recorder.program = program_of(f"{cls}.{method}() of {path}" if path else f"{cls}.{method}()")
         try:
             _run(module, method, stand_ins)
         except Exception as error:
-            cls = parametrize.type_before_parametrizations(module).__name__
             error.add_note(f"in {cls}.{method}(), which materialize() runs on fake tensors for {path or 'the module'}")
             raise
         for home, held in lost:

@@ -159,24 +159,20 @@ class _Making:
             if id(memory) not in self.memories:
                 self.memories[id(memory)] = self.filled(memory, dtype)
             value = self.memories[id(memory)].as_strided(fake.shape, fake.stride(), fake.storage_offset())
-        elif is_loaded:
-            value = self.wanted.allocated(held, fake, self.device, dtype)
         else:
-            return self._cast(self._fill(fake, self.wanted.allocated(held, fake, self.device, None)), dtype), 0
+            value = self.wanted.allocated(held, fake, self.device, dtype)
+            if not is_loaded:
+                self._fill(fake, value)
         return value, self.wanted.load(held, value) if is_loaded else 0
 
     def filled(self, fake: Tensor, dtype: torch.dtype | None = None) -> Tensor:
-        """A plain tensor with the values that the initialisation gives a fake one."""
-        value = torch.empty_strided(fake.shape, fake.stride(), dtype=fake.dtype, device=self.device)
-        return self._cast(self._fill(fake, value), dtype)
-
-    def _fill(self, fake: Tensor, value: Tensor) -> Tensor:
-        fill(*self.plan.recorded(fake), self.keys, value)
+        """A plain tensor with the values that the initialisation gives a fake one, rounded to a dtype."""
+        value = torch.empty_strided(fake.shape, fake.stride(), dtype=dtype or fake.dtype, device=self.device)
+        self._fill(fake, value)
         return value
 
-    def _cast(self, value: Tensor, dtype: torch.dtype | None) -> Tensor:
-        with torch.no_grad():
-            return value if dtype is None else value.to(dtype)
+    def _fill(self, fake: Tensor, value: Tensor) -> None:
+        fill(*self.plan.recorded(fake), self.keys, value)
 
 
 def _has_declared_dtype(held: HeldTensor) -> bool:

@@ -10,17 +10,19 @@ from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._pytree import keystr, tree_flatten_with_path
 
+from ..deferred.python_functions import PythonFunctions
 from ..deferred.recording import Recorder
 from ..deferred.tape import Tape
 from .components import Components
 from .evaluation import draw_keys
-from .initialisation import initialise, method_of
+from .initialisation import initialise, method_of, program_of
 from .initialisers import recorded_whole
 from .keyed_draws import Key
 from .matching import without_wrappers
-from .read_values import KnownValues, is_written
+from .read_values import KnownValues
 from .stand_ins import Assigned, StandIns, in_place, made_for
 from .survey import ORIGINS, HeldTensor, Home, Registry, origin
+from .written import Gap, gap_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +62,9 @@ class Plan:
         origin = self.origins[id(held.tensor)]
         return HeldTensor(held.tensor, (origin, *(home for home in held.homes if home is not origin)))
 
-    def is_written(self, held: HeldTensor) -> bool:
-        """Whether anything initialises a tensor. One without elements needs no values."""
-        fake = self.stand_ins.at(held)
-        return fake.numel() == 0 or is_written(*self.recorded(fake))
+    def gap_in(self, held: HeldTensor) -> Gap | None:
+        """What nothing initialises of a tensor; None if all of it is initialised."""
+        return gap_in(*self.recorded(self.stand_ins.at(held)))
 
     def keys(self, seed: int, prefix: str) -> dict[int, Key]:
         """The key of each draw, by the index of the operation."""
@@ -93,25 +94,31 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
     recorder = Recorder(FakeTensorMode(allow_non_fake_inputs=True))
     recorder.evaluation = KnownValues(recorder.tape)
     try:
-        with recorder:
-            stand_ins = made_for(held, device)
-            with in_place(root, stand_ins), recorded_whole():
-                initialise(root, stand_ins, origins)
+        stand_ins = made_for(held, device, recorder)
+        with recorder, PythonFunctions(recorder), in_place(root, stand_ins), recorded_whole():
+            initialise(root, stand_ins, origins, recorder)
     finally:
         recorder.streams.put_back()  # puts torch's generators back
     names = {key: without_wrappers(home.qualified) for key, home in origins.items()}
     paths = {id(module): without_wrappers(f"{path}.") if path else "" for path, module in root.named_modules()}
     # What was changed without an operation gets its slot here, by an operation more: before the tape is taken apart.
-    slots = {id(fake): recorder.slot(fake) for fake in _wanted(stand_ins)}
+    slots: dict[int, int] = {}
+    for module, name, fake in _wanted(stand_ins, origins):
+        recorder.program = program_of(paths.get(id(module), "") + name)
+        slots[id(fake)] = recorder.slot(fake)
     return Plan(held, names, origins, paths, stand_ins, slots, Components(recorder.tape))
 
 
-def _wanted(stand_ins: StandIns) -> Iterator[Tensor]:
-    """The fake tensors that values may be asked of."""
-    yield from stand_ins.of.values()
-    yield from stand_ins.shared.values()
-    yield from (fake for _, _, fake in stand_ins.unparametrized)
-    yield from (fake for each in stand_ins.assigned for _, fake in _fakes_in(each))
+def _wanted(stand_ins: StandIns, origins: Mapping[int, Home]) -> Iterator[tuple[nn.Module, str, Tensor]]:
+    """The fake tensors that values may be asked of, each with its module and its name there."""
+    for held in stand_ins.held:
+        home = origins[id(held.tensor)]
+        yield home.module, home.name, stand_ins.at(held)
+        if (memory := stand_ins.shared.get(id(held.tensor))) is not None:
+            yield home.module, home.name, memory
+    yield from stand_ins.unparametrized
+    for each in stand_ins.assigned:
+        yield from ((each.module, name, fake) for name, fake in _fakes_in(each))
 
 
 def _fakes_in(assigned: Assigned) -> list[tuple[str, Tensor]]:

@@ -1,14 +1,15 @@
-"""What an initialisation reads while it is recorded, and what it has written when it has run."""
+"""What an initialisation reads while it is recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 from torch import Tensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 from ..deferred.evaluation import Evaluation
-from ..deferred.replay import operations_reaching
-from ..deferred.tape import Tape
+from ..deferred.replay import operations_reaching, replay
+from .evaluation import blank_inputs
 
 
 class KnownValues(Evaluation):
@@ -20,24 +21,14 @@ class KnownValues(Evaluation):
         Raises:
             RuntimeError: random numbers decide what they are.
         """
-        for operation in operations_reaching(self._tape, slots):
+        operations = operations_reaching(self._tape, slots)
+        for operation in operations:
             if operation.draw is not None:
                 raise RuntimeError(
                     f"materialize(): an initialisation reads random values, drawn by {operation.overload._schema.name}"
                     f" at {operation.place}; what it draws must not decide what it does next"
                     " (or build the module with qten_gen.deferred_init)"
                 )
-        return super().values(slots)
-
-
-def is_written(tape: Tape, slot: int) -> bool:
-    """Whether an operation writes to the memory of a slot, or makes it with values."""
-    storage = tape.storage_of(slot)
-    for operation in operations_reaching(tape, [slot]):
-        if storage in operation.writes:
-            return True
-        makes = any(tape.storage_of(found) == storage for found in operation.results)
-        is_view = any(tape.storage_of(read) == storage for read in operation.reads)
-        if makes and not is_view and "empty" not in operation.overload._schema.name:
-            return True
-    return False
+        with _disable_current_modes():
+            given = blank_inputs(self._tape, operations, slots)
+        return replay(self._tape, slots, numbers=self.numbers, given=given)

@@ -34,12 +34,17 @@ class MaterializedTensor:
 
 @dataclass(frozen=True, slots=True)
 class MaterializeReport:
-    """Where the values of a module's tensors are from. Its text is a table.
+    """What `materialize` did: where the values of each tensor are from. Its text is a table.
 
-    >>> report = MaterializeReport((MaterializedTensor("weight", (2, 3), (1, 3), torch.float32, "initialiser", "fill"),), 7)
-    >>> print(report)
-    1 tensor with seed 7: 1 initialised; 12 bytes in this process
-    weight  float32 [2, 3], here [1, 3]  initialiser  fill
+    `module.materialize(device, report=function)` calls the function with it.
+
+    >>> reports: list[MaterializeReport] = []
+    >>> linear = Linear.on_meta(2, 3).materialize("cpu", seed=7, report=reports.append)
+    >>> print(reports[0])
+    1 tensor with seed 7: 1 initialised; 24 bytes in this process
+    weight  float32 [2, 3]  initialiser  Linear.reset_parameters
+    >>> reports[0].named("initialiser"), reports[0].named("checkpoint"), reports[0].nbytes
+    (('weight',), (), 24)
     """
 
     tensors: tuple[MaterializedTensor, ...]

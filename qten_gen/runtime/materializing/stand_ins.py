@@ -16,6 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from ..deferred.recording import Recorder
+from ..deferred.shapes import fake_like
 from .survey import HeldTensor, Home, Registry, attributes
 
 
@@ -67,28 +69,42 @@ class StandIns:
             self.put(home, tensor)
 
 
-def made_for(held: Sequence[HeldTensor], device: torch.device) -> StandIns:
-    """New stand-ins, made under the mode of fake tensors that is active."""
+def made_for(held: Sequence[HeldTensor], device: torch.device, recorder: Recorder) -> StandIns:
+    """New stand-ins: inputs of a recording, and what it makes of them where tensors share memory or have values."""
     count = Counter(storage_of(each.tensor) for each in held if each.tensor.is_meta)
     bases: dict[int, Tensor] = {}
     made: dict[int, Tensor] = {}
     shared: dict[int, Tensor] = {}
     for each in held:
-        tensor = each.tensor
-        target, storage = device if tensor.is_meta else tensor.device, storage_of(tensor)
+        tensor, storage = each.tensor, storage_of(each.tensor)
+        target = device if tensor.is_meta else tensor.device
         if count[storage] > 1:
             if storage not in bases:
                 elements = tensor.untyped_storage().nbytes() // tensor.element_size()
-                bases[storage] = torch.empty(elements, dtype=tensor.dtype, device=target)
+                bases[storage] = _input(recorder, torch.empty(elements, dtype=tensor.dtype, device="meta"), target)
             shared[id(tensor)] = bases[storage]
-            fake = bases[storage].as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+            with recorder:
+                fake = bases[storage].as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
         else:
-            fake = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=target)
+            fake = _input(recorder, tensor, target)
         if not tensor.is_meta:
-            with torch.no_grad():
+            with recorder, torch.no_grad():
                 fake.copy_(tensor)
-        made[id(tensor)] = nn.Parameter(fake, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else fake
+        made[id(tensor)] = _parameter(fake, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else fake
     return StandIns(held, made, shared)
+
+
+def _input(recorder: Recorder, like: Tensor, device: torch.device) -> Tensor:
+    made = fake_like(recorder.mode, like, device)
+    recorder.add_input(made)
+    return made
+
+
+def _parameter(fake: Tensor, requires_grad: bool) -> Tensor:
+    """Let a fake tensor be a parameter, as `nn.Parameter` does, which would make another tensor of it."""
+    fake.requires_grad_(requires_grad)
+    fake._is_param = True  # how torch marks parameters that are subclasses of Tensor
+    return fake
 
 
 @contextmanager

@@ -390,3 +390,17 @@ def test_a_checkpoint_on_meta_has_no_values() -> None:
 def test_the_path_may_be_text_or_a_path(tmp_path: Path) -> None:
     path = one_file(tmp_path / "model", STATE)
     assert opened(os.fspath(path)).tensors.keys() == opened(path).tensors.keys()
+
+
+def test_extra_state_is_refused_as_a_finding() -> None:
+    class Counting(Module):
+        weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+
+        def get_extra_state(self) -> dict[str, int]:
+            return {"steps": 3}
+
+    with pytest.raises(CheckpointError) as caught:
+        Counting.on_meta().materialize("cpu", state_dict=Counting().state_dict())
+    assert str(caught.value) == (
+        "materialize(): state_dict does not fit the module:\n    _extra_state: expected a tensor, got dict"
+    )

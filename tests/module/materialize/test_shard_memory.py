@@ -60,3 +60,37 @@ def test_a_part_needs_a_buffer_and_no_second_copy(part: str, source: str, tmp_pa
     extra, size = map(int, done.stdout.split())
     assert size > 10_000_000
     assert extra < 6_000_000
+
+
+CAST = """
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from qten_gen import Module, submodule
+
+def status(name):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+class Net(Module):
+    rows: int
+    linear: nn.Linear = submodule(nn.Linear, 2560, "rows", bias=False)
+
+Net.on_meta(1).materialize("cpu", dtype=torch.bfloat16)  # what is loaded at the first use
+net = Net.on_meta(4096)
+before = status("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")  # forgets the highest use so far
+net.materialize("cpu", dtype=torch.bfloat16)
+print(status("VmHWM") - before - net.linear.weight.nbytes, net.linear.weight.nbytes)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_tensor_of_another_dtype_needs_no_second_copy() -> None:
+    done = run("-W", "ignore", "-c", CAST)
+    assert done.returncode == 0, done.stderr
+    extra, size = map(int, done.stdout.split())
+    assert size == 4096 * 2560 * 2
+    assert extra < 6_000_000

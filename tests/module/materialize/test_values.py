@@ -198,6 +198,14 @@ def test_an_initialiser_depends_on_the_index_of_the_child() -> None:
     )
 
 
+def test_a_constant_is_rounded_to_the_dtype_of_the_declaration_first() -> None:
+    class Scaled(Module):
+        scale: nn.Parameter = param(3, initializer=lambda tensor: tensor.fill_(0.1))
+
+    wide = Scaled.on_meta().materialize("cpu", dtype=torch.float64)
+    torch.testing.assert_close(wide.scale, Scaled().to(torch.float64).scale, rtol=0, atol=0)
+
+
 def test_a_module_on_a_dtype_is_initialised_in_it() -> None:
     module = Block.on_meta(4, dtype=torch.float64).materialize("cpu", seed=0)
     assert module.weight.dtype == torch.float64

@@ -7,6 +7,8 @@ from kinds.modules import Layer as DeclaredLayer
 from kinds.modules_qten import Layer, Tower
 from module_declared import Attention, Classic
 
+from qten_gen import CheckpointError, MaterializeReport
+
 assert_type(Attention.on_meta(4), Attention)
 assert_type(Attention.on_meta(dim=4, heads=2, tags=["a"], dtype=torch.float16), Attention)
 assert_type(Classic.on_meta(3), Classic)
@@ -17,6 +19,16 @@ assert_type(Tower.on_meta(3).layers[0].materialize(torch.device("cuda", 1), seed
 Attention(4).materialize("cpu", report=print, state_dict={"qkv": torch.ones(2)}, prefix="layers.0")
 Attention(4).materialize("cpu", state_dict="model.safetensors")
 
+reports: list[MaterializeReport] = []
+Attention(4).materialize("cpu", report=reports.append)
+assert_type(reports[0].named("tie"), tuple[str, ...])
+assert_type(reports[0].seed, int | None)
+try:
+    Attention(4).materialize("cpu", state_dict={})
+except CheckpointError as error:
+    assert_type(error, CheckpointError)
+
+reports[0].named("ties")  # E
 Attention.on_meta()  # E
 Attention.on_meta("4")  # E
 Attention.on_meta(4, head=2)  # E
