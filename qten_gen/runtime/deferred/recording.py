@@ -106,7 +106,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         try:
             if func is _DEVICE:
                 return self.mode.__torch_dispatch__(func, types, args, kwargs or {})
-            return self._run(func, args, kwargs or {})
+            # What follows asks tensors for their shapes and storages again and again.
+            with torch._C.DisableTorchFunction():
+                return self._run(func, args, kwargs or {})
         finally:
             self.working_thread = working
 
