@@ -16,6 +16,13 @@ def refused(what: object, place: Place, why: str, instead: str = "") -> Deferred
     )
 
 
+def scripted(name: object, place: Place) -> DeferredError:
+    """The error about a module of TorchScript that the program made of deferred tensors."""
+    return refused(
+        f"the TorchScript module {name}", place, "its tensors cannot be replaced", "script it after it is materialized"
+    )
+
+
 def foreign(place: Place) -> DeferredError:
     """The error about a tensor of another recording."""
     return DeferredError(
