@@ -180,6 +180,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         args: Sequence[object],
         kwargs: Mapping[str, object],
     ) -> object:
+        """Note an operation that gets or makes fake tensors; `mine` are those that it gets. What it returns is fake."""
         place, made_as = caller()
         if any(isinstance(value, _NOT_RECORDED) for value in (*args, *kwargs.values())):
             raise refused(func, place, "it takes the memory of a tensor itself", "pass the tensor")
@@ -243,6 +244,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         draw: Draw | None = None,
         differentiable: Sequence[int] = (),
     ) -> None:
+        """Put an operation on the tape, with the state of the thread that it runs under."""
         self.tape.operations.append(
             Operation(
                 index=len(self.tape.operations),

@@ -93,6 +93,7 @@ def _visit_held(holder: object, visit: Visit, waiting: list[object]) -> None:
 
 
 def _visit_items(items: dict[object, object], visit: Visit, waiting: list[object]) -> None:
+    """Replace the values of a dictionary, and the keys that are tensors or have some; the order stays."""
     for key, value in list(items.items()):
         new = replaced_value(value, visit, waiting)
         if new is not value:
