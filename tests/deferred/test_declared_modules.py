@@ -16,8 +16,9 @@ from qten_gen import (
     submodule,
     virtual,
 )
+from qten_gen.runtime.module.core.module_base import VIRTUAL_CACHE
 
-from .comparing import assert_same_as_eager
+from .comparing import assert_equal, assert_same_as_eager
 
 
 class Attention(Module):
@@ -69,15 +70,20 @@ def test_repeated_declared_modules_are_the_same_deferred_as_eager() -> None:
     assert_same_as_eager(lambda: Model(dim=4))
 
 
-def test_a_virtual_tensor_that_the_constructor_read_has_its_value_after_materializing() -> None:
-    """A value of fake sources is not cached: it is computed when it is read next."""
+def test_a_virtual_tensor_that_the_constructor_read_is_computed_and_cached_when_it_is_read_next() -> None:
+    """Eager construction keeps the value. A deferred one has a fake value, which is never kept."""
     torch.manual_seed(0)
     eager = _read()
     torch.manual_seed(0)
     module = deferred_init(_read)
+    assert VIRTUAL_CACHE in vars(eager) and VIRTUAL_CACHE not in vars(module)
     materialize_module(module)
-    assert torch.equal(module.causal, eager.causal) and type(module.causal) is Tensor
-    assert torch.equal(module.qkv, eager.qkv)
+    assert VIRTUAL_CACHE not in vars(module)
+    value = module.causal
+    assert type(value) is Tensor and torch.equal(value, eager.causal)
+    assert module.causal is value, "it is cached now"
+    del vars(eager)[VIRTUAL_CACHE], vars(module)[VIRTUAL_CACHE]
+    assert_equal(eager, module)
 
 
 def test_conversions_of_a_declared_module_are_deferred_too() -> None:

@@ -10,11 +10,13 @@ from typing import cast
 from weakref import WeakValueDictionary
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .attributes import dress
+from .errors import scripted
 from .mode import DeferredMode
+from .places import caller
 from .python_functions import PythonFunctions
 from .references import replace_tensors, replaced_value
 from .replay import replay
@@ -78,6 +80,14 @@ class Deferral:
         waiting: list[object] = []
         replaced_value(result, note, waiting)
         replace_tensors(waiting, note, set())
+
+    def refuse_scripted(self, result: object) -> None:
+        """Raise if a module that TorchScript made holds deferred tensors: C++ keeps them, where they cannot be replaced."""
+        for part in result.modules() if isinstance(result, nn.Module) else ():
+            if isinstance(part, torch.jit.ScriptModule):
+                held = [*part.parameters(recurse=False), *part.buffers(recurse=False)]
+                if any(deferral_of(tensor) is self for tensor in held):
+                    raise scripted(self.recorder.program, part.original_name, caller()[0])
 
     def materialize(self, fakes: Iterable[Tensor]) -> None:
         """Make the values of deferred tensors; each fake has its real tensor as `real` afterwards."""

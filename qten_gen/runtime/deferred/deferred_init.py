@@ -45,6 +45,7 @@ def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
     deferral = Deferral()
     with deferral:
         result = module_fn(*args, **kwargs)
+        deferral.refuse_scripted(result)
     deferral.keep_track_of(result)
     return result
 

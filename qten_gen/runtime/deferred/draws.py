@@ -13,7 +13,7 @@ from torch._ops import OpOverload
 from .overloads import with_generator
 from .replay import Plan, carry_out, operations_reaching
 from .streams import default_generator
-from .tape import After, Draw, Later, Operation, SlotRef, State, Tape
+from .tape import After, Draw, Later, Operation, Slot, SlotRef, State, Tape
 
 _KEPT_EVERY = 1 << 20
 """After how many numbers the state of a generator is kept, so that a later replay need not draw them again."""
@@ -62,6 +62,9 @@ class RecordedNumbers:
         """The states after operations."""
         self._to_keep: set[int] = set()
         self._since_kept = 0
+        self._last_passed: int | None = None
+        self._memory: Tensor | None = None
+        """What draws that are passed over fill; let go after the last of a plan."""
 
     def plan(self, needed: Sequence[Operation], ends: Sequence[int] = ()) -> Plan:
         """The needed operations, and the draws before theirs; `ends` are operations that the draws have to get to."""
@@ -76,6 +79,7 @@ class RecordedNumbers:
         ordered = sorted({*passed, *(operation.index for operation in operations)})
         plan = Plan([self._tape.operations[index] for index in ordered], passed)
         self._to_keep = self._branching(plan) | set(ends)
+        self._last_passed, self._memory = max(passed, default=None), None
         return plan
 
     def state(self, start: After | State) -> Tensor:
@@ -101,12 +105,23 @@ class RecordedNumbers:
         kwargs = dict(operation.kwargs)
         args = operation.args
         if args and isinstance(args[0], SlotRef):
-            slot = self._tape.slots[operation.reads[0]]
-            span = sum((size - 1) * stride for size, stride in zip(slot.size, slot.stride, strict=True)) + 1
-            memory = torch.empty(span if 0 not in slot.size else 0, dtype=slot.dtype, device=slot.device)
-            args = (memory.as_strided(slot.size, slot.stride), *args[1:])
+            args = (self._scratch(self._tape.slots[operation.reads[0]]), *args[1:])
         with torch.no_grad():
             self.draw(operation, args, kwargs)
+        if operation.index == self._last_passed:
+            self._memory = None
+
+    def _scratch(self, slot: Slot) -> Tensor:
+        """A tensor like that of a slot, for numbers that nobody wants.
+
+        All share one memory. If each had its own, the states that are kept would lie between, and the gaps could not be used.
+        """
+        span = sum((size - 1) * stride for size, stride in zip(slot.size, slot.stride, strict=True)) + 1
+        needed = span * slot.dtype.itemsize if 0 not in slot.size else 0
+        if self._memory is None or self._memory.nbytes < needed or self._memory.device != slot.device:
+            self._memory = None
+            self._memory = torch.empty(needed, dtype=torch.uint8, device=slot.device)
+        return self._memory[:needed].view(slot.dtype).as_strided(slot.size, slot.stride)
 
     def _given(self, start: State) -> Tensor:
         """A state that the program set, or that another tape ends with."""

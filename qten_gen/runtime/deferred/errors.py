@@ -33,6 +33,12 @@ def refused(program: Program, what: object, place: Place, why: str, instead: str
     )
 
 
+def scripted(program: Program, name: object, place: Place) -> RuntimeError:
+    """The error about a module of TorchScript that the program made of deferred tensors."""
+    what, why = f"the TorchScript module {name}", "its tensors cannot be replaced"
+    return refused(program, what, place, why, "script it after it is materialized")
+
+
 def foreign(program: Program, place: Place) -> RuntimeError:
     """The error about a tensor of another recording."""
     return program.error(

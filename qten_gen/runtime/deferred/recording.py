@@ -108,7 +108,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         try:
             if func is _DEVICE:
                 return self.mode.__torch_dispatch__(func, types, args, kwargs or {})
-            return self._run(func, args, kwargs or {})
+            # What follows asks tensors for their shapes and storages again and again.
+            with torch._C.DisableTorchFunction():
+                return self._run(func, args, kwargs or {})
         finally:
             self.working_thread = working
 
@@ -182,6 +184,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         args: Sequence[object],
         kwargs: Mapping[str, object],
     ) -> object:
+        """Note an operation that gets or makes fake tensors; `mine` are those that it gets. What it returns is fake."""
         place, made_as = caller()
         if any(isinstance(value, _NOT_RECORDED) for value in (*args, *kwargs.values())):
             raise refused(self.program, func, place, "it takes the memory of a tensor itself", "pass the tensor")
@@ -245,6 +248,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         draw: Draw | None = None,
         differentiable: Sequence[int] = (),
     ) -> None:
+        """Put an operation on the tape, with the state of the thread that it runs under."""
         self.tape.operations.append(
             Operation(
                 index=len(self.tape.operations),

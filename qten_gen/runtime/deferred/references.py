@@ -8,7 +8,9 @@ from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TypeAlias, cast
 
+import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 Visit: TypeAlias = Callable[[Tensor], Tensor]
 """Is given each tensor that is found, and says what is to stand in its place."""
@@ -16,7 +18,11 @@ Visit: TypeAlias = Callable[[Tensor], Tensor]
 _PLAIN_TENSORS = (Tensor, nn.Parameter)
 """Tensors that hold no other tensors in attributes that matter."""
 
-_WITHOUT_TENSORS = (str, bytes, int, float, complex, type(None), type, ModuleType, BuiltinFunctionType)
+_WITHOUT_TENSORS = (
+    *(str, bytes, int, float, complex, type(None), type, ModuleType, BuiltinFunctionType),
+    *(torch.device, torch.dtype, FakeTensorMode),
+)
+"""What holds no tensors of the program. The mode of a fake tensor holds what was recorded."""
 
 
 def replace_tensors(roots: Iterable[object], visit: Visit, passed: set[int]) -> None:
@@ -87,6 +93,7 @@ def _visit_held(holder: object, visit: Visit, waiting: list[object]) -> None:
 
 
 def _visit_items(items: dict[object, object], visit: Visit, waiting: list[object]) -> None:
+    """Replace the values of a dictionary, and the keys that are tensors or have some; the order stays."""
     for key, value in list(items.items()):
         new = replaced_value(value, visit, waiting)
         if new is not value:
