@@ -32,7 +32,7 @@ def operations_of(function: Callable[[], Tensor], mode: FlopCounterMode) -> tupl
     with mode:
         result = function()
         forward = mode.get_total_flops()
-        result.sum().backward()
+        torch.autograd.backward(result.sum())
     return forward, mode.get_total_flops() - forward
 
 
