@@ -44,7 +44,7 @@ def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
             try:
                 with recorder.watching(model):
                     output = model(*inputs.args, **inputs.keywords)
-            except Exception as error:  # whatever code of the user raises
+            except (Exception, SystemExit) as error:  # whatever code of the user raises
                 failure = Failure("forward", recorder.failed_in, describe(error), trace_of(error))
             forward = recorder.flops()
             by_operation = _by_operation(operations)
@@ -52,7 +52,7 @@ def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
             if failure is None:
                 try:
                     backward = forward if _backward(output) else None
-                except Exception as error:  # an autograd function of the user's
+                except (Exception, SystemExit) as error:  # an autograd function of the user's
                     failure = Failure("backward", "", describe(error), trace_of(error))
         if backward is not None:
             backward = recorder.flops() - forward
