@@ -81,7 +81,7 @@ def _bilinear(
     """Two multiplications and a sum over everything; the second multiplication is as cheap as the rest of a product."""
     expanded = zip((first, weight, second), (expand_first, expand_weight, expand_second), strict=True)
     shapes = [_expanded(shape, dims) for shape, dims in expanded]
-    return 2 * prod(max(sizes) for sizes in zip(*shapes, strict=True))
+    return 2 * int(prod(max(sizes) for sizes in zip(*shapes, strict=True)))
 
 
 def _expanded(shape: Shape, dims: list[int]) -> Shape:
