@@ -9,6 +9,7 @@ import inspect
 import json
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
 from typing import NamedTuple
 
 from ..common.suggestions import nearest
@@ -52,7 +53,7 @@ def read_arguments(texts: Iterable[str], document: str | None) -> tuple[dict[str
 def _from_document(document: str, problems: list[str]) -> dict[str, object]:
     """A JSON object, or the one in a file."""
     text, origin = document, "--config-json"
-    if not document.lstrip().startswith("{"):
+    if not document.lstrip().startswith(("{", "[")):
         origin = f"--config-json {document}"
         try:
             with open(document, encoding="utf-8") as file:
@@ -127,8 +128,20 @@ def _bound(
         if parameter.default is EMPTY and parameter.name not in tree:
             of_type = "" if parameter.kind is EMPTY else f" ({type_name(parameter.kind)})"
             where = f"{path}.{parameter.name}" if path else parameter.name
-            problems.append(f"{where}: missing{of_type}; it has no default, pass --config {where}=VALUE")
+            problems.append(f"{where}: missing{of_type}; it has no default, {_advice(parameter.kind, where)}")
     return _split(parameters, values)
+
+
+def _advice(kind: object, where: str) -> str:
+    """How to give an argument of a type. An object of a class needs no arguments where each has a default."""
+    if not isinstance(kind, type) or is_builtin(kind) or kind.__module__.partition(".")[0] == "torch":
+        return f"pass --config {where}=VALUE"
+    inner, _ = parameters_of(kind)
+    if issubclass(kind, Enum) or not inner:
+        return f"pass --config {where}=VALUE"
+    first = next((parameter.name for parameter in inner if parameter.default is EMPTY), None)
+    instead = f"{where}.{first or inner[0].name}=VALUE"
+    return f"pass --config {instead}" if first else f"pass --config {instead}, or {where}={{}} for its defaults"
 
 
 def _split(parameters: list[Parameter], values: dict[str, object]) -> tuple[list[object], dict[str, object]]:

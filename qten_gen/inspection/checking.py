@@ -101,12 +101,17 @@ def _array(matcher: Matcher, name: str, value: object, expr: TypeExpr) -> Iterat
     yield from matcher.tensor(name, value, dtype, str(dims))
 
 
+def _says_shapes(expr: TypeExpr) -> bool:
+    """Whether an annotation, or a part of it, is one of jaxtyping. Any other is left to type checkers."""
+    return any(part.startswith("jaxtyping.") for part in expr.mentioned)
+
+
 def _union(matcher: Matcher, name: str, value: object, expr: TypeExpr) -> Iterator[Mismatch]:
     """A member that fits is enough; without one, what is wrong with the first that says a shape."""
     members = members_of(expr)
     if value is None and any(member.name == "None" for member in members):
         return
-    shaped = [member for member in members if any(part.startswith("jaxtyping.") for part in member.mentioned)]
+    shaped = [member for member in members if _says_shapes(member)]
     others = [member for member in members if member not in shaped and member.name != "None"]
     if not shaped or (others and not isinstance(value, Tensor)) or any(m.name == "torch.Tensor" for m in others):
         return
@@ -125,6 +130,8 @@ def _tuple(matcher: Matcher, name: str, value: tuple[object, ...], expr: TypeExp
     items = [item for item in expr.args if isinstance(item, TypeExpr)]
     if len(items) == 2 and items[1].name == "...":
         items = [items[0]] * len(value)
+    if items and len(items) != len(value) and not _says_shapes(expr):
+        items = [_UNSAID] * len(value)
     if items and len(items) != len(value):
         reason = f"it has {len(value)} parts, expected {len(items)}"
         yield Mismatch(name, expr.text or "tuple", f"a tuple of {len(value)}", (reason,))

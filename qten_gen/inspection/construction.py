@@ -35,7 +35,7 @@ def build(factory: Callable[..., object], args: list[object], keywords: dict[str
             made = factory(*args, **keywords)
     except FakeTensorError:
         made = _built_otherwise(factory, args, keywords, what)
-    except Exception as error:  # whatever code of the user raises
+    except (Exception, SystemExit) as error:  # whatever code of the user raises
         raise of_user(what, error) from None
     if not isinstance(made, nn.Module):
         raise InspectionError([f"{what} returned a {type(made).__name__}, not a torch.nn.Module"], is_misuse=False)
@@ -62,12 +62,12 @@ def _built_otherwise(
             return factory(*args, **keywords)
     except (RuntimeError, NotImplementedError):  # of meta tensors without values, or of the user's
         pass
-    except Exception as error:  # whatever code of the user raises
+    except (Exception, SystemExit) as error:  # whatever code of the user raises
         raise of_user(what, error) from None
     try:
         with aside():
             return deferred_init(factory, *args, **keywords)
-    except Exception as error:  # likewise, or something that cannot be recorded
+    except (Exception, SystemExit) as error:  # likewise, or something that cannot be recorded
         raise of_user(what, error) from None
 
 

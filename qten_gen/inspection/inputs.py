@@ -8,8 +8,10 @@ Inputs are written like the parameters of a Python function. A dimension can be 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import torch
 from torch import nn
@@ -83,25 +85,35 @@ def _floating(model: nn.Module) -> torch.dtype:
     return next(found, torch.get_default_dtype())
 
 
+_EXPECTED = "expected inputs such as 'tokens: Int[4, 2048], mask: Bool[4, 2048]'"
+
+
 def _parsed(text: str) -> list[tuple[str | None, ast.expr]]:
-    """The inputs of a text, each with its name if it has one."""
-    if not text.strip():
+    """The inputs of a text, each with its name if it has one. Python reads `name: value` in brackets as a slice."""
+    inputs = re.sub(r"(\w)\[\s*\]", r"\1[()]", text.strip().removesuffix(","))
+    if not inputs:
         return []
     try:
-        function = ast.parse(f"def f({text}): ...").body[0]
-        assert isinstance(function, ast.FunctionDef)
-        arguments = [*function.args.args, *function.args.kwonlyargs]
-        named = [(argument.arg, argument.annotation) for argument in arguments]
-        if all(annotation is not None for _, annotation in named):
-            return [(name, annotation) for name, annotation in named if annotation is not None]
+        found = ast.parse(f"_[{inputs},]", mode="eval").body
     except SyntaxError:
-        pass
-    try:
-        found = ast.parse(f"({text},)", mode="eval").body
-    except SyntaxError:
-        raise _Unfit("expected inputs such as 'tokens: Int[4, 2048], mask: Bool[4, 2048]'") from None
-    assert isinstance(found, ast.Tuple)
-    return [(None, node) for node in found.elts]
+        raise _Unfit(_EXPECTED) from None
+    if not (isinstance(found, ast.Subscript) and isinstance(found.slice, ast.Tuple)):
+        raise _Unfit(_EXPECTED)
+    parsed = [_named(node) for node in found.slice.elts]
+    names = [name for name, _ in parsed]
+    if None in names[len(list(takewhile(lambda name: name is None, names))) :]:
+        raise _Unfit("an input without a name stands after one with a name")
+    return parsed
+
+
+def _named(node: ast.expr) -> tuple[str | None, ast.expr]:
+    """An input with its name, None for one without."""
+    match node:
+        case ast.Slice(lower=ast.Name(id=name), upper=ast.expr() as value, step=None):
+            return name, value
+        case ast.Slice():
+            raise _Unfit(_EXPECTED)
+    return None, node
 
 
 @dataclass(frozen=True, slots=True)

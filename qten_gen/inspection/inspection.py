@@ -64,6 +64,8 @@ def _model(request: Request) -> nn.Module:
         if tree or problems:
             raise InspectionError([f"{request.target} is a module that is made already: it takes no --config"])
         return found
+    if any(problem.startswith("--config-json") for problem in problems):  # what it would have said is not missing
+        raise InspectionError(problems)
     args, keywords = call(found, tree, problems)
     return build(found, args, keywords)
 

@@ -16,6 +16,7 @@ from ..common.suggestions import nearest
 from ..runtime.fake.context import fake_mode
 from ..runtime.tensorclass.core.stored import Stored
 from .inputs import Inputs, make_inputs
+from .operations import counter
 from .recording import Recorder, callee
 from .request import InspectionError
 from .runs import Failure, Run
@@ -33,7 +34,7 @@ def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
     with aside(), fake_mode(fake_cuda=True):
         inputs = make_inputs(texts, model, device, _classes_beside(model))
         _refuse_unfit(model, inputs)
-        operations = FlopCounterMode(display=False)
+        operations = counter()
         recorder = Recorder(operations)
         recorder.leave_out(chain(model.parameters(), model.buffers()))
         recorder.take_inputs((inputs.args, dict(inputs.keywords)))
@@ -43,7 +44,7 @@ def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
             try:
                 with recorder.watching(model):
                     output = model(*inputs.args, **inputs.keywords)
-            except Exception as error:  # whatever code of the user raises
+            except (Exception, SystemExit) as error:  # whatever code of the user raises
                 failure = Failure("forward", recorder.failed_in, describe(error), trace_of(error))
             forward = recorder.flops()
             by_operation = _by_operation(operations)
@@ -51,7 +52,7 @@ def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
             if failure is None:
                 try:
                     backward = forward if _backward(output) else None
-                except Exception as error:  # an autograd function of the user's
+                except (Exception, SystemExit) as error:  # an autograd function of the user's
                     failure = Failure("backward", "", describe(error), trace_of(error))
         if backward is not None:
             backward = recorder.flops() - forward

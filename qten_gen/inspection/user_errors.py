@@ -17,8 +17,9 @@ def of_user(what: str, error: BaseException) -> InspectionError:
 
 
 def describe(error: BaseException) -> str:
-    """The type of an error and what it says, without blank lines: `ValueError: width has to be even`."""
-    text = "\n".join(line for line in str(error).splitlines() if line.strip())
+    """The type of an error and what it says, without blank lines and frames of C++: `ValueError: width has to be even`."""
+    said = str(error).partition("\nException raised from ")[0]
+    text = "\n".join(line for line in said.splitlines() if line.strip())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

@@ -247,3 +247,11 @@ def test_an_expression_that_has_no_value_says_why() -> None:
         evaluate("width//zero", {"width": Binding(3, ""), "zero": Binding(0, "")})
     with pytest.raises(UnknownSize, match="'width/2' cannot be read: '/' is not integer division: write '//'"):
         evaluate("width/2", {"width": Binding(3, "")})
+
+
+def test_a_tuple_without_shapes_is_left_to_type_checkers() -> None:
+    class Loose(nn.Module):
+        def forward(self, x: Tensor) -> tuple[Tensor]:
+            return (x, x)  # type: ignore[return-value] # wrong on purpose
+
+    assert run_of(Loose, "Float[2]").findings == ()

@@ -12,6 +12,7 @@ import pytest
 from qten_gen.cli.command import main
 from qten_gen.inspection.inspection import inspect
 from qten_gen.inspection.request import Request
+from qten_gen.inspection.views.table import Row
 from qten_gen.inspection.views.text import as_text
 from tests.command import Command, Result
 
@@ -232,3 +233,13 @@ if __name__ == "__main__":  # records what is printed: python -m tests.inspectio
         out = io.StringIO()
         main(["inspect", *arguments], out, sys.stderr)
         (GOLDEN / f"{name}.txt").write_text(without_path(out.getvalue()), encoding="utf-8")
+
+
+def test_control_characters_of_a_name_are_not_sent_to_the_terminal() -> None:
+    row = Row("", "a\x1b[31m\nb", (), note="(tied to \r)")
+    assert row.head == "a\\x1b[31m\\nb  (tied to \\r)"
+
+
+def test_a_document_that_cannot_be_read_is_the_only_error(qten_gen: Command) -> None:
+    done = refused(qten_gen, "torch.nn:Linear", "--config-json", "[1]")
+    assert done.err == "error: --config-json: expected an object, got [1]\n"

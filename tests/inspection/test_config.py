@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import torch
 from torch import nn
 
 from qten_gen.inspection.arguments import call, read_arguments
+from qten_gen.inspection.config_types import Text
 from qten_gen.inspection.request import InspectionError
 
 from .samples import Color, Settings, Typed, of_settings
@@ -123,15 +125,33 @@ def test_all_problems_are_listed() -> None:
     )
 
 
+@dataclasses.dataclass
+class Plain:
+    depth: int = 3
+
+
+def of_plain(plain: Plain) -> nn.Module:
+    return nn.Linear(plain.depth, 1)
+
+
 def test_what_is_missing_is_named_with_its_type() -> None:
     with pytest.raises(InspectionError) as caught:
         call(of_settings, {"layers": 2})
-    expected = "of_settings: settings: missing (Settings); it has no default, pass --config settings=VALUE"
+    expected = "of_settings: settings: missing (Settings); it has no default, pass --config settings.width=VALUE"
     assert caught.value.problems == (expected,)
     with pytest.raises(InspectionError) as caught:
         call(of_settings, {"settings": {}})
     expected = "of_settings: settings.width: missing (int); it has no default, pass --config settings.width=VALUE"
     assert caught.value.problems == (expected,)
+
+
+def test_an_object_whose_arguments_all_have_defaults_is_named_as_an_empty_one() -> None:
+    with pytest.raises(InspectionError) as caught:
+        call(of_plain, {})
+    advice = "pass --config plain.depth=VALUE, or plain={} for its defaults"
+    assert caught.value.problems == (f"of_plain: plain: missing (Plain); it has no default, {advice}",)
+    made = call(of_plain, {"plain": Text("{}")})[1]["plain"]
+    assert made == Plain()
 
 
 def test_what_is_no_json_is_said(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable
 from functools import partial
 
@@ -16,6 +18,7 @@ from qten_gen.inspection.request import InspectionError
 from qten_gen.inspection.running import run
 from qten_gen.inspection.runs import Other, Run, Structure, TensorShape
 from qten_gen.inspection.shapes_of_values import tensors_in
+from qten_gen.inspection.user_errors import describe
 
 from .samples import Batch, Net, Raises
 
@@ -207,3 +210,46 @@ def test_lists_and_other_values_can_be_inputs() -> None:
     found = run_fake(Sum, "xs: [Float[2], Float[2]], scale: 0.5", "flag: true")
     assert found.failure is None
     assert found.calls[0].inputs[1:] == (("scale", Other("0.5")), ("flag", Other("True")))
+
+
+def test_inputs_with_a_name_may_follow_those_without_and_a_number_has_no_sizes() -> None:
+    class Model(nn.Module):
+        def forward(self, x: Tensor, scale: Tensor, *, times: int, parts: dict[str, Tensor]) -> Tensor:
+            return x * scale * times + parts["a"]
+
+    found = run_fake(Model, "Float[2,3], Float[], times: 3, parts: {'a': Float[3]}")
+    assert found.failure is None
+    assert dict(found.calls[0].inputs)["scale"] == TensorShape((), "float32", "cpu")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x: Float[2,3], 5", "an input without a name stands after one with a name"),
+        ("x: Float[2,3]: 4", "expected inputs such as"),
+        ("3: 4", "expected inputs such as"),
+        ("Float[2], b], _[c", "expected inputs such as"),
+    ],
+)
+def test_inputs_that_cannot_be_told_apart_are_refused(text: str, message: str) -> None:
+    with pytest.raises(InspectionError, match=re.escape(message)):
+        run_fake(partial(nn.Linear, 3, 3), text)
+
+
+def test_a_constructor_or_forward_that_exits_is_an_error() -> None:
+    class Exits(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            sys.exit(3)
+
+    def make() -> nn.Module:
+        sys.exit("no model today")
+
+    failure = run_fake(Exits, "Float[2]").failure
+    assert failure is not None and failure.problem == "SystemExit: 3"
+    with pytest.raises(InspectionError, match="SystemExit: no model today"):
+        build(make, [], {})
+
+
+def test_an_error_of_torch_is_told_without_frames_of_cpp() -> None:
+    error = TypeError("Overflow\nException raised from here.h:79:\nframe #0: <unknown>")
+    assert describe(error) == "TypeError: Overflow"

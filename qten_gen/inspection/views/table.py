@@ -18,6 +18,11 @@ def painted(text: str, style: Style, color: bool) -> str:
     return f"\033[{code}m{text}\033[0m" if color and code and text else text
 
 
+def visible(text: str) -> str:
+    """The text with line ends and other control characters as Python writes them: a terminal obeys those of a name."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A line of a table."""
@@ -35,6 +40,10 @@ class Row:
     def head(self) -> str:
         """The text of the first column."""
         return f"{self.branch}{self.label}{_GAP if self.note else ''}{self.note}"
+
+    def __post_init__(self) -> None:
+        for name in ("label", "note"):
+            object.__setattr__(self, name, visible(getattr(self, name)))
 
 
 def render(
