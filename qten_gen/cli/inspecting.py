@@ -47,6 +47,7 @@ def inspect(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 
 def _request(options: InspectOptions, config: Config) -> Request:
+    """What the options ask for, with the folders from which the model is imported."""
     from ..inspection.request import Request
 
     return Request(

@@ -115,6 +115,7 @@ class _Swap:
         return value
 
     def _fake(self, tensor: Tensor) -> Tensor:
+        """The fake that stands for a tensor: one for each tensor, and in one memory where they share theirs."""
         if getattr(tensor, "fake_mode", None) is MODE or is_lazy(tensor):
             return tensor
         if id(tensor) not in self._made:

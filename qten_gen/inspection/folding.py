@@ -83,6 +83,7 @@ class _Folding:
         return self._keys[entry.path]
 
     def _keyed(self, entry: ModuleEntry, base: str) -> Hashable:
+        """What is compared: all that is shown of a module, with paths relative to `base`."""
         tensors = tuple(
             replace(
                 tensor,

@@ -84,6 +84,8 @@ class Recorder:
         return begin
 
     def _after(self, path: str) -> Callable[..., None]:
+        """A hook that runs after a module's forward: it ends the record of the call and checks the result."""
+
         def end(module: nn.Module, args: object, keywords: object, output: object) -> None:
             while self._open[-1].path != path:  # of calls that raised, and whose errors were caught
                 self._open.pop()

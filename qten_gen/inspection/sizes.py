@@ -96,6 +96,7 @@ def _without_attributes(text: str, module: nn.Module | None) -> str:
 
 
 def _value(dim: Dim, size: Callable[[str], int]) -> int:
+    """The value of a dimension expression. Raises UnknownSize where there is none."""
     match dim:
         case Number(value):
             return value

@@ -27,6 +27,7 @@ class _Walk:
         self._shares = _shares(model)
 
     def module(self, module: nn.Module, name: str, path: str) -> ModuleEntry:
+        """The entry of a module and of all below it. One that was met before refers to its first path."""
         kind = type(module).__name__
         if id(module) in self._modules:
             return ModuleEntry(name, path, kind, (), (), self._modules[id(module)])
@@ -40,6 +41,7 @@ class _Walk:
         return ModuleEntry(name, path, kind, tensors, children)
 
     def _tensor(self, name: str, kind: TensorKind, tensor: Tensor, owner: str, module: nn.Module) -> TensorEntry:
+        """The entry of a tensor. Elements and bytes count under the first of its names."""
         path = _joined(owner, name)
         first = self._tensors.setdefault(id(tensor), path)
         tied_to = first if first != path else None

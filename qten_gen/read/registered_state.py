@@ -35,6 +35,7 @@ def _in(block: cst.BaseSuite, object_name: str, scope: Scope) -> Iterator[str]:
 
 
 def _registered(node: cst.BaseSmallStatement, object_name: str, scope: Scope) -> Iterator[str]:
+    """The names of tensors that a statement of an `__init__` registers."""
     match node:
         case (
             cst.Assign(targets=[cst.AssignTarget(target=target)], value=cst.Call(func=function))

@@ -41,6 +41,7 @@ def _module(entry: ModuleEntry) -> dict[str, object]:
 
 
 def _tensor(entry: TensorEntry) -> dict[str, object]:
+    """A tensor in the document."""
     return {
         "path": entry.path,
         "kind": entry.kind,
@@ -83,6 +84,7 @@ def _memory(memory: Memory) -> dict[str, object]:
 
 
 def _sharding(sharding: Sharding) -> dict[str, object]:
+    """What each rank holds, in the document."""
     shares = [
         {
             "first": share.first,
@@ -99,6 +101,7 @@ def _sharding(sharding: Sharding) -> dict[str, object]:
 
 
 def _run(run: Run) -> dict[str, object]:
+    """A run of the model, in the document."""
     failure = run.failure
     return {
         "training": run.training,
@@ -119,6 +122,7 @@ def _run(run: Run) -> dict[str, object]:
 
 
 def _mismatch(finding: Finding) -> dict[str, object]:
+    """An annotation that does not hold, in the document."""
     mismatch = finding.mismatch
     return {
         "path": finding.path,

@@ -69,6 +69,7 @@ def _heading(found: Inspection) -> Iterator[str]:
 
 
 def _summary(found: Inspection) -> Iterator[str]:
+    """The tables of totals, of memory for training, and of ranks."""
     totals, needs = found.totals, found.memory
     rows = [("parameters", totals.parameters), ("trainable", totals.trainable), ("buffers", totals.buffers)]
     rows += [(name, held) for name, held in (*totals.by_dtype, *totals.by_device)]

@@ -103,6 +103,7 @@ def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 
 def _finding(group: Sequence[Finding], color: bool) -> Iterator[str]:
+    """The lines on one annotation that does not hold, for all modules where it is the same."""
     first = group[0]
     mismatch = first.mismatch
     paths = [*dict.fromkeys(finding.path or "the model" for finding in group)]

@@ -78,6 +78,7 @@ def tensor_note(entry: TensorEntry) -> str:
 
 
 def _totals(found: Inspection, width: int | None, color: bool) -> Iterator[str]:
+    """The table of totals: kinds of tensors, then dtypes and devices."""
     totals, needs = found.totals, found.memory
     rows = [Row("", "parameters", (count(totals.parameters.elements), memory(totals.parameters.bytes)), "strong")]
     if totals.trainable != totals.parameters:
@@ -105,6 +106,7 @@ def _totals(found: Inspection, width: int | None, color: bool) -> Iterator[str]:
 
 
 def _ranks(sharding: Sharding, width: int | None, color: bool) -> Iterator[str]:
+    """The table of what each rank holds."""
     rows = []
     for share in sharding.shares:
         label = f"{share.first}" if share.first == share.last else f"{share.first}-{share.last}"

@@ -150,6 +150,7 @@ class _KeyedNumbers:
         return Plan(needed)
 
     def draw(self, operation: Operation, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        """Carry out an operation that draws, with the numbers of its key."""
         key = self.keys[operation.index]
         fill = elementwise_fill(operation.overload, args, kwargs)
         if fill is not None and not operation.writes:

@@ -103,6 +103,7 @@ def _another(fake: Tensor) -> Tensor:
 
 
 def _run(module: nn.Module, method: str, stand_ins: StandIns) -> None:
+    """Call the method that initialises a module, on what parametrizations compute where it has some."""
     if not parametrize.is_parametrized(module):
         getattr(module, method)()
         return
