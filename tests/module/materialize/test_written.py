@@ -28,7 +28,7 @@ FILLED: dict[str, Callable[[Tensor], object]] = {
     "copies": lambda x: (x[:3].copy_(torch.ones(4)), x[3:].copy_(torch.ones(3, 4))),
     "out": lambda x: (torch.ones(3, 4, out=x[:3]), torch.ones(3, 4, out=x[3:])),
     "as integers": lambda x: x.view(torch.int32).fill_(1),
-    "a list at once": lambda x: torch._foreach_zero_(list(x.unbind())),
+    "a list at once": lambda x: torch.ops.aten._foreach_zero_.default(list(x.unbind())),
     "scaled afterwards": lambda x: x.fill_(1).mul_(3),
     "eye": nn.init.eye_,
     "sparse": lambda x: nn.init.sparse_(x, 0.5),
