@@ -127,6 +127,7 @@ def _union(matcher: Matcher, name: str, value: object, expr: TypeExpr) -> Iterat
 
 
 def _tuple(matcher: Matcher, name: str, value: tuple[object, ...], expr: TypeExpr) -> Iterator[Mismatch]:
+    """The mismatches of a tuple, part by part."""
     items = [item for item in expr.args if isinstance(item, TypeExpr)]
     if len(items) == 2 and items[1].name == "...":
         items = [items[0]] * len(value)

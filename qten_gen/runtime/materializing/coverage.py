@@ -6,11 +6,10 @@ from collections.abc import Iterable
 
 import torch
 from torch.nn.parameter import is_lazy
-from torch.nn.utils import parametrize
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from ..module.core.module_base import ModuleBase
-from .initialisation import method_of
+from .initialisation import class_name, method_of
 from .plan import Plan
 from .stand_ins import storage_of
 from .survey import HeldTensor, Home, Registry
@@ -32,7 +31,8 @@ def check_kinds(held: Iterable[HeldTensor]) -> None:
         home, tensor = each.homes[0], each.tensor
         if is_lazy(tensor):
             raise ValueError(
-                f"materialize(): {home.qualified} has no shape, because {_cls(home)} is lazy; give its sizes in the declaration"
+                f"materialize(): {home.qualified} has no shape, because {class_name(home.module)} is lazy;"
+                " give its sizes in the declaration"
             )
         if tensor.layout is not torch.strided:
             raise TypeError(
@@ -69,7 +69,7 @@ def check_covered(plan: Plan, given: frozenset[int]) -> None:
 
 def _problem(home: Home, gap: Gap) -> str:
     """What is wrong with a tensor that nothing initialises, or that has a gap, and how to mend it."""
-    module, cls = home.module, _cls(home)
+    module, cls = home.module, class_name(home.module)
     method = method_of(module)
     what = f"{home.qualified}, a {_KINDS[home.registry]} of {cls},"
     if not gap.is_all:
@@ -89,7 +89,3 @@ def _problem(home: Home, gap: Gap) -> str:
         f"{problem}, or fill it in the reset_parameters of a module above it, or give its values in state_dict=,"
         " or build the module with qten_gen.deferred_init"
     )
-
-
-def _cls(home: Home) -> str:
-    return parametrize.type_before_parametrizations(home.module).__name__

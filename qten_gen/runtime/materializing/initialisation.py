@@ -27,10 +27,17 @@ def method_of(module: nn.Module) -> str | None:
     return next((name for name in _METHODS if callable(getattr(cls, name, None))), None)
 
 
+def class_name(module: nn.Module) -> str:
+    """The name of the class that somebody wrote; parametrizations and `fully_shard` derive another one from it."""
+    cls = parametrize.type_before_parametrizations(module)
+    is_sharded = any(base.__module__.startswith("torch.distributed.fsdp.") for base in cls.__bases__)
+    return (cls.__bases__[-1] if is_sharded else cls).__name__
+
+
 def description(module: nn.Module) -> str:
     """What initialises a module, for the report: `Embedding.reset_parameters`."""
     method = method_of(module)
-    cls = parametrize.type_before_parametrizations(module).__name__
+    cls = class_name(module)
     return "a module above it" if method is None else f"{cls}.{method}"
 
 
@@ -74,7 +81,7 @@ def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home]
         lost = [(home, held) for home, held in places if id(held.tensor) not in own and not home.is_declared_tie]
         for home, held in lost:
             stand_ins.put(home, _another(stand_ins.at(held)))
-        cls = parametrize.type_before_parametrizations(module).__name__
+        cls = class_name(module)
         recorder.program = program_of(f"{cls}.{method}() of {path}" if path else f"{cls}.{method}()")
         try:
             _run(module, method, stand_ins)
