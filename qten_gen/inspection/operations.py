@@ -27,7 +27,8 @@ def counter() -> FlopCounterMode:
 
 def _product(first: Shape, second: Shape, *args: object, **keywords: object) -> int:
     """A matrix or vector times a matrix or vector."""
-    return 2 * prod(first) * (second[-1] if len(second) > 1 else 1)
+    columns = second[1:]
+    return 2 * prod(first) * (columns[-1] if columns else 1)
 
 
 def _product_added(_: object, first: Shape, second: Shape, *args: object, **keywords: object) -> int:
@@ -38,7 +39,7 @@ def _product_added(_: object, first: Shape, second: Shape, *args: object, **keyw
 def _groups(first: Shape, second: Shape, *args: object, **keywords: object) -> int:
     """Products of groups of rows or columns, which together are all of them; or one product for each pair of matrices."""
     matrices = first if len(second) > 2 else first[-2:]
-    return 2 * prod(matrices) * second[-1]
+    return 2 * prod(matrices) * prod(second[-1:])
 
 
 def _distances(first: Shape, second: Shape, *args: object, **keywords: object) -> int:

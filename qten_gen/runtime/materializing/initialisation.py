@@ -30,7 +30,7 @@ def method_of(module: nn.Module) -> str | None:
 def class_name(module: nn.Module) -> str:
     """The name of the class that somebody wrote; parametrizations and `fully_shard` derive another one from it."""
     cls = parametrize.type_before_parametrizations(module)
-    is_sharded = any(base.__module__.startswith("torch.distributed.fsdp.") for base in cls.__bases__)
+    is_sharded = any(base.__module__.startswith("torch.distributed.fsdp") for base in cls.__bases__)
     return (cls.__bases__[-1] if is_sharded else cls).__name__
 
 

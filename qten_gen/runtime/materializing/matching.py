@@ -132,8 +132,10 @@ def _migrated(root: nn.Module, checkpoint: Checkpoint) -> tuple[Checkpoint, dict
     """The checkpoint with the names of today, and the name that each renamed tensor has in it."""
     tensors, renamed = dict(checkpoint.tensors), dict[str, str]()
     for path, module in root.named_modules():
+        if not isinstance(module, ModuleBase):
+            continue
         cls = type(module)
-        if not isinstance(module, ModuleBase) or cls.migrate.__func__ is ModuleBase.migrate.__func__:  # type: ignore[attr-defined] # class methods
+        if cls.migrate.__func__ is ModuleBase.migrate.__func__:  # type: ignore[attr-defined] # class methods
             continue
         prefix = without_wrappers(f"{path}.") if path else ""
         metadata = checkpoint.versions.get(prefix[:-1], {})

@@ -41,7 +41,7 @@ def split(values: Tensor, mesh: Sequence[int], coordinate: Sequence[int], placem
 meshes = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 placement = st.one_of(
     st.just(Replicate()),
-    st.integers(0, 1).map(Shard),
+    st.builds(Shard, st.integers(0, 1)),
     st.builds(lambda dim, factor: _StridedShard(dim, split_factor=factor), st.integers(0, 1), st.integers(1, 3)),
 )
 
