@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import torch
+from torch._guards import active_fake_mode
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn.parameter import is_lazy
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
@@ -49,6 +51,22 @@ def check_kinds(held: Iterable[HeldTensor]) -> None:
                 f"materialize(): {home.qualified} of {tensor.dtype} shares the memory of"
                 f" {other.homes[0].qualified} of {other.tensor.dtype}; such views cannot be materialised"
             )
+
+
+def check_not_fake(held: Iterable[HeldTensor]) -> None:
+    """Refuse fake tensors, and to run where all tensors are fake: nothing would get a value.
+
+    Raises:
+        RuntimeError: a tensor is fake, or `fake_mode` is active.
+    """
+    if active_fake_mode() is not None:
+        raise RuntimeError("materialize(): tensors have no values in fake_mode; leave the context first")
+    fake = [each.homes[0].qualified for each in held if isinstance(each.tensor, FakeTensor)]
+    if fake:
+        raise RuntimeError(
+            f"materialize(): {fake[0]} is a fake tensor, not one on meta; if deferred_init made it, call"
+            " qten_gen.materialize_module(module); what was made in fake_mode stays fake"
+        )
 
 
 def check_covered(plan: Plan, given: frozenset[int]) -> None:

@@ -16,7 +16,7 @@ from ..declaring.fields import Buffer, Parameter
 from ..module.core.module_base import ModuleBase
 from .agreement import agreed_seed
 from .checkpoints import Checkpoint, CheckpointError
-from .coverage import check_covered, check_kinds
+from .coverage import check_covered, check_kinds, check_not_fake
 from .devices import usable
 from .filling import fill
 from .initialisation import description
@@ -53,6 +53,7 @@ def materialize(
     _check(seed, dtype)
     prefix = f"{prefix}." if prefix else ""
     held = survey(module)
+    check_not_fake(held)
     on_meta = [each for each in held if each.tensor.is_meta]
     wanted = _sources(module, held, mesh, placements, state_dict, prefix)
     made = _Made()

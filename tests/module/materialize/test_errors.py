@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, buffer, param, submodule
+from qten_gen import Module, buffer, deferred_init, fake_mode, materialize_module, param, submodule
 
 from .declared import Block, Decoder, tensors
 
@@ -205,3 +205,20 @@ def test_other_errors_while_moving_stay() -> None:
 
     with pytest.raises(NotImplementedError, match="^of another kind$"):
         Block(4)._apply(fail)
+
+
+def test_a_fake_module_is_refused_with_the_function_that_makes_it_real() -> None:
+    net = deferred_init(Decoder, vocab=5, dim=4)
+    with pytest.raises(
+        RuntimeError, match="is a fake tensor.*; if deferred_init made it, call qten_gen.materialize_module"
+    ):
+        net.materialize("cpu", seed=0)
+    materialize_module(net)
+    assert net.materialize("cpu", seed=0) is net
+
+
+def test_nothing_is_materialised_where_all_tensors_are_fake() -> None:
+    net = Decoder.on_meta(vocab=5, dim=4)
+    with fake_mode(), pytest.raises(RuntimeError, match="tensors have no values in fake_mode; leave the context first"):
+        net.materialize("cpu", seed=0)
+    assert all(tensor.is_meta for tensor in tensors(net).values())
