@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from ..common.naming import REFERENCE
+from ..runtime.module.core.module_base import ModuleBase
 from .entries import ModuleEntry, TensorEntry, TensorKind
 from .request import InspectionError
 
@@ -43,7 +44,7 @@ class _Walk:
     def _tensor(self, name: str, kind: TensorKind, tensor: Tensor, owner: str, module: nn.Module) -> TensorEntry:
         """The entry of a tensor. Elements and bytes count under the first of its names."""
         path = _joined(owner, name)
-        first = self._tensors.setdefault(id(tensor), path)
+        first = self._tensors.setdefault(id(tensor), _joined(owner, _declared_tie(module, name, tensor) or name))
         tied_to = first if first != path else None
         size, shares_with = self._shares[id(tensor)]
         return TensorEntry(
@@ -88,6 +89,18 @@ def _shares(model: nn.Module) -> dict[int, tuple[int, str | None]]:
             left[key] -= size
             found[id(tensor)] = size, None if owner == path else owner
     return found
+
+
+def _declared_tie(module: nn.Module, name: str, tensor: Tensor) -> str | None:
+    """The path that the declaration of a module ties a name to; None where there is no tie, or the user has cut it."""
+    path = module._tied.get(name) if isinstance(module, ModuleBase) else None
+    if path is None:
+        return None
+    holder, _, leaf = path.rpartition(".")
+    try:
+        return path if getattr(module.get_submodule(holder), leaf, None) is tensor else None
+    except AttributeError:
+        return None
 
 
 def _joined(path: str, name: str) -> str:

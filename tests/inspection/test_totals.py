@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.distributed.tensor import Shard
 
+from qten_gen import Module, param, submodule
 from qten_gen.inspection.construction import build, on_fakes
 from qten_gen.inspection.memory import memory_of
 from qten_gen.inspection.request import InspectionError
@@ -215,3 +216,20 @@ def test_a_parameter_without_a_shape_is_an_error() -> None:
     model = on_fakes(nn.LazyLinear(2), torch.device("cpu"), None)
     with pytest.raises(InspectionError, match=r"LazyLinear.weight has no shape before the model first runs"):
         contents_of(model)
+
+
+class Tied(Module):
+    """A head under the name of an embedding that comes after it in the order of state dicts."""
+
+    width: int = 2
+    embedding: nn.Embedding = submodule(nn.Embedding, 3, "width")
+    head: nn.Parameter = param(tie="embedding.weight")
+
+
+def test_a_declared_tie_is_shown_as_it_was_declared() -> None:
+    model = Tied()
+    found = {entry.path: (entry.tied_to, entry.elements) for entry in contents_of(model).all_tensors()}
+    assert found == {"head": ("embedding.weight", 0), "embedding.weight": (None, 6)}
+
+    model.head = nn.Parameter(torch.ones(3, 2))
+    assert {entry.tied_to for entry in contents_of(model).all_tensors()} == {None}
