@@ -93,12 +93,14 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
     origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
     recorder = Recorder(FakeTensorMode(allow_non_fake_inputs=True))
     recorder.evaluation = KnownValues(recorder.tape)
-    try:
-        stand_ins = made_for(held, device, recorder)
-        with recorder, PythonFunctions(recorder), in_place(root, stand_ins), recorded_whole():
-            initialise(root, stand_ins, origins, recorder)
-    finally:
-        recorder.streams.put_back()  # puts torch's generators back
+    # The default generator is also put back where a `reset_parameters` seeds it.
+    with torch.random.fork_rng(devices=()):
+        try:
+            stand_ins = made_for(held, device, recorder)
+            with recorder, PythonFunctions(recorder), in_place(root, stand_ins), recorded_whole():
+                initialise(root, stand_ins, origins, recorder)
+        finally:
+            recorder.streams.put_back()
     names = {key: without_wrappers(home.qualified) for key, home in origins.items()}
     paths = {id(module): without_wrappers(f"{path}.") if path else "" for path, module in root.named_modules()}
     # What was changed without an operation gets its slot here, by an operation more: before the tape is taken apart.

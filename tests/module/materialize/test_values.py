@@ -122,6 +122,26 @@ def test_a_seed_leaves_the_generator_of_torch_alone() -> None:
     assert torch.equal(torch.get_rng_state(), state)
 
 
+class Seeding(Module):
+    """Seeds the global generator, as some repositories do to get the same weights in each process."""
+
+    dim: int = 3
+    weight: nn.Parameter = param("dim", initializer=nn.init.normal_)
+
+    def reset_parameters(self) -> None:
+        torch.manual_seed(5)
+        super().reset_parameters()
+
+
+def test_a_reset_parameters_that_seeds_changes_neither_the_values_nor_the_generator() -> None:
+    one, other = Seeding.on_meta(), Seeding.on_meta()
+    state = torch.get_rng_state()
+    one.materialize("cpu", seed=0)
+    other.materialize("cpu", seed=1)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not torch.equal(one.weight, other.weight)
+
+
 @settings(max_examples=10, deadline=None)
 @given(
     order=st.permutations(["embed", "blocks.0", "blocks.1", "blocks.0.attention", "recurrent"]), count=st.integers(0, 5)
