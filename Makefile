@@ -55,6 +55,7 @@ test: $(INSTALLED)
 
 architectures: $(INSTALLED)
 	$(BIN)/python -c 'import transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
+	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup tests/architectures
 
 test-oldest:

@@ -72,7 +72,7 @@ def test_the_wheel_holds_the_package_the_templates_and_the_stubs(wheel: Path) ->
             "stubs/qten_gen_typing": Path("qten_gen_typing"),
         }.items()
         for path in (REPOSITORY / folder).rglob("*")
-        if path.is_file() and path.suffix in {".py", ".pyi", ".typed", ".j2"}
+        if path.is_file() and path.suffix in {".py", ".pyi", ".typed", ".j2", ".js", ".css"}
     }
     names = {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert names == expected

@@ -29,7 +29,7 @@ class Fake(FakeTensor):
     none, and what it cannot do says why.
     """
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override] # torch leaves it untyped
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override, unused-ignore] # torch gives it no types
         shown = _shown(self)
         return f"Parameter containing:\n{shown}" if isinstance(self, nn.Parameter) else shown
 
