@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import pytest
 import torch
+import transformers
 from torch import Tensor, nn
 
 from qten_gen import fake_mode, is_fake
+from qten_gen.runtime.fake.errors import FakeTensorError
 
-transformers = pytest.importorskip("transformers")
+from . import models
 
 SMALL = {
     "hidden_size": 32,
@@ -78,6 +80,25 @@ def described(module: nn.Module) -> list[object]:
     state = module.state_dict().items()
     tensors = [(name, tuple(tensor.shape), tensor.stride(), tensor.dtype) for name, tensor in state]
     return [*tensors, [name for name, _ in module.named_parameters()], [name for name, _ in module.named_buffers()]]
+
+
+READ_VALUES = {"ConvNextModel"}
+"""Models whose constructors read numbers from tensors. `deferred_init` answers them."""
+
+
+@pytest.mark.parametrize("name", sorted(READ_VALUES))
+def test_a_constructor_that_reads_values_is_refused(name: str) -> None:
+    with fake_mode(), pytest.raises(FakeTensorError, match="needs the values of a fake tensor"):
+        models.build(name)
+
+
+@pytest.mark.parametrize("name", [name for name in models.MODELS if name not in READ_VALUES])
+def test_a_fake_model_has_the_tensors_of_a_real_one(name: str) -> None:
+    real = models.build(name)
+    with fake_mode():
+        fake = models.build(name)
+    assert described(fake) == described(real)
+    assert all(is_fake(tensor) for tensor in [*fake.parameters(), *fake.buffers()])
 
 
 @pytest.mark.parametrize("name", MODELS)
