@@ -29,7 +29,7 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
 
 def llama() -> nn.Module:
     """A Llama of 155 million parameters."""
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers import LlamaConfig, LlamaForCausalLM  # pyright: ignore[reportMissingImports] # for --llama only
 
     config = LlamaConfig(
         hidden_size=768, num_hidden_layers=12, num_attention_heads=12, intermediate_size=3072, vocab_size=30000

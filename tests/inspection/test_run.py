@@ -11,9 +11,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
-from torch.utils.flop_counter import FlopCounterMode
 
 from qten_gen.inspection.construction import build, on_fakes
+from qten_gen.inspection.operations import counter
 from qten_gen.inspection.request import InspectionError
 from qten_gen.inspection.running import run
 from qten_gen.inspection.runs import Other, Run, Structure, TensorShape
@@ -42,7 +42,7 @@ def run_real(make: Callable[[], nn.Module], *inputs: object) -> tuple[int, int, 
             held.append(tensor)
         return tensor
 
-    operations = FlopCounterMode(display=False)
+    operations = counter()
     with operations:
         with saved_tensors_hooks(keep, lambda tensor: tensor):
             output = model(*inputs)
