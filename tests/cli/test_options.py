@@ -97,8 +97,10 @@ def test_an_interruption_while_a_module_is_loading_is_one_too(
 
 
 def test_the_signal_of_ctrl_c_ends_a_process_with_130() -> None:
+    # Shells start background jobs with the signal ignored.
     script = (
         "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from qten_gen.cli import command, run\n"
         "run.discover = lambda *a: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.exit(command.main(['.']))\n"
