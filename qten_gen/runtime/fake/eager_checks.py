@@ -1,4 +1,4 @@
-"""What a real tensor refuses and torch's rules for fake ones let pass: devices that differ, generators and pinned memory."""
+"""What a real tensor refuses and torch's rules for fake ones let pass: other devices and dtypes, generators and pinned memory."""
 
 from __future__ import annotations
 
@@ -72,9 +72,22 @@ def _check_view(args: Sequence[object]) -> None:
             torch.empty_strided(tensor.size(), tensor.stride(), device="meta").view(size)
 
 
+def _check_product(args: Sequence[object]) -> None:
+    """Factors, and what a product is added to, have to be of one dtype; torch's rule takes the first."""
+    first, *others = (argument.dtype for argument in args if isinstance(argument, Tensor))
+    for other in others:
+        if other != first:
+            raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {first} != {other}")
+
+
 _CHECKS: dict[object, Callable[[Sequence[object]], None]] = {
     _ATEN.convolution.default: _check_convolution,
     _ATEN.view.default: _check_view,
+    _ATEN.mm.default: _check_product,
+    _ATEN.bmm.default: _check_product,
+    _ATEN.mv.default: _check_product,
+    _ATEN.addmm.default: _check_product,
+    _ATEN.baddbmm.default: _check_product,
     _ATEN.index.Tensor: _check_indices,
     _ATEN.index_put.default: _check_indices,
     _ATEN.index_put_.default: _check_indices,
