@@ -161,13 +161,18 @@ def facts(tensor: Tensor | type[Exception]) -> object:
         tensor.dtype,
         tensor.requires_grad,
         tensor.is_leaf,
-        type(tensor.grad_fn).__name__,
+        tensor.grad_fn is None,
         tensor.is_conj(),
     )
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=60,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
 @given(st.lists(STARTS, min_size=1, max_size=2), st.lists(STEPS, max_size=5))
 def test_a_program_makes_the_same_tensors(starts: list[Start], steps: list[Step]) -> None:
     real = run(starts, steps)

@@ -80,14 +80,20 @@ def _check_product(args: Sequence[object]) -> None:
             raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {first} != {other}")
 
 
+def _check_batched_product(args: Sequence[object]) -> None:
+    """The same, but batches without elements are not looked at."""
+    if all(argument.numel() for argument in args if isinstance(argument, Tensor)):
+        _check_product(args)
+
+
 _CHECKS: dict[object, Callable[[Sequence[object]], None]] = {
     _ATEN.convolution.default: _check_convolution,
     _ATEN.view.default: _check_view,
     _ATEN.mm.default: _check_product,
-    _ATEN.bmm.default: _check_product,
+    _ATEN.bmm.default: _check_batched_product,
     _ATEN.mv.default: _check_product,
     _ATEN.addmm.default: _check_product,
-    _ATEN.baddbmm.default: _check_product,
+    _ATEN.baddbmm.default: _check_batched_product,
     _ATEN.index.Tensor: _check_indices,
     _ATEN.index_put.default: _check_indices,
     _ATEN.index_put_.default: _check_indices,
