@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 BUILTINS = ("isinstance", "len", "property", "type")
 """Those that a generated TensorClass uses where the names of its fields mean the fields."""
 
 
-@dataclass(frozen=True, slots=True)
-class Builtins:
+class Builtins(NamedTuple):
     """The builtins in the text of one class."""
 
     taken: frozenset[str]

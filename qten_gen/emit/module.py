@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..common.naming import REFERENCE
 from ..model import (
@@ -37,8 +37,7 @@ _KEPT = {
 """What the docstring of a virtual tensor says, by its `cached=`."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredView:
+class RegisteredView(NamedTuple):
     """A parameter, buffer or submodule of the class itself; `home` is the dict that nn.Module keeps it in."""
 
     name: str
@@ -47,8 +46,7 @@ class RegisteredView:
     home: str
 
 
-@dataclass(frozen=True, slots=True)
-class VirtualView:
+class VirtualView(NamedTuple):
     """A virtual tensor of the class itself; `read` is the expression that computes it."""
 
     name: str
@@ -57,8 +55,7 @@ class VirtualView:
     read: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleView:
+class ModuleView(NamedTuple):
     """What the template of a Module sets out."""
 
     name: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from keyword import kwlist
+from typing import NamedTuple
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint
 from . import layout, spelling
@@ -20,8 +20,7 @@ _IN_TEMPLATE = ("Any", "Callable", "Self", "Tensor", "_rt", "_torch")
 """What the template itself needs, whatever the fields are."""
 
 
-@dataclass(frozen=True, slots=True)
-class TensorClassView:
+class TensorClassView(NamedTuple):
     """What the template of a TensorClass sets out.
 
     `map` to `to_dict` are the statements of the primitives with the same names. Those that make an object call `_fill`, which
