@@ -39,13 +39,21 @@ class SourceGraph(NamedTuple):
     """The relevant sources in groups that are read together: sorted groups of sorted paths."""
     mismatches: Mapping[str, ImportMismatch]
     """The relevant sources that are imported under another module name than that of their origin."""
+    unfound: Mapping[str, frozenset[str]] = {}
+    """For each source that imports modules which cannot be found anywhere, the names of these."""
 
 
 def source_graph(
-    origins: Mapping[str, Origin], scans: Mapping[str, Scan], generated: Collection[str] = ()
+    origins: Mapping[str, Origin],
+    scans: Mapping[str, Scan],
+    generated: Collection[str] = (),
+    outside: Collection[str] = (),
 ) -> SourceGraph:
-    """Build the graph. Both mappings have the same keys; `generated` are the paths of files that have outputs."""
-    modules = _Modules.of(origins)
+    """Build the graph. Both mappings have the same keys.
+
+    `generated` are the paths of files that have outputs, and `outside` those of files that are not part of the project.
+    """
+    modules = Modules.of(origins, outside)
     imports = {path: modules.find(origins[path], found.imports) for path, found in scans.items()}
     imported = frozenset(target for path, targets in imports.items() for target in targets if target != path)
     groups = _groups(_relevant(scans, imports, modules, origins, generated), imports)
@@ -74,45 +82,48 @@ def _origin(path: str, known: Collection[str]) -> Origin:
     return Origin(folder, ".".join(parts), stem == "__init__")
 
 
-class _Modules(NamedTuple):
+class Modules(NamedTuple):
     """The files by module name.
 
-    A name refers to the module below the same root or, without one, to the only module of that name.
+    A name refers to the module below the same root. Without one, it refers to the only module of that name in the project, or
+    else outside the project.
     """
 
     local: dict[tuple[str, str], str]
     anywhere: dict[str, str | None]
 
     @classmethod
-    def of(cls, origins: Mapping[str, Origin]) -> "_Modules":
+    def of(cls, origins: Mapping[str, Origin], outside: Collection[str] = ()) -> "Modules":
         local: dict[tuple[str, str], str] = {}
         anywhere: dict[str, str | None] = {}
+        others: dict[str, str | None] = {}
         for path, origin in sorted(origins.items()):
             local[origin.root, origin.module] = path
-            anywhere[origin.module] = None if origin.module in anywhere else path
-        return cls(local, anywhere)
+            known = others if path in outside else anywhere
+            known[origin.module] = None if origin.module in known else path
+        return cls(local, {**others, **anywhere})
 
     def find(self, origin: Origin, names: Iterable[str]) -> tuple[str, ...]:
         """The files that these module names refer to in a file at `origin`."""
-        found = (self._file(origin, name) for name in names)
+        found = (self.file(origin, name) for name in names)
         return tuple(path for path in found if path is not None)
 
     def passing(self, origin: Origin, names: Iterable[str], scans: Mapping[str, Scan]) -> Iterator[str]:
         """The files that reexport a name which a file imports from them: `shop.common` for `shop.common.Tensor`."""
         for name in names:
             module, _, last = name.rpartition(".")
-            path = self._file(origin, module)
+            path = self.file(origin, module)
             if path is not None and last in scans[path].binds:
                 yield path
 
-    def _file(self, origin: Origin, name: str) -> str | None:
+    def file(self, origin: Origin, name: str) -> str | None:
         return self.local.get((origin.root, name)) or self.anywhere.get(name)
 
 
 def _relevant(
     scans: Mapping[str, Scan],
     imports: Mapping[str, tuple[str, ...]],
-    modules: _Modules,
+    modules: Modules,
     origins: Mapping[str, Origin],
     generated: Collection[str],
 ) -> set[str]:
