@@ -6,22 +6,25 @@ the files that depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import rules
 from ..link import link
+from ..link.bases import Ancestry
 from ..link.import_context import import_contexts
+from ..link.names import Names
 from ..model import FileDecl, ImportContext, SourceFile
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, ordered
 from ..project.import_graph import SourceGraph, closure, importers_of
-from ..project.output_names import source_of
+from ..project.output_names import outputs_of, source_of
 from ..read.module import read
 from ..read.positions import locate
 from .blockers import blockers, dependencies
 from .crashes import Crash, attempt
 from .obstacles import obstacles, unknown_root
 from .outputs import render_outputs
+from .unfound import unfound_modules
 
 _UNREADABLE = (SYNTAX_ERROR, UNDECODABLE_FILE)
 """After one of these errors, the declarations of a file are not known."""
@@ -54,13 +57,14 @@ def plan_group(
     crashes: list[Crash] = []
     files, found = _read(texts, graph, crashes)
     linked, inconsistent = _link(files, crashes)
+    unknown = _unfound(linked, files, graph, existing, crashes)
     checked = inconsistent + _check(linked, texts.keys() - graph.imported, crashes)
 
     unread = {item.path for item in found if item.kind in _UNREADABLE} | {crash.path for crash in crashes}
     # Diagnostics in a file that imports an unreadable one may be caused by that, so they are dropped.
     undecided = closure(unread, importers_of(imports).__getitem__) - unread
     declaring = {path: file for path, file in linked.items() if file.declarations}
-    found += [item for item in checked if item.path not in undecided]
+    found += [item for item in (*checked, *unknown) if item.path not in undecided]
     found += [item for path in sorted(targets & declaring.keys()) for item in obstacles(path, existing)]
 
     broken = {item.path for item in found if item.is_error} | {crash.path for crash in crashes}
@@ -144,6 +148,30 @@ def _check(linked: Mapping[str, FileDecl], unimported: Collection[str], crashes:
     for path, file in linked.items():
         found.extend(attempt(crashes, path, "checking", rules.check, file, project) or ())
     return found
+
+
+def _unfound(
+    linked: Mapping[str, FileDecl],
+    files: Sequence[SourceFile],
+    graph: SourceGraph,
+    existing: Mapping[str, bytes],
+    crashes: list[Crash],
+) -> list[Diagnostic]:
+    """Errors for classes that depend on modules which cannot be found."""
+    lost = frozenset[str]().union(*(graph.unfound.get(path, ()) for path in linked))
+    found: list[Diagnostic] = []
+    if lost:
+        ancestry = Ancestry(Names(files))
+        for path, file in linked.items():
+            generated = existing.get(outputs_of(path)[0], b"")
+            found.extend(attempt(crashes, path, "linking", _listed, file, ancestry.mro, lost, generated) or ())
+    return found
+
+
+def _listed(
+    file: FileDecl, mro: Callable[[str], Iterable[str]], lost: Collection[str], generated: bytes
+) -> list[Diagnostic]:
+    return list(unfound_modules(file, mro, lost, generated))
 
 
 def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:
