@@ -31,16 +31,27 @@ def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr
     except BrokenPipeError:
         _silence_broken_pipe(out)
         return FOUND
+    except OSError as error:
+        if error.filename is not None:
+            return _bug(err)
+        _silence_broken_pipe(out)
+        err.write(f"error: cannot write the output: {error.strerror}\n")
+        return MISUSE
     except (Exception, KeyboardInterrupt) as error:
         if _is_interruption(error):
             err.write("interrupted\n")
             return INTERRUPTED
-        from traceback import format_exc
+        return _bug(err)
 
-        from .faults import print_faults
 
-        print_faults([format_exc()], err)
-        return INTERNAL
+def _bug(err: TextIO) -> int:
+    """Print the exception that is handled as a bug in qten-gen."""
+    from traceback import format_exc
+
+    from .faults import print_faults
+
+    print_faults([format_exc()], err)
+    return INTERNAL
 
 
 def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:

@@ -64,10 +64,7 @@ def _replace(path: str, data: bytes) -> None:
     try:
         with open(temporary, "xb") as file:
             file.write(data)
-        try:
-            os.chmod(temporary, stat.S_IMODE(os.lstat(path).st_mode))
-        except FileNotFoundError:
-            pass
+        _keep_permissions(path, temporary)
         os.replace(temporary, path)
     except BaseException:
         try:
@@ -75,6 +72,14 @@ def _replace(path: str, data: bytes) -> None:
         except OSError:
             pass
         raise
+
+
+def _keep_permissions(path: str, temporary: str) -> None:
+    try:
+        mode = stat.S_IMODE(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return
+    os.chmod(temporary, mode)
 
 
 def remove_leftovers(paths: Iterable[str]) -> None:

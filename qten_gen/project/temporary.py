@@ -39,9 +39,11 @@ def is_leftover(path: str) -> bool:
 
 
 def _is_running(process: int) -> bool:
-    """Whether a process with this number exists."""
+    """Whether another process with this number exists. In containers, numbers are used again soon."""
+    if process == os.getpid():
+        return False
     if os.name == "nt":  # os.kill would end it there
-        return process == os.getpid()
+        return False
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
