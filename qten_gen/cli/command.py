@@ -65,7 +65,7 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
     """Parse the options, read the settings, run, and print the outcome. Wrong usage is printed and returned as `MISUSE`."""
     from time import perf_counter
 
-    from ..project.config import ConfigError, load
+    from ..project.config import ConfigError, Settings
     from ..project.files import PathError
     from .options import UsageError, parse
 
@@ -73,11 +73,12 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
         options = parse(arguments, out)
         if options is None:
             return DONE
-        config = load(options.paths[0] if options.paths else ".")
+        settings = Settings()
+        config = settings.of(options.paths[0] if options.paths else ".")
         from .run import run
 
         started = perf_counter()
-        outcome = run(_paths(options, config), config, writes=options.mode == "write")
+        outcome = run(_paths(options, config), settings, writes=options.mode == "write")
     except UsageError as error:
         err.write(f"error: {error}\nusage: qten-gen [options] [path ...]; for more, qten-gen --help\n")
     except PathError as error:
@@ -97,7 +98,7 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
 def _paths(options: Options, config: Config) -> list[str]:
     """The paths of the command line or, without any, those of the settings."""
     from ..project.config import source_paths
-    from ..project.files import display_path
+    from ..project.paths import display_path
     from .options import UsageError
 
     paths = list(options.paths) or source_paths(config)

@@ -13,11 +13,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..project import manifest
-from ..project.apply import Change, changes, write
-from ..project.config import Config
-from ..project.files import PathError, discover
+from ..project.apply import Change, changes, remove_leftovers, write
+from ..project.config import Config, Settings
+from ..project.files import PathError, ProjectFiles, discover
 from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
+from ..project.paths import true_path
 from ..project.staleness import Failure, ProjectState, project_state, read_output, read_source, signature
 
 if TYPE_CHECKING:
@@ -38,17 +39,66 @@ class Outcome(NamedTuple):
     crashes: tuple[Crash, ...] = ()
 
 
-def run(paths: Sequence[str], config: Config, writes: bool = True) -> Outcome:
+class _Part(NamedTuple):
+    """The files of a run that belong to one project."""
+
+    config: Config
+    cache: str
+    """The folder that holds the manifest."""
+    files: ProjectFiles
+
+
+def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = True) -> Outcome:
     """Generate the code for the declarations below the paths. With `writes` off, change no file.
 
+    Paths of several projects are generated one project after the other, each with its own settings.
+
     Raises:
-        PathError: A path does not exist, is not a Python source, or disappeared during the run.
+        PathError: A path does not exist, or is not a Python source.
+        ConfigError: The settings of a project cannot be used.
     """
-    base = config.root or "."
-    context = [os.path.join(base, folder) for folder in config.src]
-    files = discover(paths, config.exclude, base, context, config.import_roots)
-    cache = config.root or (paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0]) or ".")
-    state = project_state(files, os.path.abspath(cache))
+    outcomes = [_run_part(part, writes) for part in _parts(paths, settings or Settings())]
+    return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
+
+
+def _parts(paths: Sequence[str], settings: Settings) -> list[_Part]:
+    """The files of each project, the outermost project first. Projects inside a given folder are among them."""
+    given: dict[str, list[str]] = {}
+    for path in paths:
+        given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
+    parts: list[_Part] = []
+    while given:
+        root = min(given, key=len)
+        own = given.pop(root)
+        config = settings.of(root) if root else Config()
+        files = discover(own, config, settings)
+        for folder in files.others:
+            given.setdefault(settings.of(folder).root or "", []).append(folder)
+        first = own[0]
+        parts.append(_Part(config, root or (first if os.path.isdir(first) else os.path.dirname(first) or "."), files))
+    return parts
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    """What several runs found and did."""
+    return Outcome(
+        sources=sum(item.sources for item in outcomes),
+        up_to_date=sum(item.up_to_date for item in outcomes),
+        changes=tuple(change for item in outcomes for change in item.changes),
+        diagnostics=tuple(
+            sorted((found for item in outcomes for found in item.diagnostics), key=lambda item: item.order)
+        ),
+        blocked=tuple(path for item in outcomes for path in item.blocked),
+        failures=tuple(dict.fromkeys(failure for item in outcomes for failure in item.failures)),
+        crashes=tuple(crash for item in outcomes for crash in item.crashes),
+    )
+
+
+def _run_part(part: _Part, writes: bool) -> Outcome:
+    """Generate the code for the files of one project."""
+    state = project_state(part.files, os.path.abspath(part.cache), part.config)
+    if writes:
+        remove_leftovers(part.files.leftovers)
     if state.stale or state.orphans:
         outcome, fresh = _generate(state, writes)
     else:

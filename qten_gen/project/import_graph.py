@@ -41,16 +41,20 @@ class SourceGraph(NamedTuple):
     """The sources by module name."""
     mismatches: Mapping[str, ImportMismatch]
     """The relevant sources that are imported under another module name than that of their origin."""
+    unfound: Mapping[str, frozenset[str]] = {}
+    """For each source that imports modules which cannot be found anywhere, the names of these."""
 
     def view(self, path: str) -> "View":
         """The view from a source."""
         origin = self.origins[path]
-        is_hidden = self.modules.file(origin.root, origin.module) != path
+        is_hidden = self.modules.file(origin, origin.module) != path
         return View(origin.root, origin.module, path) if is_hidden else View(origin.root)
 
     def relevant_file(self, view: "View", module: str) -> str | None:
         """The relevant source that a module name refers to; None without one."""
-        path = view.path if view.path and module == view.module else self.modules.file(view.root, module)
+        if view.path and module == view.module:
+            return view.path
+        path = self.modules.local.get((view.root, module)) or self.modules.anywhere.get(module)
         return path if path in self.relevant else None
 
     @property
@@ -76,10 +80,16 @@ class View(NamedTuple):
 
 
 def source_graph(
-    origins: Mapping[str, Origin], scans: Mapping[str, Scan], generated: Collection[str] = ()
+    origins: Mapping[str, Origin],
+    scans: Mapping[str, Scan],
+    generated: Collection[str] = (),
+    outside: Collection[str] = (),
 ) -> SourceGraph:
-    """Build the graph. Both mappings have the same keys; `generated` are the paths of files that have outputs."""
-    modules = Modules.of(origins)
+    """Build the graph. Both mappings have the same keys.
+
+    `generated` are the paths of files that have outputs, and `outside` those of files that are not part of the project.
+    """
+    modules = Modules.of(origins, outside)
     imports = {path: modules.find(origins[path], found.imports) for path, found in scans.items()}
     imported = frozenset(target for path, targets in imports.items() for target in targets if target != path)
     relevant = frozenset(_relevant(scans, imports, modules, origins, generated))
@@ -111,37 +121,39 @@ def _origin(path: str, known: Collection[str]) -> Origin:
 class Modules(NamedTuple):
     """The files by module name.
 
-    A name refers to the module below the same root or, without one, to the only module of that name.
+    A name refers to the module below the same root. Without one, it refers to the only module of that name in the project, or
+    else outside the project.
     """
 
     local: dict[tuple[str, str], str]
     anywhere: dict[str, str | None]
 
     @classmethod
-    def of(cls, origins: Mapping[str, Origin]) -> "Modules":
+    def of(cls, origins: Mapping[str, Origin], outside: Collection[str] = ()) -> "Modules":
         local: dict[tuple[str, str], str] = {}
         anywhere: dict[str, str | None] = {}
+        others: dict[str, str | None] = {}
         for path, origin in sorted(origins.items()):
             local[origin.root, origin.module] = path
-            anywhere[origin.module] = None if origin.module in anywhere else path
-        return cls(local, anywhere)
+            known = others if path in outside else anywhere
+            known[origin.module] = None if origin.module in known else path
+        return cls(local, {**others, **anywhere})
 
     def find(self, origin: Origin, names: Iterable[str]) -> tuple[str, ...]:
         """The files that these module names refer to in a file at `origin`."""
-        found = (self.file(origin.root, name) for name in names)
+        found = (self.file(origin, name) for name in names)
         return tuple(path for path in found if path is not None)
 
     def passing(self, origin: Origin, names: Iterable[str], scans: Mapping[str, Scan]) -> Iterator[str]:
         """The files that reexport a name which a file imports from them: `shop.common` for `shop.common.Tensor`."""
         for name in names:
             module, _, last = name.rpartition(".")
-            path = self.file(origin.root, module)
+            path = self.file(origin, module)
             if path is not None and last in scans[path].binds:
                 yield path
 
-    def file(self, root: str, name: str) -> str | None:
-        """The file that a module name refers to in a program that is imported from the folder `root`."""
-        return self.local.get((root, name)) or self.anywhere.get(name)
+    def file(self, origin: Origin, name: str) -> str | None:
+        return self.local.get((origin.root, name)) or self.anywhere.get(name)
 
 
 def _relevant(

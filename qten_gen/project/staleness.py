@@ -13,12 +13,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from . import manifest
-from .files import ProjectFiles, Source, Stat, display_path
+from .config import Config
+from .dependencies import Dependencies
+from .files import ProjectFiles, Source
 from .header import is_ours, read_header
 from .import_graph import SourceGraph, source_graph
 from .manifest import FreshRecord, Manifest, Signature, SourceRecord
 from .output_names import outputs_of, source_of
-from .scan import Origin, scan
+from .paths import display_path, read_regular
+from .scan import Origin, Scan, scan
+from .walk import Stat
 
 _COARSE_CLOCK = 2_000_000_000
 """Nanoseconds within which two changes may get the same modification time."""
@@ -54,16 +58,28 @@ class ProjectState(NamedTuple):
     failures: tuple[Failure, ...]
 
 
-def project_state(files: ProjectFiles, cache: str) -> ProjectState:
+def project_state(files: ProjectFiles, cache: str, config: Config | None = None) -> ProjectState:
     """Read the files that have changed since the last run, and find out which targets are fresh.
 
-    `cache` is the folder that holds the manifest.
+    `cache` is the folder that holds the manifest. Files outside the project that imports lead to are added to the sources.
     """
     previous = manifest.load(cache)
-    names = _manifest_names(files.sources, cache)
     now = time.time_ns()
-    records, unreadable = _source_records(files, previous, names, now)
+    records: dict[str, SourceRecord] = {}
+    unreadable: list[Failure] = []
+    names: dict[str, str] = {}
+    dependencies = Dependencies(config or Config())
+    more: Mapping[str, Source] = files.sources
+    while more:
+        names.update(_manifest_names(more, cache))
+        read, failed = _source_records(more, previous, names, now)
+        records.update(read)
+        unreadable += failed
+        dependencies.unreadable.update(failure.path for failure in failed)
+        more = dependencies.missing(*_scanned(files, records))
+        files = files._replace(sources={**files.sources, **more})
     graph = _graph(files, records)
+    graph = graph._replace(unfound=dependencies.unfound(*_scanned(files, records)))
     keys = _keys(graph, records, names)
     targets = [path for path in keys if files.sources[path].target]
     fresh = {path: record for path in targets if (record := _fresh(path, keys[path], files, names, previous, now))}
@@ -86,13 +102,22 @@ def _manifest_names(paths: Iterable[str], cache: str) -> dict[str, str]:
     return names
 
 
+def _scanned(
+    files: ProjectFiles, records: Mapping[str, SourceRecord]
+) -> tuple[dict[str, Origin], dict[str, Scan], frozenset[str]]:
+    """The modules and the scans of all sources that could be read, and those outside the project."""
+    origins = {path: files.sources[path].origin for path in records}
+    outside = frozenset(path for path in records if files.sources[path].outside)
+    return origins, {path: record.scan for path, record in records.items()}, outside
+
+
 def _source_records(
-    files: ProjectFiles, previous: Manifest, names: Mapping[str, str], now: int
+    sources: Mapping[str, Source], previous: Manifest, names: Mapping[str, str], now: int
 ) -> tuple[dict[str, SourceRecord], list[Failure]]:
     """The records of all sources as they are now, and the failures for those that cannot be read."""
     records: dict[str, SourceRecord] = {}
     failures = []
-    for path, source in files.sources.items():
+    for path, source in sources.items():
         try:
             records[path] = _source_record(path, source, previous.sources.get(names[path]), now)
         except OSError as error:
@@ -102,7 +127,7 @@ def _source_records(
 
 def _source_record(path: str, source: Source, before: SourceRecord | None, now: int) -> SourceRecord:
     """The record of a source. It is read only if its size or time has changed, and scanned only if its content has."""
-    origin, status, _ = source
+    origin, status = source.origin, source.stat
     if before is not None and before.module == origin.module and before.signature[:2] == status:
         return before
     data = read_source(path)
@@ -114,9 +139,8 @@ def _source_record(path: str, source: Source, before: SourceRecord | None, now: 
 
 def _graph(files: ProjectFiles, records: Mapping[str, SourceRecord]) -> SourceGraph:
     """The graph of all sources that could be read. Its folders are paths that messages can show."""
-    origins = {path: files.sources[path].origin for path in records}
-    scans = {path: record.scan for path, record in records.items()}
-    graph = source_graph(origins, scans, {source_of(path) for path in files.outputs})
+    origins, scans, outside = _scanned(files, records)
+    graph = source_graph(origins, scans, {source_of(path) for path in files.outputs}, outside)
     mismatches = {
         path: item._replace(root=display_path(item.root)) if item.root else item
         for path, item in graph.mismatches.items()
@@ -207,16 +231,14 @@ def read_source(path: str) -> bytes:
     Raises:
         OSError: It cannot be read.
     """
-    with open(path, "rb") as file:
-        return file.read()
+    return read_regular(path)
 
 
 def read_output(path: str) -> bytes:
-    """The bytes of an output; empty for a link or a folder, which qten-gen never writes."""
+    """The bytes of an output; empty for a link, a folder or a pipe, which qten-gen never writes."""
     if os.path.islink(path):
         return b""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_regular(path)
     except OSError:
         return b""
