@@ -1,8 +1,9 @@
 """How long the command takes over whole projects: unchanged, edited, generated from nothing, and checked without a manifest.
 
-Each row makes a project in a temporary folder, once with files that do not import each other and once with connected ones. It runs
-`python -m qten_gen` as a whole process with compiled modules. `bare` is an interpreter that does nothing, and `walk` one that lists
-the files of the project with their status. With `--against`, another checkout runs over a copy of the project, in turn.
+Each row makes a project in a temporary folder, once with files that do not import each other and once with connected ones, and
+runs `python -m qten_gen` as a whole process with compiled modules. `bare` is an interpreter that does nothing, and `walk` one
+that lists the files of the project with their status. With `--against`, another checkout runs over a copy of the project, in
+turn.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ from ..link.import_context import Asked
 from ..link.program import Library, Program, Reading
 from ..model import ImportContext, SourceFile
 from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic
-from ..project.freshness import Handlers
-from ..project.import_graph import SourceGraph, View
+from ..project.import_graph import Handlers, SourceGraph, View
 from ..read.module import read
 from .content import content_digest
 from .crashes import Crash, attempt

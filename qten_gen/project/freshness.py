@@ -1,21 +1,14 @@
 """The keys that decide whether the outputs of a file are still right.
 
-The outputs and diagnostics of a file depend on the answers to its look-ups (see `link.lookups`), and on how other files import it.
-Its key is the digest of these. So it changes if what one of the files says changes, but not with a comment in one of them.
+The outputs and diagnostics of a file depend on the answers to its look-ups (see `link.lookups`), and on how other files import
+it. Its key is the digest of these. So it changes if what one of the files says changes, but not with a comment in one of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-from .import_graph import SourceGraph, View
+from .import_graph import Handlers, SourceGraph, View
 from .manifest import digest
-
-
-class Handlers(NamedTuple):
-    """The files that declare the Modules which a file registers handlers for, and the look-ups that it took to find them."""
-
-    owners: tuple[str, ...]
-    lookups: frozenset[str]
 
 
 class Reader(Protocol):
@@ -62,7 +55,8 @@ class Keys:
         """The key of a file with these look-ups."""
         graph, view = self._graph, self._graph.view(path)
         imported = graph.scans[path].registers and path in graph.imported
-        own = f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)}"
+        unfound = sorted(graph.unfound.get(path, ()))
+        own = f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)} {unfound}"
         lines = [own, *(f"{name} {self._answer(view, name)}" for name in sorted(lookups))]
         return digest("\n".join(lines).encode("utf-8", "surrogateescape"))
 

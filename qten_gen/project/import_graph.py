@@ -79,6 +79,13 @@ class View(NamedTuple):
     path: str = ""
 
 
+class Handlers(NamedTuple):
+    """The files that declare the Modules which a file registers handlers for, and the look-ups that it took to find them."""
+
+    owners: tuple[str, ...]
+    lookups: frozenset[str]
+
+
 def source_graph(
     origins: Mapping[str, Origin],
     scans: Mapping[str, Scan],

@@ -73,6 +73,9 @@ class Manifest(NamedTuple):
     handlers: dict[str, HandlerRecord]
 
 
+EMPTY = Manifest({}, {}, {})
+
+
 def digest(data: bytes) -> str:
     """The digest of the content of a file."""
     return hashlib.sha256(data).hexdigest()
@@ -111,7 +114,7 @@ def load(root: str) -> Manifest:
         with open(os.path.join(root, FOLDER, _NAME), "rb") as file:
             document = json.load(file)
         if document["generator"] != generator():
-            return Manifest({}, {}, {})
+            return EMPTY
         names = _texts(document["lookups"])
         return Manifest(
             {path: _source_record(entry) for path, entry in document["sources"].items()},
@@ -119,7 +122,7 @@ def load(root: str) -> Manifest:
             {path: _handler_record(entry, names) for path, entry in document["handlers"].items()},
         )
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError):
-        return Manifest({}, {}, {})
+        return EMPTY
 
 
 def _source_record(entry: object) -> SourceRecord:
@@ -210,8 +213,11 @@ def _text(value: object) -> str:
 
 def save(root: str, manifest: Manifest) -> None:
     """Write the manifest below a folder. If that fails, the next run is slower but correct, so nothing is reported."""
-    listed = (*manifest.fresh.values(), *manifest.handlers.values())
-    names = sorted({name for record in listed for name in record.lookups})
+    lists = [
+        *(item.lookups for item in manifest.fresh.values()),
+        *(item.lookups for item in manifest.handlers.values()),
+    ]
+    names = sorted(frozenset[str]().union(*lists))
     positions = {name: position for position, name in enumerate(names)}
     document = {
         "generator": generator(),

@@ -2,7 +2,8 @@
 
 import pytest
 
-from qten_gen.generate import examination, outputs, readings
+from qten_gen import rules
+from qten_gen.generate import outputs, readings
 from qten_gen.generate import plan as plan_module
 from qten_gen.generate.plan import plan
 from qten_gen.link.program import Program
@@ -64,7 +65,7 @@ def test_errors_of_neighbours_are_reported_where_they_hold_a_target_back() -> No
 
 @pytest.mark.parametrize(
     ("owner", "stage"),
-    [(readings, "read"), (Program, "linked"), (examination.rules, "check"), (plan_module, "render_outputs")],
+    [(readings, "read"), (Program, "linked"), (rules, "check"), (plan_module, "render_outputs")],
 )
 def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch, owner: object, stage: str) -> None:
     whole = getattr(owner, stage)
