@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, ordered
 from ..project.header import is_ours
 from ..project.import_graph import SourceGraph, View, graph_from_texts
@@ -20,6 +21,7 @@ from .examination import Examination
 from .obstacles import obstacles, unknown_root
 from .outputs import render_outputs
 from .readings import Readings
+from .unfound import unfound_modules
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
         linked = examined.linked
         declares = linked is not None and bool(linked.declarations)
         found = [*examined.found, *(obstacles(path, existing) if declares else ())]
+        if linked is not None and not examined.unread:
+            found += _unfound(linked, readings, frozenset(lookups), existing)
         broken = examined.is_broken or any(item.is_error for item in found)
         sound = declares and not broken and not blocking
         outputs: dict[str, str] = {}
@@ -111,6 +115,21 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
         if blocked:
             found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]
     return _FilePlan(outputs, tuple(found), blocking, blocked, declares or broken or bool(blocking), frozenset(lookups))
+
+
+def _unfound(
+    file: FileDecl, readings: Readings, lookups: Collection[str], existing: Mapping[str, bytes]
+) -> list[Diagnostic]:
+    """Errors for classes that depend on modules which cannot be found."""
+    graph, path = readings.graph, file.source.path
+    lost = frozenset[str]().union(*(graph.unfound.get(other, ()) for other in graph.files(path, lookups)))
+    if not lost:
+        return []
+    ancestors = readings.program(path).ancestry.mro
+    generated = existing.get(outputs_of(path)[0], b"")
+    return (
+        attempt(readings.crashes, path, "linking", lambda: [*unfound_modules(file, ancestors, lost, generated)]) or []
+    )
 
 
 def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:

@@ -55,16 +55,9 @@ class Keys:
         """The key of a file with these look-ups."""
         graph, view = self._graph, self._graph.view(path)
         imported = graph.scans[path].registers and path in graph.imported
-        unfound = sorted(graph.unfound.get(path, ()))
-        own = f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)} {unfound}"
+        own = f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)}"
         lines = [own, *(f"{name} {self._answer(view, name)}" for name in sorted(lookups))]
         return digest("\n".join(lines).encode("utf-8", "surrogateescape"))
-
-    def files(self, path: str, lookups: Iterable[str]) -> list[str]:
-        """The files whose content a key with these look-ups depends on."""
-        view = self._graph.view(path)
-        found = (self._graph.relevant_file(view, name) for name in lookups if name[0] not in "?@" and name[-1] != ".")
-        return [other for other in found if other is not None]
 
     def _answer(self, view: View, name: str) -> str:
         known = self._answers.get((view, name))
@@ -82,4 +75,5 @@ class Keys:
             return f"{self._names[path]} {self._graph.origins[path].is_package}"
         if name.startswith("@"):
             return " ".join(self._registering.get(path, ()))
-        return f"{self._names[path]} {self._contents.get(path, '')}"
+        unfound = " ".join(sorted(self._graph.unfound.get(path, ())))
+        return f"{self._names[path]} {self._contents.get(path, '')} {unfound}"

@@ -57,6 +57,12 @@ class SourceGraph(NamedTuple):
         path = self.modules.local.get((view.root, module)) or self.modules.anywhere.get(module)
         return path if path in self.relevant else None
 
+    def files(self, path: str, lookups: Iterable[str]) -> list[str]:
+        """The files whose content a source with these look-ups depends on (see `link.lookups`)."""
+        view = self.view(path)
+        found = (self.relevant_file(view, name) for name in lookups if name[0] not in "?@" and name[-1] != ".")
+        return [other for other in found if other is not None]
+
     @property
     def heads(self) -> frozenset[str]:
         """The first parts of the module names of all relevant sources."""

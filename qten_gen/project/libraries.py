@@ -57,13 +57,13 @@ class Libraries:
         top, _, rest = module.partition(".")
         if top in OWN_PACKAGES or top in sys.stdlib_module_names or top in sys.builtin_module_names:
             return True
-        self._look_around()
-        own, installed = (root, *self._roots), (*self._plain_roots, *self._sites)
-        if rest and not any(top in self.tops_in(folder) for folder in own):
-            return True  # what is inside a library is its own affair
+        declaring = self._look_around().get(top, ())
+        own = (root, *self._roots, *declaring)
+        if rest and not declaring and not any(top in self.tops_in(folder) for folder in own):
+            return True  # what is inside a library that does not declare is its own affair
         parent, _, last = module.rpartition(".")
-        folders = (os.path.join(folder, *filter(None, parent.split("."))) for folder in (*own, *installed))
-        return any(last in self.tops_in(folder) for folder in folders) or (not rest and top in (self._places or {}))
+        folders = (*own, *self._plain_roots, *self._sites)
+        return any(last in self.tops_in(os.path.join(folder, *filter(None, parent.split(".")))) for folder in folders)
 
     def tops_in(self, folder: str) -> frozenset[str]:
         """The modules that a folder may have: packages, sources, stubs and compiled modules."""

@@ -115,7 +115,7 @@ def keys_of(state: ProjectState, lookups: Mapping[str, Iterable[str]], reader: R
     contents = {path: record.content for path, record in state.records.items() if record.content}
     keys = Keys(state.graph, state.names, contents, state.owners)
     for path, names in lookups.items():
-        for other in keys.files(path, names):
+        for other in state.graph.files(path, names):
             if other not in contents:
                 contents[other] = reader.content(other)
                 state.records[other] = state.records[other]._replace(content=contents[other])
@@ -183,7 +183,7 @@ class _Changes:
             reader.know({path: Handlers(owners, frozenset()) for path, owners in self.owners.items()})
             for path in missing:
                 self.owners[path], lookups = reader.handlers(path)
-                for other in keys.files(path, lookups):
+                for other in self._graph.files(path, lookups):
                     self._know(other)
                 key = Keys(self._graph, self._names, self.contents, {}).key(path, lookups)
                 owners = tuple(self._names[owner] for owner in self.owners[path])
