@@ -9,21 +9,24 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..project import manifest
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, ProjectFiles, discover
+from ..project.import_graph import Handlers, SourceGraph
 from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
-from ..project.staleness import Failure, ProjectState, project_state, read_output, read_source, signature
+from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, read_source, signature
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
     from ..generate.plan import Plan
+    from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
 
 
@@ -96,7 +99,7 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
 
 def _run_part(part: _Part, writes: bool) -> Outcome:
     """Generate the code for the files of one project."""
-    state = project_state(part.files, os.path.abspath(part.cache), part.config)
+    state = project_state(part.files, os.path.abspath(part.cache), part.config, _readings)
     if writes:
         remove_leftovers(part.files.leftovers)
     if state.stale or state.orphans:
@@ -105,6 +108,36 @@ def _run_part(part: _Part, writes: bool) -> Outcome:
         outcome, fresh = _nothing_to_do(state), state.fresh
     _remember(state, fresh)
     return outcome
+
+
+class _Disk(Mapping[str, bytes]):
+    """The bytes of sources, read when they are asked for. A source that has disappeared since the run began is empty."""
+
+    def __init__(self, paths: Collection[str]) -> None:
+        self._paths = paths
+        self.lost: OSError | None = None
+
+    def __getitem__(self, path: str) -> bytes:
+        if path not in self._paths:
+            raise KeyError(path)
+        try:
+            return read_source(path)
+        except OSError as error:
+            self.lost = error
+            return b""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+def _readings(graph: SourceGraph) -> Readings:
+    """What reads the sources. The generator is imported only now, when there is something to read."""
+    from ..generate.readings import Readings
+
+    return Readings(_Disk(graph.origins), graph)
 
 
 def _nothing_to_do(state: ProjectState) -> Outcome:
@@ -139,8 +172,8 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
 def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, FreshRecord]]:
     """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records."""
     existing = _existing_outputs(state)
-    planned = _plan(state, existing)
-    found = changes(planned.outputs, existing)
+    planned, readings = _plan(state, existing)
+    found = changes(planned.outputs, {**existing, **state.orphans})
     failures = [*state.failures, *(_write(found) if writes else ())]
     failed = {failure.path for failure in failures}
     pending = failed if writes else {change.path for change in found}
@@ -154,31 +187,32 @@ def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, Fre
         failures=tuple(failures),
         crashes=planned.crashes,
     )
-    return outcome, {**state.fresh, **_fresh_now(state, planned, pending)}
+    return outcome, {**state.fresh, **_fresh_now(state, planned, readings, pending)}
 
 
 def _existing_outputs(state: ProjectState) -> dict[str, bytes]:
-    """The bytes of the outputs that a plan may change: those of the stale targets, and orphans."""
+    """The bytes of the existing outputs of the stale targets."""
     outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
-    return {**{path: read_output(path) for path in outputs}, **state.orphans}
+    return {path: read_output(path) for path in outputs}
 
 
-def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> Plan:
-    """The plan for the stale targets, from the bytes of all files in their groups."""
-    stale = frozenset(state.stale)
-    needed = (path for group in state.graph.groups if not stale.isdisjoint(group) for path in group)
-    try:
-        sources = {path: read_source(path) for path in needed}
-    except OSError as error:
-        raise PathError(f"{error.filename} disappeared during the run: {error.strerror}") from None
+def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Readings]:
+    """The plan for the stale targets and the orphans, and what has been read for it."""
+    from ..generate.plan import plan
+    from ..generate.readings import Readings
+
+    readings = state.reader if isinstance(state.reader, Readings) else _readings(state.graph)
+    readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
     # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
     gc.disable()
     try:
-        from ..generate.plan import plan
-
-        return plan(sources, existing, state.stale, state.graph)
+        planned = plan(readings.sources, existing, state.stale, state.graph, readings)
     finally:
         gc.enable()
+    if isinstance(readings.sources, _Disk) and (lost := readings.sources.lost) is not None:
+        raise PathError(f"{lost.filename} disappeared during the run: {lost.strerror}")
+    planned.outputs.update(dict.fromkeys(state.orphans))
+    return planned, readings
 
 
 def _write(found: Sequence[Change]) -> list[Failure]:
@@ -193,18 +227,27 @@ def _write(found: Sequence[Change]) -> list[Failure]:
     return failures
 
 
-def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> dict[str, FreshRecord]:
+def _fresh_now(
+    state: ProjectState, planned: Plan, readings: Readings, pending: AbstractSet[str]
+) -> dict[str, FreshRecord]:
     """Records of the targets that are fresh after the run: they have no error, and their outputs on disk are as planned."""
     unfinished = {item.path for item in planned.diagnostics if item.is_error} | set(planned.blocked)
     unfinished |= {crash.path for crash in planned.crashes}
+    done = [path for path in state.stale if path not in unfinished and pending.isdisjoint(outputs_of(path))]
+    keys = keys_of(state, {path: planned.lookups[path] for path in done}, readings)
+    warnings: dict[str, list[Diagnostic]] = {}
+    for item in planned.diagnostics:
+        warnings.setdefault(item.path, []).append(_recorded_warning(item))
     now = time.time_ns()
     fresh = {}
-    for path in state.stale:
-        texts = {output: planned.outputs.get(output) for output in outputs_of(path)}
-        if path not in unfinished and texts.keys().isdisjoint(pending):
-            outputs = {os.path.basename(name): _recorded(name, now) for name, text in texts.items() if text is not None}
-            warnings = tuple(_recorded_warning(item) for item in planned.diagnostics if item.path == path)
-            fresh[path] = FreshRecord(state.keys[path], outputs, warnings)
+    for path in done:
+        outputs = {
+            os.path.basename(output): _recorded(output, now)
+            for output in outputs_of(path)
+            if planned.outputs.get(output) is not None
+        }
+        lookups = tuple(sorted(planned.lookups[path]))
+        fresh[path] = FreshRecord(keys[path], lookups, outputs, tuple(warnings.get(path, ())))
     return fresh
 
 
@@ -239,5 +282,8 @@ def _remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
     targets = {names[path] for path, source in state.files.sources.items() if source.target}
     right = {names[path]: record for path, record in fresh.items()}
     right.update({name: item for name, item in previous.fresh.items() if name in records and name not in targets})
-    if Manifest(records, right) != previous:
-        manifest.save(state.cache, Manifest(records, right))
+    handlers = {name: item for name, item in previous.handlers.items() if name in records and name not in present}
+    handlers.update(state.handlers)
+    current = Manifest(records, right, handlers)
+    if current != previous:
+        manifest.save(state.cache, current)
