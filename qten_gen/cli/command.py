@@ -107,18 +107,10 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
 
 
 def _paths(options: Options, config: Config) -> list[str]:
-    """The paths of the command line or, without any, those of the settings."""
+    """The paths of the command line or, without any, those of the settings, the folder of the project or this folder."""
     from ..project.config import source_paths
-    from ..project.paths import display_path
-    from .options import UsageError
 
-    paths = list(options.paths) or source_paths(config)
-    if not paths:
-        file = display_path(config.path) if config.path else "pyproject.toml"
-        raise UsageError(
-            f"no path given; pass files or folders (qten-gen src), or set src in [tool.qten-gen] of {file}"
-        )
-    return paths
+    return list(options.paths) or source_paths(config) or [config.root or "."]
 
 
 def _status(outcome: Outcome, options: Options) -> int:

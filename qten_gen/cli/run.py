@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from ..model.diagnostics import Diagnostic
 
 
+_ATTEMPTS = 3
+"""How often a run begins again because a source has changed meanwhile."""
+
+
 class Outcome(NamedTuple):
     """What a run found and did. With `writes` off, `changes` are those that it would make."""
 
@@ -45,6 +49,7 @@ class Outcome(NamedTuple):
 class _Part(NamedTuple):
     """The files of a run that belong to one project."""
 
+    paths: tuple[str, ...]
     config: Config
     cache: str
     """The folder that holds the manifest."""
@@ -57,10 +62,11 @@ def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = T
     Paths of several projects are generated one project after the other, each with its own settings.
 
     Raises:
-        PathError: A path does not exist, or is not a Python source.
+        PathError: A path does not exist, is not a Python source, or changes again and again during the run.
         ConfigError: The settings of a project cannot be used.
     """
-    outcomes = [_run_part(part, writes) for part in _parts(paths, settings or Settings())]
+    settings = settings or Settings()
+    outcomes = [_run_part(part, settings, writes) for part in _parts(paths, settings)]
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
 
 
@@ -78,7 +84,8 @@ def _parts(paths: Sequence[str], settings: Settings) -> list[_Part]:
         for folder in files.others:
             given.setdefault(settings.of(folder).root or "", []).append(folder)
         first = own[0]
-        parts.append(_Part(config, root or (first if os.path.isdir(first) else os.path.dirname(first) or "."), files))
+        cache = root or (first if os.path.isdir(first) else os.path.dirname(first) or ".")
+        parts.append(_Part(tuple(own), config, cache, files))
     return parts
 
 
@@ -97,8 +104,27 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _run_part(part: _Part, writes: bool) -> Outcome:
-    """Generate the code for the files of one project."""
+class _Changed(Exception):
+    """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
+
+
+def _run_part(part: _Part, settings: Settings, writes: bool) -> Outcome:
+    """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
+    for _ in range(_ATTEMPTS):
+        try:
+            return _attempt(part, writes)
+        except _Changed as changed:
+            path = str(changed)
+            part = part._replace(files=discover(part.paths, part.config, settings))
+    raise PathError(f"{path} changes while qten-gen reads it; run it again when that is over")
+
+
+def _attempt(part: _Part, writes: bool) -> Outcome:
+    """Generate the code for the files of one project, as they are now.
+
+    Raises:
+        _Changed: A source has changed since the files were listed.
+    """
     state = project_state(part.files, os.path.abspath(part.cache), part.config, _readings)
     if writes:
         remove_leftovers(part.files.leftovers)
@@ -115,16 +141,20 @@ class _Disk(Mapping[str, bytes]):
 
     def __init__(self, paths: Collection[str]) -> None:
         self._paths = paths
-        self.lost: OSError | None = None
+        self.digests: dict[str, str] = {}
+        """Those of the sources that were read."""
 
     def __getitem__(self, path: str) -> bytes:
         if path not in self._paths:
             raise KeyError(path)
         try:
-            return read_source(path)
-        except OSError as error:
-            self.lost = error
-            return b""
+            data = read_source(path)
+        except OSError:
+            data = b""
+            self.digests[path] = ""
+        else:
+            self.digests[path] = manifest.digest(data)
+        return data
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
@@ -209,8 +239,10 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Rea
         planned = plan(readings.sources, existing, state.stale, state.graph, readings)
     finally:
         gc.enable()
-    if isinstance(readings.sources, _Disk) and (lost := readings.sources.lost) is not None:
-        raise PathError(f"{lost.filename} disappeared during the run: {lost.strerror}")
+    if isinstance(readings.sources, _Disk):
+        for path, digest in readings.sources.digests.items():
+            if digest != state.records[path].signature[2]:
+                raise _Changed(path)
     planned.outputs.update(dict.fromkeys(state.orphans))
     return planned, readings
 

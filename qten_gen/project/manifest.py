@@ -243,6 +243,13 @@ def save(root: str, manifest: Manifest) -> None:
 def _write(folder: str, name: str, text: str) -> None:
     """Write a file under a temporary name and rename it, so that two parallel runs cannot mix their manifests."""
     temporary = os.path.join(folder, f".{name}.{os.getpid()}")
-    with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-    os.replace(temporary, os.path.join(folder, name))
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(temporary, os.path.join(folder, name))
+    except BaseException:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass
+        raise

@@ -227,6 +227,8 @@ def _source_records(
     for path, source in sources.items():
         try:
             records[path] = _source_record(path, source, previous.sources.get(names[path]), now)
+        except FileNotFoundError:
+            continue  # it has been removed since it was listed
         except OSError as error:
             failures.append(Failure(path, f"cannot read it: {error.strerror}"))
     return records, failures

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from qten_gen.project import paths
+from qten_gen.project import paths, staleness
 from tests.command import BATCH, Command
 
 OLD = BATCH.replace("x:", "old:")
@@ -108,11 +108,51 @@ def test_a_fault_at_any_call_leaves_each_file_old_or_new_and_names_it(
         wrong += [name for name in ("b_qten.py", "b_qten.pyi") if name in found]
         assert result.status == (2 if wrong else 0)
         assert all(f"error: {name}: cannot " in result.err and "No space left" in result.err for name in wrong)
-        assert not [path for path in qten_gen.folder.iterdir() if path.suffix == ".tmp"], done
+        assert not [path for path in qten_gen.folder.rglob("*") if str(os.getpid()) in path.name], done
         assert qten_gen(".").status == 0
         assert outputs(qten_gen) == {name: new[name] for name in ("a_qten.py", "a_qten.pyi")}
         call += 1
     assert call > 8
+
+
+def changing(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], times: int) -> None:
+    """Let a source change just before the generator reads it, the first few times."""
+    original = staleness.read_source
+    done: list[str] = []
+
+    def read(path: str) -> bytes:
+        if len(done) < times:
+            done.append(path)
+            change()
+        return original(path)
+
+    monkeypatch.setattr("qten_gen.cli.run.read_source", read)
+
+
+def test_a_source_that_changes_during_a_run_is_read_again(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("model.py", OLD)
+    changing(monkeypatch, lambda: qten_gen.write("model.py", BATCH), 1)
+    assert qten_gen(".").summary == "2 files written"
+    assert "old" not in qten_gen.read("model_qten.py")
+    assert qten_gen("--check", ".").status == 0
+
+
+def test_a_source_that_disappears_during_a_run_is_gone(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("model.py", BATCH)
+    qten_gen.write("other.py", BATCH)
+    changing(monkeypatch, lambda: os.unlink("model.py"), 1)
+    assert qten_gen(".").summary == "2 files written"
+    assert {path.name for path in qten_gen.folder.glob("*_qten.py")} == {"other_qten.py"}
+
+
+def test_a_source_that_changes_all_the_time_is_named(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("model.py", OLD)
+    numbers = iter(range(1000))
+    changing(monkeypatch, lambda: qten_gen.write("model.py", f"{BATCH}\n# {next(numbers)}"), 1000)
+    result = qten_gen(".")
+    assert (result.status, result.out) == (2, "")
+    assert result.err == "error: model.py changes while qten-gen reads it; run it again when that is over\n"
+    assert not outputs(qten_gen)
 
 
 KILLED = """
