@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from .config import Config
 from .files import Source
@@ -32,41 +32,40 @@ class Dependencies:
     ) -> dict[str, Source]:
         """The files that are imported by those scanned, and not among them. They may import others in turn."""
         modules = Modules.of(origins, outside)
-        mentioned = {name for path, scan in scans.items() for name in scan.imports if path not in self._followed}
-        unknown = {name for name in mentioned if modules.anywhere.get(name) is None}
+        fresh = scans.keys() - self._followed
+        self._followed |= fresh
         found: dict[str, Source] = {}
-        for path in scans.keys() - self._followed:
-            self._followed.add(path)
-            for name in unknown.intersection(scans[path].imports):
-                if modules.file(origins[path], name) is None:
-                    for module in self._with_parents(name, origins[path]):
+        for root, names in _imports_by_root(fresh, origins, scans).items():
+            for name in names:
+                if modules.anywhere.get(name) is None and (root, name) not in modules.local:
+                    for module in self._with_parents(name, root):
                         shown = display_path(module.path)
                         if shown not in origins and shown not in found and not is_output(shown):
                             found.update(_sources(shown, module))
         return found
 
-    def _with_parents(self, name: str, origin: Origin) -> Iterator[Module]:
+    def _with_parents(self, name: str, root: str) -> Iterator[Module]:
         """A module, and the packages around it, which may reexport what is in it."""
-        found = self._find(name, origin)
+        found = self._find(name, root)
         if found is not None:
             yield found
             parent, _, _ = name.rpartition(".")
             if parent:
-                yield from self._with_parents(parent, origin)
+                yield from self._with_parents(parent, root)
 
-    def _find(self, name: str, origin: Origin) -> Module | None:
+    def _find(self, name: str, root: str) -> Module | None:
         """The file of a module that a file imports."""
         if name.partition(".")[0] in OWN_PACKAGES:
             return None
-        return self._libraries.find(name, origin.root) or (None if self._has_root else self._find_above(name, origin))
+        return self._libraries.find(name, root) or (None if self._has_root else self._find_above(name, root))
 
-    def _find_above(self, name: str, origin: Origin) -> Module | None:
+    def _find_above(self, name: str, root: str) -> Module | None:
         """The module in the nearest folder above the importing file that has it. Used without a `pyproject.toml`."""
         if name.partition(".")[0] in sys.stdlib_module_names:
             return None
-        key = origin.root, name
+        key = root, name
         if key not in self._above:
-            folder, found = origin.root, None
+            folder, found = root, None
             while found is None and os.path.dirname(folder) != folder:
                 folder = os.path.dirname(folder)
                 found = module_in(folder, name)
@@ -78,24 +77,33 @@ class Dependencies:
     ) -> dict[str, frozenset[str]]:
         """For each file of the project with derived classes, the modules that it imports and that are nowhere."""
         modules = Modules.of(origins, outside)
-        found = {}
-        for path, scan in scans.items():
-            if scan.derives and path not in outside:
-                # A name with another below it is a module, and not something in one.
-                certain = {name.rpartition(".")[0] for name in scan.imports} & set(scan.imports)
-                lost = frozenset(name for name in certain if self._is_lost(name, origins[path], modules))
-                if lost:
-                    found[path] = lost
-        return found
+        deriving = [path for path, scan in scans.items() if scan.derives and path not in outside]
+        lost: dict[str, frozenset[str]] = {}
+        for root, names in _imports_by_root(deriving, origins, scans).items():
+            # A name with another below it is a module, and not something in one.
+            certain = names.intersection({name.rpartition(".")[0] for name in names})
+            lost[root] = frozenset(name for name in certain if self._is_lost(name, root, modules))
+        pairs = ((path, lost[origins[path].root]) for path in deriving if lost[origins[path].root])
+        return {path: missing for path, names in pairs if (missing := names.intersection(scans[path].imports))}
 
-    def _is_lost(self, name: str, origin: Origin, modules: Modules) -> bool:
+    def _is_lost(self, name: str, root: str, modules: Modules) -> bool:
         """Whether no module of a name can be found, or its file cannot be read."""
-        if modules.file(origin, name) is not None:
+        if modules.anywhere.get(name) is not None or (root, name) in modules.local:
             return False
-        found = self._find(name, origin)
+        found = self._find(name, root)
         if found is not None:
             return display_path(found.path) in self.unreadable
-        return not self._libraries.has(name, origin.root)
+        return not self._libraries.has(name, root)
+
+
+def _imports_by_root(
+    paths: Iterable[str], origins: Mapping[str, Origin], scans: Mapping[str, Scan]
+) -> dict[str, set[str]]:
+    """What files import, by the folder that they are imported from themselves."""
+    found: dict[str, set[str]] = {}
+    for path in paths:
+        found.setdefault(origins[path].root, set()).update(scans[path].imports)
+    return found
 
 
 def _sources(path: str, module: Module) -> Iterator[tuple[str, Source]]:

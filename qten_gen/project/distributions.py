@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from .paths import read_regular
 
 _DISTRIBUTION = "qten-gen"
+_OWN_FOLDER = "qten_gen-"
 
 
 def search_path(environment: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -63,16 +64,20 @@ def _lines_of(site: str, name: str) -> list[str]:
 
 def declaring(site: str) -> Iterator[tuple[str, str]]:
     """The top-level modules of the libraries in a folder that depend on qten-gen, each with the folder it is imported from."""
+    entries = (name for name in listed(site) if name.endswith(".dist-info"))
+    metadata = {entry: _data(os.path.join(site, entry, "METADATA")) for entry in entries}
+    others = (data for entry, data in metadata.items() if not entry.lower().startswith(_OWN_FOLDER))
+    if not any(b"qten" in data or b"QTEN" in data or b"Qten" in data for data in others):
+        return  # most environments; the rest takes longer
     requirements: dict[str, set[str]] = {}
     folders: dict[str, str] = {}
-    for entry in listed(site):
-        if entry.endswith(".dist-info"):
-            head = _text(os.path.join(site, entry, "METADATA")).partition("\n\n")[0]
-            named = re.search(r"(?m)^Name:\s*(\S+)", head)
-            if named is not None:
-                own = _normal(named[1])
-                folders[own] = entry
-                requirements[own] = {_normal(item) for item in re.findall(r"(?m)^Requires-Dist:\s*([\w.-]+)", head)}
+    for entry, data in metadata.items():
+        head = _decoded(data).partition("\n\n")[0]
+        named = re.search(r"(?m)^Name:\s*(\S+)", head)
+        if named is not None:
+            own = _normal(named[1])
+            folders[own] = entry
+            requirements[own] = {_normal(item) for item in re.findall(r"(?m)^Requires-Dist:\s*([\w.-]+)", head)}
     depending = {_DISTRIBUTION}
     while more := {name for name, needed in requirements.items() if needed & depending} - depending:
         depending |= more
@@ -122,10 +127,19 @@ def listed(folder: str) -> list[str]:
 
 
 def _text(path: str) -> str:
+    return _decoded(_data(path))
+
+
+def _data(path: str) -> bytes:
+    """The bytes of a file; empty if it cannot be read."""
     try:
-        return read_regular(path).decode("utf-8", "replace").replace("\r\n", "\n")
+        return read_regular(path)
     except OSError:
-        return ""
+        return b""
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def _normal(name: str) -> str:

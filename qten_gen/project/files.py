@@ -85,20 +85,19 @@ def discover(paths: Sequence[str], config: Config | None = None, settings: Setti
     inside = [below(folder) for folder in folders]
     outputs = {output for path in named for output in outputs_of(path)}
 
-    def wanted(path: str) -> bool:
-        return path in named or path in outputs or any(contains(path) for contains in inside)
-
     files = {**walk.files, **named}
+    everything = {*files, *walk.unreadable, *walk.others, *walk.leftovers}
+    chosen = {*named, *outputs}.union(*(filter(contains, everything) for contains in inside))
     return ProjectFiles(
         {
-            path: Source(origin(path, packages), files[path], wanted(path))
+            path: Source(origin(path, packages), files[path], path in chosen)
             for path in sorted(files)
             if not is_output(path)
         },
-        {path: files[path] for path in sorted(files) if is_output(path) and wanted(path)},
-        {path: reason for path, reason in walk.unreadable.items() if path in given or wanted(path)},
-        tuple(sorted(path for path in walk.others if wanted(path))),
-        tuple(sorted(path for path in walk.leftovers if wanted(path) or _is_beside(path, named))),
+        {path: files[path] for path in sorted(files) if is_output(path) and path in chosen},
+        {path: reason for path, reason in walk.unreadable.items() if path in given or path in chosen},
+        tuple(sorted(path for path in walk.others if path in chosen)),
+        tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
     )
 
 
