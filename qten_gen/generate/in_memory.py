@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..common.module_names import absolute
-from ..link import link
-from ..link.import_context import import_contexts
+from ..link import program_of
+from ..link.import_context import Asked
+from ..link.program import Reading
 from ..model import Declaration, ImportContext, SourceFile, TensorClassDecl
 from ..model.diagnostics import DeclarationError
-from ..read.module import NO_CONTEXT, read
+from ..read.module import read
 from ..rules import check_declaration
 from ..rules.context import Project, RunningStatement
 from .render import render_class
@@ -60,23 +61,20 @@ def is_tensorclass(name: str, own: OwnText | None = None) -> bool:
 
 @lru_cache(maxsize=64)
 def _tensorclasses(module: str, own: OwnText | None) -> frozenset[str]:
-    files = tuple(_with_bases(module, own))
-    contexts = import_contexts(files, {file.path: found for file in files if (found := _bytes(file.module, own))})
-    linked, _ = link(
-        [_read(file.module, own, contexts[file.path]) or file if file.path in contexts else file for file in files]
-    )
-    declared = [d for file in linked if file.source.module == module for d in file.declarations]
+    linked = program_of(_with_bases(module, own)).linked(module)
+    declared = linked[0].declarations if linked is not None else ()
     return frozenset(d.name for d in declared if isinstance(d, TensorClassDecl))
 
 
-def _with_bases(module: str, own: OwnText | None) -> Iterator[SourceFile]:
+def _with_bases(module: str, own: OwnText | None) -> Iterator[Reading]:
     """The source of a module, and of the modules that bases of its classes may come from, also indirectly."""
     waiting, seen = [module], {module}
     while waiting:
-        source = _read(waiting.pop(), own)
-        if source is not None:
-            yield source
-            found = {name for name in _modules_of_bases(source) if name.partition(".")[0] not in _WITHOUT_DECLARATIONS}
+        reading = _read(waiting.pop(), own)
+        if reading is not None:
+            yield reading
+            modules = _modules_of_bases(reading.file)
+            found = {name for name in modules if name.partition(".")[0] not in _WITHOUT_DECLARATIONS}
             waiting.extend(found - seen)
             seen |= found
 
@@ -93,11 +91,13 @@ _WITHOUT_DECLARATIONS = frozenset({*sys.stdlib_module_names, "jaxtyping", "numpy
 """Packages in which no base of a TensorClass is declared."""
 
 
-def _read(module: str, own: OwnText | None, around: ImportContext = NO_CONTEXT) -> SourceFile | None:
+def _read(module: str, own: OwnText | None) -> Reading | None:
     path, found = _path(module, own), _bytes(module, own)
     if path is None or found is None:
         return None
-    return read(found, path, module, Path(path).name == "__init__.py", around)[0]
+    is_package, asked = Path(path).name == "__init__.py", Asked()
+    file = read(found, path, module, is_package, ImportContext(asked))[0]
+    return Reading(file, asked.names, lambda context: read(found, path, module, is_package, context)[0])
 
 
 def _bytes(module: str, own: OwnText | None) -> bytes | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ..model import ClassSource, SourceFile, TypeExpr, union
@@ -14,30 +14,34 @@ _MAX_DEPTH = 50
 
 
 class Names:
-    """The names in all files of a run. A qualified name is `module.name`. A reexported class has several."""
+    """The names in the files of a run. A qualified name is `module.name`. A reexported class has several.
 
-    def __init__(self, files: Sequence[SourceFile]) -> None:
-        self.files = tuple(files)
-        self._modules = {file.module: file for file in files}
-        self._classes = {f"{file.module}.{cls.name}": (file, cls) for file in files for cls in file.classes}
-        self._scopes = {file.module: _scope(file) for file in files}
+    `find` returns the file of a module; None for a module outside the run.
+    """
+
+    def __init__(self, find: Callable[[str], SourceFile | None]) -> None:
+        self.find = find
+        self._known: dict[str, tuple[Scope, Mapping[str, ClassSource]]] = {}
 
     def class_of(self, qualified: str) -> tuple[SourceFile, ClassSource] | None:
         """The class statement of a resolved name, with its file; None for a class outside the run."""
-        return self._classes.get(qualified)
+        module, _, name = qualified.rpartition(".")
+        file = self.find(module) if module else None
+        cls = self._of(file)[1].get(name) if file is not None else None
+        return None if file is None or cls is None else (file, cls)
 
     def locate(self, qualified: str) -> tuple[SourceFile, str] | None:
         """The file with the longest module name that the name starts with, and the rest of the name."""
         parts = qualified.split(".")
         for length in range(len(parts) - 1, 0, -1):
-            file = self._modules.get(".".join(parts[:length]))
+            file = self.find(".".join(parts[:length]))
             if file is not None:
                 return file, ".".join(parts[length:])
         return None
 
     def meaning(self, name: str, file: SourceFile) -> str:
         """The resolved name for a name as written in a file."""
-        return self.resolve(self._scopes[file.module].resolve(name))
+        return self.resolve(self._of(file)[0].resolve(name))
 
     def resolve(self, qualified: str) -> str:
         """The qualified name of the definition. It follows reexports and plain aliases (`Points = Batch`)."""
@@ -65,6 +69,15 @@ class Names:
                 expanded = TypeExpr(name, arguments)
         return replace(expanded, text=type.text, place=type.place, names=type.names)
 
+    def _of(self, file: SourceFile) -> tuple[Scope, Mapping[str, ClassSource]]:
+        """The scope of a file, and its classes by name."""
+        known = self._known.get(file.module)
+        if known is None:
+            classes = {cls.name: cls for cls in file.classes}
+            scope = Scope(file.module, file.is_package, file.imports, file.names, frozenset(classes))
+            known = self._known[file.module] = (scope, classes)
+        return known
+
     def _is_tensor_class(self, name: str, below: frozenset[str]) -> bool:
         """Whether a class of the run derives from `torch.Tensor`."""
         found = self.class_of(name)
@@ -80,10 +93,11 @@ class Names:
             return None
         file, rest = located
         head, _, tail = rest.partition(".")
-        if self.class_of(f"{file.module}.{head}"):
+        scope, classes = self._of(file)
+        if head in classes:
             return None
         if head in file.imports:
-            return self._scopes[file.module].resolve(rest)
+            return scope.resolve(rest)
         alias = file.aliases.get(head)
         if alias is not None and not alias.args and "." in alias.name:
             return f"{alias.name}.{tail}" if tail else alias.name
@@ -115,8 +129,3 @@ def _text_of(type: TypeExpr) -> TypeExpr | str:
     except (ValueError, SyntaxError):
         return type
     return found if isinstance(found, str) else type
-
-
-def _scope(file: SourceFile) -> Scope:
-    classes = frozenset(cls.name for cls in file.classes)
-    return Scope(file.module, file.is_package, file.imports, file.names, classes)

@@ -61,6 +61,7 @@ from .source import ClassSource as ClassSource
 from .source import ConditionalSource as ConditionalSource
 from .source import ImportContext as ImportContext
 from .source import ImportedName as ImportedName
+from .source import Reexports as Reexports
 from .source import RegistrationSource as RegistrationSource
 from .source import SourceFile as SourceFile
 from .source import TypeVariable as TypeVariable

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from .class_body import FieldSource, MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
@@ -82,12 +83,20 @@ class ImportedName:
     """Whether the import is under `if TYPE_CHECKING:`."""
 
 
+class Reexports(Protocol):
+    """The names that other files reexport from outside the run."""
+
+    def get(self, name: str, /) -> str | None:
+        """The origin of a reexported name, `torch.Tensor` for `shop.common.Tensor`; None for any other name."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ImportContext:
     """What a reader must know about other files to resolve the names of this one."""
 
-    reexports: Mapping[str, str] = field(default_factory=dict)
-    """Names that other files reexport from outside the run, and their origin: `shop.common.Tensor` for `torch.Tensor`."""
+    reexports: Reexports | None = None
+    """The names that other files reexport. Without them, names mean what this file alone says."""
     star_names: Mapping[str, ImportedName] = field(default_factory=dict)
     """The names that its star imports bind."""
     complete: bool = False

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from itertools import count
 from linecache import cache as line_cache
 from pathlib import Path
+from shlex import quote
 from types import CodeType
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary, finalize
@@ -99,11 +100,10 @@ def nested_in_source(module: str, scope: Scope) -> Callable[[str], bool]:
 
 def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> None:
     """Refuse to build in memory with `QTEN_GEN_JIT=off`; warn once a file where what was generated is stale."""
-    command = f"qten-gen {_shown(scope.filename)}"
+    remedy = _remedy(scope.filename)
     policy = os.environ.get(JIT_VARIABLE, "on")
     if policy == "off":
         what = missing.reason or f"nothing was generated for {declaration.name}"
-        remedy = f"Run: {command}"
         if missing.never:
             what = f"nothing is generated for {declaration.qualname}, which {missing.never}"
             remedy = missing.remedy
@@ -113,8 +113,17 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
     if missing.reason and not any(vars(module).get("_warned") for module in missing.modules):
         for module in missing.modules:
             vars(module)["_warned"] = True
-        message = f"{missing.reason}; it is built in memory from {_shown(scope.filename)}. Run: {command}"
+        message = f"{missing.reason}; it is built in memory from {_shown(scope.filename)}. {remedy}"
         warnings.warn_explicit(message, StaleWarning, scope.filename, scope.line)
+
+
+def _remedy(filename: str) -> str:
+    """What to do about a class without fresh code: the command, where there is a file that it can read."""
+    path = Path(filename)
+    if path.suffix != ".py" or path.stem.endswith("_qten") or not path.is_file():
+        return "Declare it in a module, a file of its own with the suffix .py, and run qten-gen for that file"
+    shown = _shown(filename)
+    return f"Run: qten-gen {quote(f'./{shown}' if shown.startswith('-') else shown)}"
 
 
 def _shown(filename: str) -> str:
