@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..project import manifest
+from ..project import manifest, unchanged
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, ProjectFiles, discover
@@ -22,6 +22,7 @@ from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
 from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, read_source, signature
+from ..project.unchanged import Unchanged, state_of
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
@@ -125,15 +126,28 @@ def _attempt(part: _Part, writes: bool) -> Outcome:
     Raises:
         _Changed: A source has changed since the files were listed.
     """
-    state = project_state(part.files, os.path.abspath(part.cache), part.config, _readings)
+    cache = os.path.abspath(part.cache)
+    status = state_of(part.files, part.config, time.time_ns())
+    found = None if status is None else unchanged.load(cache, status)
+    if found is not None:
+        return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings)
+    state = project_state(part.files, cache, part.config, _readings)
     if writes:
         remove_leftovers(part.files.leftovers)
     if state.stale or state.orphans:
         outcome, fresh = _generate(state, writes)
     else:
         outcome, fresh = _nothing_to_do(state), state.fresh
+        if status is not None and _is_closed(state):
+            unchanged.save(cache, status, Unchanged(outcome.sources, outcome.up_to_date, outcome.diagnostics))
     _remember(state, fresh)
     return outcome
+
+
+def _is_closed(state: ProjectState) -> bool:
+    """Whether everything that the outcome depends on is in the project: no file of a library, and no module that is missing."""
+    outside = any(source.outside for source in state.files.sources.values())
+    return not (outside or state.graph.unfound or state.failures)
 
 
 class _Disk(Mapping[str, bytes]):

@@ -61,6 +61,7 @@ class Examination:
         return self._readings.graph.relevant_file(self._view, qualified.rpartition(".")[0])
 
     def _examined(self, path: str) -> Examined:
+        """Link and check a file. What is found is dropped if a file that it depends on cannot be read."""
         readings, crashes = self._readings, self._readings.crashes
         module = readings.graph.origins[path].module
         with self._program.lookups.recorded() as lookups:

@@ -84,6 +84,8 @@ class Readings:
         return self._registering.get(path, [])
 
     def _library(self, view: View) -> Library:
+        """The files of a program, found by module name in a view."""
+
         def reading(module: str) -> Reading | None:
             path = self.graph.relevant_file(view, module)
             return None if path is None else self._reading(path)

@@ -154,6 +154,7 @@ class Declarations:
         return self._lookups.once(self._fields, owner, self._own_fields)
 
     def _own_fields(self, owner: str) -> tuple[FieldDecl, ...]:
+        """Build the fields that a TensorClass declares itself."""
         lineage = self._lineage(owner)
         flags = self._flags(lineage)
 
@@ -204,6 +205,7 @@ class Declarations:
         return tuple(sorted(found.values(), key=lambda registration: -len(self._ancestry.mro(registration.type.name))))
 
     def _registered(self, qualified: str) -> tuple[RegistrationDecl, ...]:
+        """The handlers registered for a Module, from all files that may have some."""
         if self._names.class_of(qualified) is None:
             return ()
         files = (self._names.find(module) for module in sorted(self._handlers(qualified.rpartition(".")[0])))

@@ -66,6 +66,7 @@ class Keys:
         return known
 
     def _found(self, view: View, name: str) -> str:
+        """Answer a look-up. Files are named as in the manifest, so that the answer does not depend on the working directory."""
         if name.endswith("."):
             return str(name[:-1] in self._heads)
         path = self._graph.relevant_file(view, name.lstrip("?@"))

@@ -137,7 +137,7 @@ def _fresh_record(entry: object, names: tuple[str, ...]) -> FreshRecord:
     if not isinstance(outputs, dict):
         raise TypeError("outputs")
     signatures = {path: _signature(item) for path, item in outputs.items()}
-    return FreshRecord(_text(key), _named(lookups, names), signatures, tuple(map(_warning, _items(warnings))))
+    return FreshRecord(_text(key), _named(lookups, names), signatures, tuple(map(warning, _items(warnings))))
 
 
 def _handler_record(entry: object, names: tuple[str, ...]) -> HandlerRecord:
@@ -150,7 +150,7 @@ def _named(lookups: object, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(names[_number(position)] for position in _items(lookups))
 
 
-def _warning(entry: object) -> "Diagnostic":
+def warning(entry: object, path: object = "") -> "Diagnostic":
     """A recorded warning. The model is imported late, because most trees have no warnings."""
     from ..model.diagnostics import Diagnostic, Kind, Span
 
@@ -162,15 +162,19 @@ def _warning(entry: object) -> "Diagnostic":
         _text(message),
         help=_text(help),
         notes=_texts(notes),
+        path=_text(path),
         span=Span(first, second, third, fourth, None if line is None else _text(line)),
     )
 
 
+def warning_entry(item: "Diagnostic") -> list[object]:
+    """A warning as JSON, without its path. `warning` reads it back."""
+    return [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span]
+
+
 def _fresh_entry(fresh: FreshRecord, positions: dict[str, int]) -> list[object]:
     """A record as JSON. `_fresh_record` reads it back."""
-    warnings = [
-        [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span] for item in fresh.warnings
-    ]
+    warnings = [warning_entry(item) for item in fresh.warnings]
     return [fresh.key, [positions[name] for name in fresh.lookups], fresh.outputs, warnings]
 
 
@@ -226,16 +230,21 @@ def save(root: str, manifest: Manifest) -> None:
         "fresh": {path: _fresh_entry(item, positions) for path, item in sorted(manifest.fresh.items())},
         "handlers": {path: _handler_entry(item, positions) for path, item in sorted(manifest.handlers.items())},
     }
+    write(root, _NAME, json.dumps(document, separators=(",", ":")))
+
+
+def write(root: str, name: str, text: str) -> None:
+    """Write a file of the cache below a folder, if that is possible."""
     folder = os.path.join(root, FOLDER)
     try:
         if os.path.islink(folder):
             return
         if not os.path.isdir(folder):
             os.mkdir(folder)
-        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
-            if not os.path.exists(os.path.join(folder, name)):
-                _write(folder, name, text)
-        _write(folder, _NAME, json.dumps(document, separators=(",", ":")))
+        for fixed, content in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
+            if not os.path.exists(os.path.join(folder, fixed)):
+                _write(folder, fixed, content)
+        _write(folder, name, text)
     except OSError:
         return
 

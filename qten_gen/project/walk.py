@@ -19,6 +19,9 @@ BUILD_FOLDERS = frozenset({"build", "dist"})
 Stat = tuple[int, int]
 """Size and modification time in nanoseconds, which show whether a file has changed."""
 
+Mark = tuple[int, int]
+"""Time of the last change of the status in nanoseconds, and inode."""
+
 
 class Exclusion(NamedTuple):
     base: str
@@ -50,6 +53,8 @@ class Walk:
     def __init__(self, excluded: Exclusion, root: str | None, settings: Settings) -> None:
         self.files: dict[str, Stat] = {}
         """Sources and outputs."""
+        self.marks: dict[str, Mark] = {}
+        """What else shows that one of them has changed."""
         self.folders: set[str] = set()
         """The folders that were listed with all that is below them."""
         self.unreadable: dict[str, str] = {}
@@ -90,6 +95,7 @@ class Walk:
                 continue
             if is_output(path) or stat.S_ISREG(status.st_mode):
                 self.files[path] = (status.st_size, status.st_mtime_ns)
+                self.marks[path] = (status.st_ctime_ns, status.st_ino)
 
     def _list(self, folder: str, is_start: bool, deep: bool) -> list[str]:
         """List one folder, and return the folders in it that a walk enters."""
