@@ -104,14 +104,6 @@ def test_an_operation_without_a_rule_is_tried_on_small_tensors_only() -> None:
             torch.histogram(torch.ones(10**9), bins=4)
 
 
-def test_a_lazy_module_is_refused_with_advice() -> None:
-    with pytest.raises(RuntimeError, match="UninitializedParameter") as found, fake_mode():
-        nn.LazyLinear(3)
-    assert found.value.__notes__ == [
-        "a lazy module cannot be made in fake mode: it takes its sizes from real data; state them instead"
-    ]
-
-
 def test_copies_are_not_refused() -> None:
     with fake_mode():
         weight = nn.Parameter(torch.ones(4, 3).t())

@@ -11,6 +11,7 @@ from torch._subclasses.fake_tensor import is_fake as _is_fake
 from torch.overrides import TorchFunctionMode
 from torch.utils._contextlib import _DecoratorContextManager
 
+from . import lazy_parameters
 from .answers import FOR_REAL_TENSORS, with_named_device
 from .emulated_devices import THREAD
 from .errors import add_advice
@@ -81,6 +82,8 @@ class _Functions(TorchFunctionMode):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
+        if lazy_parameters.answers(func, args):
+            return lazy_parameters.answer(func, args, kwargs or {})
         answer = FOR_REAL_TENSORS.get(func)
         if answer is not None and not _is_fake(args[0]):
             return answer(func, *args, **(kwargs or {}))
