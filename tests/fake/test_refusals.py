@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.dlpack import from_dlpack
 
 from qten_gen import fake_mode, is_fake
@@ -102,6 +103,23 @@ def test_an_operation_without_a_rule_is_tried_on_small_tensors_only() -> None:
         assert (hist.shape, edges.shape) == ((4,), (5,)) and is_fake(hist)
         with pytest.raises(RuntimeError, match=r"aten\.histogram has no rule .* 3,815 MiB of arguments are too many"):
             torch.histogram(torch.ones(10**9), bins=4)
+
+
+def test_a_coroutine_function_cannot_be_decorated() -> None:
+    async def wait() -> None:
+        """Do nothing."""
+
+    with pytest.raises(
+        TypeError, match=r"cannot decorate .*wait, which is async: while it waits, other tasks would run"
+    ):
+        fake_mode()(wait)
+
+
+def test_a_data_loader_is_refused_with_advice() -> None:
+    loader = DataLoader(TensorDataset(torch.ones(4, 3)), batch_size=2)
+    with pytest.raises(RuntimeError, match="needs the values") as found, fake_mode():
+        next(iter(loader))
+    assert found.value.__notes__[0].startswith("a DataLoader draws a seed and reads it: iterate over it outside of")
 
 
 def test_copies_are_not_refused() -> None:

@@ -218,4 +218,4 @@ class Ragged(nn.Module):
 def test_a_nested_tensor_in_a_run_is_the_error_of_the_run() -> None:
     failure = run(on_fakes(build(Ragged, [], {}), CPU, None), ("Float[6,3]",), CPU).failure
     assert failure is not None
-    assert failure.problem.startswith("FakeTensorError: the sizes of a nested tensor are values of a fake tensor")
+    assert failure.problem.startswith("NestedTensorError: the sizes of a nested tensor are values of a fake tensor")

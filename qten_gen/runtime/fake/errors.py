@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 
 class FakeTensorError(RuntimeError):
     """Something was asked of a fake tensor that needs its values, its memory, or a device that does not exist."""
@@ -96,8 +98,19 @@ _OF_THE_CUDA_LIBRARY = (
 """Parts of torch's messages about CUDA that is not there."""
 
 
+def _passed_through(error: BaseException, package: str) -> bool:
+    """Whether a function of a package raised the error or handed it on."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(str(frame.f_globals.get("__name__", "")).startswith(f"{package}.") for frame, _ in frames)
+
+
 def add_advice(error: BaseException) -> None:
     """Add to an error of torch that leaves a context why fake mode does not help, and what to do."""
+    if isinstance(error, FakeTensorError) and _passed_through(error, "torch.utils.data"):
+        error.add_note(
+            "a DataLoader draws a seed and reads it: iterate over it outside of fake_mode, or call the dataset and collate "
+            "the items in the context"
+        )
     if any(part in str(error) for part in _OF_THE_CUDA_LIBRARY):
         error.add_note(
             "fake_mode(fake_cuda=True) has tensors on CUDA devices, and nothing else of CUDA: torch.cuda.* (streams, events, "
