@@ -37,6 +37,8 @@ class SpecifierCall:
     arguments: tuple[Argument, ...]
     """All arguments in the order of the call."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+    of_dataclasses: bool = field(default=False, compare=False, repr=False)
+    """Whether it is written `dataclasses.field(...)`."""
 
     def get(self, keyword: str) -> Argument | None:
         """The argument with that keyword; None if it is not given."""

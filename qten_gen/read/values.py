@@ -28,6 +28,7 @@ def value(node: cst.BaseExpression, place: NodePath, scope: Scope) -> Value:
         literal=literal(text),
         torch_name=torch_name,
         partial=_partial(node, scope),
+        name=name,
         contains=tuple(made(node, scope)),
         is_container=is_container(node, scope),
         is_callable=is_callable(node, scope),
@@ -85,7 +86,7 @@ def _dataclass_field(node: cst.Call, place: NodePath, scope: Scope) -> Specifier
     """A call of `dataclasses.field` as one of ours, without arguments that say what holds anyway, such as `repr=True`."""
     found = (_argument(language.FIELD, i, arg, place / "args" / i / "value", scope) for i, arg in enumerate(node.args))
     arguments = tuple(argument for argument in found if not _is_usual(argument))
-    return SpecifierCall(language.FIELD, arguments, place)
+    return SpecifierCall(language.FIELD, arguments, place, of_dataclasses=True)
 
 
 def _is_usual(argument: Argument) -> bool:

@@ -13,6 +13,7 @@ from ..model import (
     FieldDecl,
     FieldSource,
     FileDecl,
+    MethodSource,
     Mixin,
     ModuleDecl,
     ModuleField,
@@ -80,6 +81,10 @@ class RunningStatement:
     """The class keywords that are not flags, each with its value as text: `("init", "False")`."""
     subclass_hooks: tuple[BaseFunction, ...] = ()
     module_constructor: BaseFunction | None = None
+    methods: tuple[MethodSource, ...] = ()
+    """The functions of its body, with the names of their parameters."""
+    constructors: Mapping[str, str] = field(default_factory=dict)
+    """The parameters of the classes that its children are made of, by qualified name: `dim, heads=...`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,11 @@ class RuleContext:
     def attributes(self) -> tuple[str, ...]:
         """The names that the class body binds beside fields and methods."""
         return self.statement.attributes if self.source is None else self.source.attributes
+
+    @property
+    def methods(self) -> tuple[MethodSource, ...]:
+        """The functions of the class body, properties and virtual tensors among them."""
+        return self.statement.methods if self.source is None else self.source.methods
 
     @property
     def mixins(self) -> tuple[Mixin, ...]:

@@ -1,12 +1,12 @@
 """A declaration contains a module or a tensor.
 
-The class body runs once. An object that it makes exists once, while each instance and each repeated child needs its own: children
-that get the same module would share its weights, or start with equal ones if it were copied. Seeds, the default dtype and
-`device="meta"` would have no effect on it. A parameter as a default would be neither registered nor trained.
+The class body runs once. An object that it makes exists once, while each instance and each repeated child needs its own:
+children that get the same module would share its weights, or start with equal ones if it were copied. Seeds, the default dtype
+and `device="meta"` would have no effect on it. A parameter as a default would be neither registered nor trained.
 
-Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an argument of
-another one. A function that makes the child can do anything else. A tensor may be the default of a config field, because it is
-cloned for each instance.
+Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an argument
+of another one. A function that makes the child can do anything else. A tensor may be the default of a config field, because it
+is cloned for each instance.
 """
 
 from __future__ import annotations
