@@ -8,8 +8,10 @@ from functools import cached_property
 from types import FunctionType
 
 from ..common.specifier_records import recorded_call
-from ..model import MethodSource, Signature, language
+from ..model import MethodSource, Signature, Value, language
+from .read_class import is_field
 from .statement import ClassStatement
+from .values import value_of
 
 _WRAPPERS: tuple[tuple[type, str, str], ...] = (
     (staticmethod, "builtins.staticmethod", "__func__"),
@@ -33,6 +35,16 @@ def constructors(statement: ClassStatement) -> Mapping[str, str]:
             if cls.__module__.partition(".")[0] not in ("builtins", "torch") and isinstance(cls.__init__, FunctionType):
                 found[f"{cls.__module__}.{cls.__qualname__}"] = _parameters(cls.__init__)
     return found
+
+
+def values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
+    """The attributes of the class that are not fields, where they are None, types, or hold tensors or modules."""
+    found = ((name, given) for name, given in statement.namespace.items() if not is_field(name, statement))
+    plain = [
+        (name, given) for name, given in found if recorded_call(given) is None and not isinstance(given, FunctionType)
+    ]
+    read = [(name, value_of(given)) for name, given in plain if not name.startswith("__")]
+    return tuple((name, value) for name, value in read if value.contains or value.name or value.literal == "None")
 
 
 def _made(value: object) -> Iterator[type]:

@@ -129,7 +129,7 @@ _OF_SUBMODULE = ("when", "repeat", "keys", "init")
 
 
 def _name(argument: Argument) -> NodePath:
-    return argument.place.beside("keyword")
+    return argument.place.beside("arg")
 
 
 def _parameters(made: Value, context: RuleContext) -> _Parameters | None:

@@ -20,6 +20,7 @@ from ..model import (
     NodePath,
     SourceFile,
     TensorClassDecl,
+    Value,
     declares,
 )
 from . import base_functions
@@ -85,6 +86,8 @@ class RunningStatement:
     """The functions of its body, with the names of their parameters."""
     constructors: Mapping[str, str] = field(default_factory=dict)
     """The parameters of the classes that its children are made of, by qualified name: `dim, heads=...`."""
+    values: tuple[tuple[str, Value], ...] = ()
+    """Its attributes that are not fields, with values that hold tensors or modules, or are types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,11 @@ class RuleContext:
     def methods(self) -> tuple[MethodSource, ...]:
         """The functions of the class body, properties and virtual tensors among them."""
         return self.statement.methods if self.source is None else self.source.methods
+
+    @property
+    def values(self) -> tuple[tuple[str, Value], ...]:
+        """The attributes of the class that are not fields, with their values; plain constants are left out."""
+        return self.statement.values if self.source is None else self.source.values
 
     @property
     def mixins(self) -> tuple[Mixin, ...]:

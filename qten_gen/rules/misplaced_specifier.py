@@ -4,6 +4,8 @@ Only the constructor that qten-gen generates for a Module or TensorClass knows w
 other class it stays an ordinary attribute of the class: `module.weight` would be a record of the arguments, `parameters()`
 would not contain it, and the optimizer would not train it. Nothing would fail before that.
 
+In a method it means nothing either: `self.weight = param(8)` assigns that record.
+
 The rule reports classes whose bases it knows. A base outside the run may be a declaration; there, the class statement finds
 out.
 """
@@ -44,6 +46,7 @@ _KNOWN = frozenset({"abc", "builtins", "dataclasses", "enum", "torch", "typing"}
 
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     for cls in file.source.classes:
+        yield from _in_methods(cls)
         qualified = f"{file.source.module}.{cls.name}"
         if qualified in project.declarations or not _is_plain(cls, project.classes, frozenset({qualified})):
             continue
@@ -55,6 +58,20 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
             if language.VIRTUAL in method.decorators:
                 message, help = problem(cls.name, method.name, language.VIRTUAL)
                 yield Diagnostic(KIND, message, method.place / "name", help)
+
+
+def _in_methods(cls: ClassSource) -> Iterator[Diagnostic]:
+    """Specifiers that a method assigns, whatever the class is: `self.weight = param(8)` in an `__init__`."""
+    for method in cls.methods:
+        for change in method.changes:
+            specifier = next((name for name in change.makes if name in language.SPECIFIERS), None)
+            if specifier is not None and change.action == "assign":
+                called = specifier.rpartition(".")[2]
+                message = (
+                    f"{called}(...) declares nothing in a method: self.{change.name} would be a record of its arguments"
+                )
+                help = f"write {change.name}: ... = {called}(...) in the class body, or assign what it declares"
+                yield Diagnostic(KIND, message, change.place, help)
 
 
 def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:

@@ -122,11 +122,11 @@ def _of_default(field: ConfigDecl, what: str, factory: bool, place: NodePath) ->
 
 def kind_of(value: Value, context: RuleContext) -> str | None:
     """What a value contains that instances cannot share: "module", "parameter" or "tensor"."""
-    return next((kind for name in value.contains if (kind := _made(name, context)) is not None), None)
+    return next((kind for name in value.contains if (kind := made_by(name, context)) is not None), None)
 
 
-def _made(name: str, context: RuleContext) -> str | None:
-    """What calling something of this name makes."""
+def made_by(name: str, context: RuleContext) -> str | None:
+    """What calling something of this name makes: "module", "parameter" or "tensor"; None for anything else."""
     home, _, last = name.rpartition(".")
     if name == "torch.Tensor" or (home == "torch" and last in _FACTORIES):
         return "tensor"

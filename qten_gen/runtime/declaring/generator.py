@@ -98,6 +98,7 @@ def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
         mixins,
         module_constructor,
         subclass_hooks,
+        values,
     )
     from ...rules.context import Project, RunningStatement
 
@@ -105,7 +106,7 @@ def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
     keywords = tuple((name, repr(value)) for name, value in {**statement.options, **statement.passed}.items())
     hooks, constructor = subclass_hooks(statement), module_constructor(statement)
     said = field_sources(statement), attributes(statement), mixins(statement)
-    functions = methods(statement), constructors(statement)
+    functions = methods(statement), constructors(statement), values(statement)
     return project, RunningStatement(*said, keywords, hooks, constructor, *functions)
 
 
