@@ -20,6 +20,8 @@ _APPEND = frozenset({"append", "extend", "insert", "add", "update"})
 _DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
 _TAKES_MODULES = ("ModuleList", "ModuleDict", "Sequential", "ParameterList", "ParameterDict", "add_module", "setattr")
 _REGISTER = ("register_buffer", "register_parameter", "register_module", "add_module")
+_REGISTER_EACH = ("add_module", "register_module", "register_parameter", "register_buffer", "setattr")
+"""What a loop over an attribute may register its content by."""
 _IN_PLACE = frozenset({"requires_grad_", "share_memory_", "rename_"})
 """Methods that end in an underscore and change no element."""
 
@@ -53,6 +55,9 @@ def registered_later(node: Function) -> tuple[str, ...]:
                 found[str(call.args[0].value)] = None
             for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
                 found.update(dict.fromkeys(reads(argument, owner)))
+            if name in _REGISTER_EACH:
+                loops = (loop.iter for loop in ast.walk(node) if isinstance(loop, ast.For | ast.comprehension))
+                found.update((read, None) for loop in loops for read in reads(loop, owner))
     return tuple(found)
 
 
@@ -106,11 +111,11 @@ def _of_target(
         return
     if target is not whole:
         action = "element"
-    elif len(path) > 1:
+    elif len(path) != 1:
         return
     objects, moved = ((), False) if action == "augment" else _objects(value, scope)
     yield Change(
-        path[0],
+        path[0] if path else "",
         action or "assign",
         makes=objects,
         in_container=isinstance(value, _DISPLAYS) or is_container(value, scope),

@@ -74,6 +74,8 @@ def _problem(change: Change, fields: dict[str, FieldDecl]) -> tuple[str, str] | 
             f"{method} changes it in place",
             f"write self.{method.removesuffix('_')}(...), which returns a new object",
         )
+    if change.action == "element" and not change.name:
+        return "this changes items of it", "make a new object, with cat or where"
     if field is None:
         return None
     if change.action in ("assign", "augment"):

@@ -69,7 +69,11 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is not None
     }
     for method in context.methods:
-        if method.name in filling or {"builtins.staticmethod", "builtins.classmethod"} & set(method.decorators):
+        if (
+            method.name == "__new__"
+            or method.name in filling
+            or {"builtins.staticmethod", "builtins.classmethod"} & set(method.decorators)
+        ):
             continue
         for change in method.changes:
             if change.action != "assign" or change.name in known:
@@ -81,4 +85,4 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield Diagnostic(KIND, message, change.place, help)
 
 
-_CONSTRUCTORS = ("__init__", "__post_init__", "reset_parameters", "__setstate__")
+_CONSTRUCTORS = ("__new__", "__init__", "__post_init__", "reset_parameters", "__setstate__")

@@ -47,6 +47,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for method in context.methods:
         if method.name != "__init__" or method.decorators:
             continue
+        if not method.initialises_base and not any(change.action == "assign" for change in method.changes):
+            continue  # such as one that only raises
         if not method.initialises_base:
             if not isinstance(context.declaration, ModuleDecl):
                 call = "super().__init__(..., batch_size=...)"

@@ -80,9 +80,9 @@ def _meant(method: MethodSource, is_module: bool) -> str | None:
 
 
 def _differ_little(name: str, meant: str) -> bool:
-    """Whether two names differ by their underscores or by one letter. A name without any in front is a helper's."""
-    if meant.startswith("__") and not name.startswith("_"):
+    """Whether two names differ by their underscores or by one letter; a name with underscores in front is not one without."""
+    if name.startswith("_") != meant.startswith("_"):
         return False
-    if name.startswith("__") or meant.startswith("__"):
+    if meant.startswith("_"):
         return name.replace("_", "") == meant.replace("_", "") or differ_by_one(name, meant)
     return differ_by_one(name, meant)

@@ -56,10 +56,11 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if not isinstance(declaration, ModuleDecl):
         return
     declared = {field.name for field in declaration.fields if not isinstance(field, ConfigDecl)}
+    inherited = _registered_by_bases(context)
     for method in context.methods:
         if method.name not in _CONSTRUCTORS:
             continue
-        known = {*method.registers, *method.registers_later}
+        known = {*inherited, *method.registers, *method.registers_later}
         if method.name == "__post_init__":
             known |= declared
         seen: set[str] = set()
@@ -72,6 +73,21 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 seen.add(change.name)
                 message, help = problem
                 yield Diagnostic(KIND, message, change.place, help)
+
+
+def _registered_by_bases(context: RuleContext) -> set[str]:
+    """The names that constructors of bases register, as far as the run contains them."""
+    found: set[str] = set()
+    waiting, seen = [base.name for base in context.declaration.bases], set[str]()
+    while waiting:
+        name = waiting.pop()
+        source = context.project.classes.get(name)
+        if source is None or name in seen:
+            continue
+        seen.add(name)
+        waiting += [base.name for base in source.bases]
+        found.update(registered for method in source.methods for registered in method.registers)
+    return found
 
 
 def _problem(change: Change, lists: set[str], context: RuleContext) -> tuple[str, str] | None:
@@ -98,16 +114,7 @@ def _problem(change: Change, lists: set[str], context: RuleContext) -> tuple[str
     initialised = any(name.startswith("torch.nn.init.") for name in change.makes)
     if change.action == "append" or not ("tensor" in kinds or initialised):
         return None
-    held = f"the tensors in {what} are" if change.in_container else f"the tensor {what} is"
-    name = f'"{change.name}"'
-    help = (
-        "register a buffer for each"
-        if change.in_container
-        else f"write self.register_buffer({name}, ..., persistent=False), or nn.Parameter(...) to train it"
-    )
-    return (
-        f"{held} not registered, so .to() does not move it"
-        if not change.in_container
-        else f"{held} not registered, so .to() does not move them",
-        help,
-    )
+    if change.in_container:
+        return f"the tensors in {what} are not registered, so .to() does not move them", "register a buffer for each"
+    help = f'write self.register_buffer("{change.name}", ..., persistent=False), or nn.Parameter(...) to train it'
+    return f"the tensor {what} is not registered, so .to() does not move it", help
