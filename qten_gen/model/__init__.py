@@ -18,6 +18,7 @@ from ..common.naming import PRIVATE_NAMES as PRIVATE_NAMES
 from ..common.naming import storage as storage
 from .class_body import Argument as Argument
 from .class_body import BaseFunction as BaseFunction
+from .class_body import Change as Change
 from .class_body import DataWrite as DataWrite
 from .class_body import FieldSource as FieldSource
 from .class_body import MethodSource as MethodSource

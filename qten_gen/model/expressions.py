@@ -94,6 +94,8 @@ class Value:
     torch_name: str | None = field(default=None, compare=False)
     """The qualified name if it is a name of torch: `torch.nn.init.ones_`."""
     partial: Partial | None = field(default=None, compare=False)
+    name: str = field(default="", compare=False)
+    """The qualified name if it is a plain or dotted name, or an object with such a name: `shop.model.Block`, `builtins.list`."""
     contains: tuple[str, ...] = field(default=(), compare=False)
     """The classes and functions whose results it holds, in lists, dicts and partials too: `torch.nn.Linear`, `torch.ones`. Of an
     object, they are the classes of the modules and tensors in it."""

@@ -37,6 +37,8 @@ class ClassSource:
     """All functions of the body, properties and virtual tensors among them."""
     attributes: tuple[str, ...] = ()
     """Other names that the body binds: assignments without annotation, nested classes, ClassVars."""
+    values: tuple[tuple[str, Value], ...] = field(default=(), compare=False, repr=False)
+    """Those attributes whose value makes an object or is a type, with the value: `head = nn.Linear(2, 2)`."""
     type_parameters: str = ""
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
     doc: str = ""

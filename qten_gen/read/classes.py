@@ -22,6 +22,7 @@ from .data_writes import data_writes
 from .docstrings import docstring, text_of_string
 from .imports import bound_names, dotted
 from .names import Scope
+from .own_attributes import changes, initialises_base, reads, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters
 from .type_variables import type_parameter_names, type_parameters
@@ -51,8 +52,9 @@ def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSour
             for index, decorator in enumerate(node.decorator_list)
         ),
         fields=tuple(fields.values()),
-        methods=tuple(_methods(body, scope)),
+        methods=tuple(_methods(body, scope, has_bases=bool(node.bases))),
         attributes=tuple(name for name in dict.fromkeys(_attributes(body, scope)) if name not in fields),
+        values=tuple(_values(body, fields, scope)) if node.bases else (),
         type_parameters=type_parameters(node, scope),
         doc=docstring(node),
         place=place,
@@ -148,9 +150,36 @@ def _attributes(body: list[Statement], scope: Scope) -> Iterator[str]:
             yield node.name
 
 
-def _methods(body: list[Statement], scope: Scope) -> Iterator[MethodSource]:
+def _values(body: list[Statement], fields: Collection[str], scope: Scope) -> Iterator[tuple[str, Value]]:
+    """The attributes that are not fields, with values that are not plain constants."""
+    for node, place in body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        if not isinstance(target, ast.Name) or target.id in fields or given is None:
+            continue
+        if not isinstance(given, ast.Constant) or given.value is None:
+            yield target.id, value(given, place / "value", scope)
+
+
+def _methods(body: list[Statement], scope: Scope, *, has_bases: bool = False) -> Iterator[MethodSource]:
     found = [(method(node, place, scope), node) for node, place in body if isinstance(node, Function)]
     derives = any(source.specifier is not None and source.specifier.get("cached") for source, _ in found)
     for source, node in found:
         written = replace(source, data_writes=data_writes(node, source.place)) if derives else source
-        yield replace(written, registers=registered_state(node, scope)) if source.name == "__init__" else written
+        if source.name == "__init__":
+            written = replace(written, registers=registered_state(node, scope))
+        yield _with_changes(written, node, scope) if has_bases else written
+
+
+def _with_changes(source: MethodSource, node: Function, scope: Scope) -> MethodSource:
+    """The method with what it does to its object. The constructors are read in more detail."""
+    found = changes(node, source.place, scope)
+    if source.specifier is not None and source.specifier.get("sources") is not None:
+        parameters = positional_parameters(node)
+        owner = parameters[0].arg if parameters else ""
+        return replace(source, changes=found, reads=tuple(dict.fromkeys(reads(node, owner))))
+    if source.name in ("__init__", "__post_init__"):
+        is_base = source.name != "__init__" or initialises_base(node)
+        later = registered_later(node) if any(change.in_container for change in found) else ()
+        return replace(source, changes=found, initialises_base=is_base, registers_later=later)
+    return replace(source, changes=found) if found else source

@@ -28,6 +28,7 @@ def value(node: ast.expr, place: NodePath, scope: Scope) -> Value:
         literal=literal(node),
         torch_name=name if name.startswith("torch.") else None,
         partial=_partial(node, scope),
+        name=name,
         contains=tuple(made(node, scope)),
         is_container=is_container(node, scope),
         is_callable=is_callable(node, scope),
@@ -82,7 +83,7 @@ def _dataclass_field(node: ast.Call, place: NodePath, scope: Scope) -> Specifier
     """A call of `dataclasses.field` as one of ours, without arguments that say what holds anyway, such as `repr=True`."""
     found = (_argument(language.FIELD, i, given, scope) for i, given in enumerate(call_arguments(node, place)))
     arguments = tuple(argument for argument in found if not _is_usual(argument))
-    return SpecifierCall(language.FIELD, arguments, place)
+    return SpecifierCall(language.FIELD, arguments, place, of_dataclasses=True)
 
 
 def _is_usual(argument: Argument) -> bool:

@@ -13,12 +13,14 @@ from ..model import (
     FieldDecl,
     FieldSource,
     FileDecl,
+    MethodSource,
     Mixin,
     ModuleDecl,
     ModuleField,
     NodePath,
     SourceFile,
     TensorClassDecl,
+    Value,
     declares,
 )
 from . import base_functions
@@ -80,6 +82,12 @@ class RunningStatement:
     """The class keywords that are not flags, each with its value as text: `("init", "False")`."""
     subclass_hooks: tuple[BaseFunction, ...] = ()
     module_constructor: BaseFunction | None = None
+    methods: tuple[MethodSource, ...] = ()
+    """The functions of its body, with the names of their parameters."""
+    constructors: Mapping[str, str] = field(default_factory=dict)
+    """The parameters of the classes that its children are made of, by qualified name: `dim, heads=...`."""
+    values: tuple[tuple[str, Value], ...] = ()
+    """Its attributes that are not fields, with values that hold tensors or modules, or are types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,16 @@ class RuleContext:
     def attributes(self) -> tuple[str, ...]:
         """The names that the class body binds beside fields and methods."""
         return self.statement.attributes if self.source is None else self.source.attributes
+
+    @property
+    def methods(self) -> tuple[MethodSource, ...]:
+        """The functions of the class body, properties and virtual tensors among them."""
+        return self.statement.methods if self.source is None else self.source.methods
+
+    @property
+    def values(self) -> tuple[tuple[str, Value], ...]:
+        """The attributes of the class that are not fields, with their values; plain constants are left out."""
+        return self.statement.values if self.source is None else self.source.values
 
     @property
     def mixins(self) -> tuple[Mixin, ...]:

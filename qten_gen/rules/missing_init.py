@@ -1,8 +1,8 @@
 """A Module inherits a hand-written `__init__`, but does not say so.
 
 To a type checker, a Module without its own `__init__` has the constructor that its fields define, even if a base wrote another
-one by hand. So it would accept calls that fail at run time, and reject calls that work. `init=False` tells the checker to use the
-inherited constructor.
+one by hand. So it would accept calls that fail at run time, and reject calls that work. `init=False` tells the checker to use
+the inherited constructor.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A field has the name of an attribute that every TensorClass or Module has.
 
-The field would hide the attribute: with a field `values`, `batch.values()` would call a tensor, and with a config field `train`,
-both `module.train()` and `module.eval()` would raise TypeError.
+The field would hide the attribute: with a field `values`, `batch.values()` would call a tensor, and with a config field
+`train`, both `module.train()` and `module.eval()` would raise TypeError.
 
 A field of a TensorClass can be called `data` or `depth`, and takes the place of the attribute. With the flag `shadow`, it can
 have the name of any method. The names `batch_size`, `device`, `names` and `lock` stay reserved, because they are arguments of

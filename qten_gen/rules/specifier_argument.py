@@ -131,6 +131,8 @@ def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, s
     if not isinstance(value, Value) or called not in _SPECIFIERS_OF_MODULES:
         return None
     given = None if value.literal is None else literal_eval(value.literal)
+    if keyword == "dtype" and called in ("param", "buffer"):
+        return _dtype_problem(value, given)
     if keyword in ("when", "tie") and not isinstance(given, str):
         example = 'when="use_bias"' if keyword == "when" else 'tie="embed.weight"'
         return f"{keyword} must be a string, got {value.text}", f"write {example}"
@@ -147,6 +149,21 @@ def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, s
             'write keys=("first", "second"), or keys="tasks" for a config field',
         )
     return None
+
+
+def _dtype_problem(value: Value, given: object) -> tuple[str, str] | None:
+    """What is wrong with a dtype that is a string, a class or a number, and how to fix it."""
+    name = value.torch_name or value.name
+    is_class = name.startswith("builtins.") or (name.startswith("torch.") and name.endswith("Tensor"))
+    if value.literal == "None" or (value.literal is None and not is_class):
+        return None
+    meant = _DTYPES.get(name.rpartition(".")[2], "float32")
+    plain = given.removeprefix("torch.") if isinstance(given, str) else meant
+    return f"dtype must be a torch.dtype, got {value.text}", f"write dtype=torch.{plain}"
+
+
+_DTYPES = {"int": "int64", "bool": "bool", "LongTensor": "int64", "BoolTensor": "bool", "HalfTensor": "float16"}
+"""The dtypes that classes stand for."""
 
 
 def _is_names(given: object) -> bool:

@@ -1,8 +1,9 @@
 """A submodule has tensors that `materialize` cannot initialise.
 
-`on_meta` constructs without values, and `materialize` lets each module initialise its own tensors by its `reset_parameters`. The
-class of this submodule registers parameters or buffers in its `__init__`, and has no `reset_parameters`, and neither does the
-class that contains it. So `materialize` raises an error, unless a checkpoint has the tensors or a module further up fills them.
+`on_meta` constructs without values, and `materialize` lets each module initialise its own tensors by its `reset_parameters`.
+The class of this submodule registers parameters or buffers in its `__init__`, and has no `reset_parameters`, and neither does
+the class that contains it. So `materialize` raises an error, unless a checkpoint has the tensors or a module further up fills
+them.
 
 The rule looks at classes of the run whose bases it knows, and only in files that call `on_meta` or `materialize`: constructing
 eagerly needs no `reset_parameters`. What it cannot see, `materialize` reports.

@@ -3,11 +3,11 @@
 A misspelt flag would have no effect: with `frozn=True`, the class would stay mutable, and neither the type checker nor the
 program would notice. Flags that are unpacked are reported too, because qten-gen reads the class statement without running it.
 
-All other keywords are for the `__init_subclass__` of a base. The rule reports those that no base takes. A base that the run does
-not contain may take any keyword; the class statement finds out.
+All other keywords are for the `__init_subclass__` of a base. The rule reports those that no base takes. A base that the run
+does not contain may take any keyword; the class statement finds out.
 
-A TensorClass takes flags as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`). Each is
-True or False, except `checks`, which is `"on"` or `"off"`. A Module takes only `init=False`, which inherits a hand-written
+A TensorClass takes flags as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`). Each
+is True or False, except `checks`, which is `"on"` or `"off"`. A Module takes only `init=False`, which inherits a hand-written
 `__init__`. If no base has one, type checkers would reject every argument of the generated constructor.
 """
 

@@ -90,14 +90,24 @@ def refuse(declaration: Declaration, statement: ClassStatement) -> None:
 
 def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
     """What the rules know of a statement beside its declaration."""
-    from ...reflection import attributes, field_sources, mixins, module_constructor, subclass_hooks
+    from ...reflection import (
+        attributes,
+        constructors,
+        field_sources,
+        methods,
+        mixins,
+        module_constructor,
+        subclass_hooks,
+        values,
+    )
     from ...rules.context import Project, RunningStatement
 
     project = Project(dict(statement.parents), nested=statement.declared)
     keywords = tuple((name, repr(value)) for name, value in {**statement.options, **statement.passed}.items())
     hooks, constructor = subclass_hooks(statement), module_constructor(statement)
     said = field_sources(statement), attributes(statement), mixins(statement)
-    return project, RunningStatement(*said, keywords, hooks, constructor)
+    functions = methods(statement), constructors(statement), values(statement)
+    return project, RunningStatement(*said, keywords, hooks, constructor, *functions)
 
 
 def is_tensorclass(name: str, module: str, path: str, text: str) -> bool:
@@ -108,3 +118,16 @@ def is_tensorclass(name: str, module: str, path: str, text: str) -> bool:
     from ...generate.in_memory import OwnText, is_tensorclass
 
     return is_tensorclass(name, OwnText(module, path, text) if text else None)
+
+
+def refuse_specifier(cls: type, name: str, specifier: str) -> None:
+    """Refuse a specifier in a class that is not a declaration.
+
+    Raises:
+        DeclarationError: always; the message says what the rule says.
+    """
+    from ...model.diagnostics import DeclarationError, Diagnostic
+    from ...rules.misplaced_specifier import KIND, problem
+
+    message, help = problem(cls.__name__, name, specifier)
+    raise DeclarationError.of(cls.__name__, [Diagnostic(KIND, message, help=help)])
