@@ -5,7 +5,7 @@ import json
 import os
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +58,7 @@ def trees(draw: st.DrawFn) -> Tree:
     return Tree(draw(st.sampled_from((".", "src"))) if settings_text == "" else ".", settings_text, files)
 
 
-def _text(draw: st.DrawFn, index: int, module: str, modules: list[str]) -> str:
+def _text(draw: st.DrawFn, index: int, module: str, modules: Sequence[str]) -> str:
     """The text of one module. Its classes are called by its number: `Batch3`, `Net3`, `Alias3`."""
     others = [number for number in range(len(modules)) if number != index]
     lines, fields, base = [HEAD], ["x: Tensor"], "TensorClass"
