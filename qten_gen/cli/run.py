@@ -111,6 +111,7 @@ class _Changed(Exception):
 
 def _run_part(part: _Part, settings: Settings, writes: bool) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
+    path = ""
     for _ in range(_ATTEMPTS):
         try:
             return _attempt(part, writes)

@@ -68,7 +68,8 @@ class Dependencies:
             folder, found = root, None
             while found is None and os.path.dirname(folder) != folder:
                 folder = os.path.dirname(folder)
-                found = module_in(folder, name)
+                top = module_in(folder, name.partition(".")[0])  # a folder without an __init__.py holds scripts
+                found = None if top is None else module_in(folder, name)
             self._above[key] = found
         return self._above[key]
 
@@ -82,17 +83,18 @@ class Dependencies:
         for root, names in _imports_by_root(deriving, origins, scans).items():
             # A name with another below it is a module, and not something in one.
             certain = names.intersection({name.rpartition(".")[0] for name in names})
-            lost[root] = frozenset(name for name in certain if self._is_lost(name, root, modules))
+            lost[root] = frozenset(name for name in certain if self._is_lost(name, root, modules, origins))
         pairs = ((path, lost[origins[path].root]) for path in deriving if lost[origins[path].root])
         return {path: missing for path, names in pairs if (missing := names.intersection(scans[path].imports))}
 
-    def _is_lost(self, name: str, root: str, modules: Modules) -> bool:
-        """Whether no module of a name can be found, or its file cannot be read."""
+    def _is_lost(self, name: str, root: str, modules: Modules, origins: Mapping[str, Origin]) -> bool:
+        """Whether no module of a name can be found, or only a file that cannot be read or that is another module here."""
         if modules.anywhere.get(name) is not None or (root, name) in modules.local:
             return False
         found = self._find(name, root)
         if found is not None:
-            return display_path(found.path) in self.unreadable
+            shown = display_path(found.path)
+            return shown in self.unreadable or shown in origins
         return not self._libraries.has(name, root)
 
 

@@ -59,10 +59,12 @@ class Libraries:
             return True
         declaring = self._look_around().get(top, ())
         own = (root, *self._roots, *declaring)
+        others = (*self._plain_roots, *self._sites)
         if rest and not declaring and not any(top in self.tops_in(folder) for folder in own):
-            return True  # what is inside a library that does not declare is its own affair
+            # What is inside a library that does not declare is its own affair.
+            return any(top in self.tops_in(folder) for folder in others)
         parent, _, last = module.rpartition(".")
-        folders = (*own, *self._plain_roots, *self._sites)
+        folders = (*own, *others)
         return any(last in self.tops_in(os.path.join(folder, *filter(None, parent.split(".")))) for folder in folders)
 
     def tops_in(self, folder: str) -> frozenset[str]:

@@ -5,17 +5,20 @@ import json
 import os
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from qten_gen.cli.command import main
+from qten_gen.project import staleness
 from qten_gen.project.output_names import is_output
+from tests.command import BATCH, Command
 
 law = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.generate])
 
@@ -55,7 +58,7 @@ def trees(draw: st.DrawFn) -> Tree:
     return Tree(draw(st.sampled_from((".", "src"))) if settings_text == "" else ".", settings_text, files)
 
 
-def _text(draw: st.DrawFn, index: int, module: str, modules: list[str]) -> str:
+def _text(draw: st.DrawFn, index: int, module: str, modules: Sequence[str]) -> str:
     """The text of one module. Its classes are called by its number: `Batch3`, `Net3`, `Alias3`."""
     others = [number for number in range(len(modules)) if number != index]
     lines, fields, base = [HEAD], ["x: Tensor"], "TensorClass"
@@ -217,3 +220,47 @@ def test_check_finds_in_the_parts_what_it_finds_in_the_whole(tree: Tree, shuffle
         whole = run(root, "--check", ".")
         found = [run(root, "--check", *part) for part in parts_of(tree, shuffle)]
         assert together(found) == whole
+
+
+@pytest.mark.parametrize("settings_text", [None, ""])
+def test_a_module_that_exists_under_another_name_alone_removes_nothing(
+    qten_gen: Command, settings_text: str | None
+) -> None:
+    """Without `__init__.py` and source roots, `a/models.py` is the module `models`, so `a.models` cannot be followed."""
+    if settings_text is not None:
+        qten_gen.write("pyproject.toml", settings_text)
+    qten_gen.write("a/__init__.py", "")
+    qten_gen.write("a/models.py", BATCH)
+    qten_gen.write("b/models.py", "from a.models import Batch\n\nclass Child(Batch):\n    y: str\n")
+    assert qten_gen("b").summary == "2 files written"
+    before = qten_gen.read("b/models_qten.py")
+    (qten_gen.folder / "a/__init__.py").unlink()
+    for path in ("b", ".", "b/models.py"):
+        result = qten_gen("--output-format=concise", path)
+        assert (result.status, "b/models.py:3:13: error QG007" in result.out) == (1, True), result
+    assert qten_gen.read("b/models_qten.py") == before
+
+
+@pytest.mark.parametrize("settings_text", [None, ""])
+def test_outputs_stay_when_the_base_cannot_be_read(
+    qten_gen: Command, settings_text: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if settings_text is not None:
+        qten_gen.write("pyproject.toml", settings_text)
+    for folder in ("a", "b"):
+        qten_gen.write(f"{folder}/__init__.py", "")
+    qten_gen.write("a/models.py", BATCH)
+    qten_gen.write("b/models.py", "from a.models import Batch\n\nclass Child(Batch):\n    y: str\n")
+    assert qten_gen("b").summary == "2 files written"
+    original = staleness.read_source
+
+    def refuse(path: str) -> bytes:
+        if path.endswith("a/models.py"):
+            raise PermissionError(13, "Permission denied")
+        return original(path)
+
+    monkeypatch.setattr(staleness, "read_source", refuse)
+    for path in ("b", ".", "b/models.py"):
+        (qten_gen.folder / "a/models.py").touch()
+        assert qten_gen(path).status != 0
+    assert qten_gen.exists("b/models_qten.py")
