@@ -52,6 +52,7 @@ class Declarations:
         self._fields: Remembered[str, tuple[FieldDecl, ...]] = {}
         self._module_fields: Remembered[str, tuple[ModuleField, ...]] = {}
         self._registrations: Remembered[str, tuple[RegistrationDecl, ...]] = {}
+        self._sources: Remembered[str, dict[str, list[RegistrationSource]]] = {}
 
     def get(self, qualified: str) -> Declaration | None:
         """The declaration of a class by its resolved name; None for any other class."""
@@ -213,10 +214,17 @@ class Declarations:
             registration
             for file in files
             if file is not None
-            for source in file.registrations
-            if self._names.resolve(source.owner.name) == qualified
+            for source in self._lookups.once(self._sources, file.module, self._by_owner).get(qualified, ())
             for registration in self._registration(source, qualified, file)
         )
+
+    def _by_owner(self, module: str) -> dict[str, list[RegistrationSource]]:
+        """The handlers that a file registers, by the qualified name of the Module that they are for."""
+        file = self._names.find(module)
+        found: dict[str, list[RegistrationSource]] = {}
+        for source in file.registrations if file is not None else ():
+            found.setdefault(self._names.resolve(source.owner.name), []).append(source)
+        return found
 
     def _registration(self, source: RegistrationSource, owner: str, file: SourceFile) -> Iterator[RegistrationDecl]:
         result = source.signature.result
