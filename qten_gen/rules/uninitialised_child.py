@@ -6,7 +6,8 @@ the class that contains it. So `materialize` raises an error, unless a checkpoin
 them.
 
 The rule looks at classes of the run whose bases it knows, and only in files that call `on_meta` or `materialize`: constructing
-eagerly needs no `reset_parameters`. What it cannot see, `materialize` reports.
+eagerly needs no `reset_parameters`. What it cannot see, `materialize` reports. It is a warning, because the call decides: only
+there is it known whether a checkpoint is given, and which module is the root.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ class fake_mode(_DecoratorContextManager):
         """
         if iscoroutinefunction(function) or isasyncgenfunction(function):
             raise TypeError(
-                f"fake_mode() cannot decorate {getattr(function, '__qualname__', function)}, which is async: while it waits, other "
-                "tasks would run in the context; write `with fake_mode():` around code that does not await"
+                f"fake_mode() cannot decorate {getattr(function, '__qualname__', function)}, which is async: while it waits, "
+                "other tasks would run in the context; write `with fake_mode():` around code that does not await"
             )
         decorated: F = super().__call__(function)
         return decorated
