@@ -71,6 +71,7 @@ def reads(node: ast.AST, owner: str) -> Iterator[str]:
 def _of_suite(
     statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope, *, is_top: bool
 ) -> Iterator[Change]:
+    """What the statements of a block change, and those of the blocks in it."""
     for index, node in enumerate(statements):
         where = place / index
         if isinstance(node, BLOCK):
@@ -169,6 +170,7 @@ def _objects(node: ast.expr, scope: Scope) -> tuple[tuple[str, ...], bool]:
 
 
 def _made(node: ast.expr, scope: Scope) -> Iterator[str]:
+    """What an expression makes, through arithmetic and indexing too: `torch.arange` of `1.0 / torch.arange(3)[1:]`."""
     match node:
         case ast.BinOp():
             yield from _made(node.left, scope)
