@@ -59,6 +59,7 @@ def _made(value: object) -> Iterator[type]:
 
 
 def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
+    """Each function of the body inside the descriptors and records that its decorators made."""
     for name, value in statement.namespace.items():
         decorators: list[str] = []
         call = recorded_call(value)
