@@ -71,22 +71,29 @@ def reads(node: ast.AST, owner: str) -> Iterator[str]:
 def _of_suite(
     statements: Iterable[ast.stmt], place: NodePath, owner: str, scope: Scope, *, is_top: bool
 ) -> Iterator[Change]:
+    """What the statements of a block change, and those of the blocks in it."""
     for index, node in enumerate(statements):
-        where = place / index
         if isinstance(node, BLOCK):
-            for suite, inner, _ in suites(node, where):
+            for suite, inner, _ in suites(node, place / index):
                 yield from _of_suite(suite, inner, owner, scope, is_top=False)
-        elif isinstance(node, ast.Assign):
+            continue
+        if isinstance(node, ast.Assign):
             for position, target in enumerate(node.targets):
-                yield from _of_target(target, node.value, where / "targets" / position, owner, scope, is_top)
-            yield from _of_call(node.value, where / "value", owner, scope, is_top)
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+                if not isinstance(target, ast.Name):
+                    where = place / index / "targets" / position
+                    yield from _of_target(target, node.value, where, owner, scope, is_top)
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign) and not isinstance(node.target, ast.Name):
             action = "augment" if isinstance(node, ast.AugAssign) else None
             if node.value is not None:
-                yield from _of_target(node.target, node.value, where / "target", owner, scope, is_top, action)
-                yield from _of_call(node.value, where / "value", owner, scope, is_top)
-        elif isinstance(node, ast.Expr | ast.Return) and node.value is not None:
-            yield from _of_call(node.value, where / "value", owner, scope, is_top)
+                yield from _of_target(node.target, node.value, place / index / "target", owner, scope, is_top, action)
+        call = getattr(node, "value", None)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and _may_change(call.func.attr):
+            yield from _of_call(call, call.func, place / index / "value", owner, scope, is_top)
+
+
+def _may_change(method: str) -> bool:
+    """Whether a method of this name changes its object, or initialises it."""
+    return method[-1] == "_" or method in _APPEND
 
 
 def _of_target(
@@ -125,15 +132,15 @@ def _of_target(
     )
 
 
-def _of_call(node: ast.expr, place: NodePath, owner: str, scope: Scope, is_top: bool) -> Iterator[Change]:
-    """What a call as a statement changes: `self.x.add_(1)`, `self.layers.append(...)`, `super().__init__()`."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return
-    method = node.func.attr
+def _of_call(
+    node: ast.Call, function: ast.Attribute, place: NodePath, owner: str, scope: Scope, is_top: bool
+) -> Iterator[Change]:
+    """What a call that is a statement, or is assigned, changes: `self.x.add_(1)`, `super().__init__()`."""
+    method = function.attr
     if method == "__init__":
         yield Change("", "init", in_block=not is_top, place=place)
         return
-    target = node.func.value
+    target = function.value
     while isinstance(target, ast.Subscript):
         target = target.value
     path = _path(target, owner)
@@ -169,6 +176,7 @@ def _objects(node: ast.expr, scope: Scope) -> tuple[tuple[str, ...], bool]:
 
 
 def _made(node: ast.expr, scope: Scope) -> Iterator[str]:
+    """What an expression makes, through arithmetic and indexing too: `torch.arange` of `1.0 / torch.arange(3)[1:]`."""
     match node:
         case ast.BinOp():
             yield from _made(node.left, scope)

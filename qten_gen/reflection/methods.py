@@ -32,8 +32,9 @@ def constructors(statement: ClassStatement) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for value in statement.namespace.values():
         for cls in _made(value):
-            if cls.__module__.partition(".")[0] not in ("builtins", "torch") and isinstance(cls.__init__, FunctionType):
-                found[f"{cls.__module__}.{cls.__qualname__}"] = _parameters(cls.__init__)
+            constructor: object = getattr(cls, "__init__")  # noqa: B009 # mypy refuses it on a class
+            if cls.__module__.partition(".")[0] not in ("builtins", "torch") and isinstance(constructor, FunctionType):
+                found[f"{cls.__module__}.{cls.__qualname__}"] = _parameters(constructor)
     return found
 
 
@@ -58,6 +59,7 @@ def _made(value: object) -> Iterator[type]:
 
 
 def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
+    """Each function of the body inside the descriptors and records that its decorators made."""
     for name, value in statement.namespace.items():
         decorators: list[str] = []
         call = recorded_call(value)
@@ -99,7 +101,7 @@ def _parameters(function: Callable[..., object], *, skip_first: bool = True) -> 
             other.kind in (one.VAR_POSITIONAL, one.KEYWORD_ONLY) for other in found[:index]
         ):
             texts.append("*")
-        stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
+        stars = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
         texts.append(f"{stars}{one.name}" + ("" if one.default is one.empty else "=..."))
         following = found[index + 1].kind if index + 1 < len(found) else None
         if one.kind is one.POSITIONAL_ONLY and following is not one.POSITIONAL_ONLY:

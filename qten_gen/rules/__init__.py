@@ -51,6 +51,7 @@ from . import (
     missing_super_init,
     misspelt_method,
     mutable_default,
+    no_dispatch,
     not_a_module,
     number_becomes_tensor,
     overtaken_handler,
@@ -186,6 +187,7 @@ FILE_RULES: tuple[FileRule, ...] = (
     unrelated_result,
     overtaken_handler,
     handler_type,
+    no_dispatch,
 )
 RAISED_ELSEWHERE: tuple[Rule, ...] = (
     syntax_error,

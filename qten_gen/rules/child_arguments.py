@@ -10,12 +10,14 @@ torch's. `device` and `dtype` come from the owner.
 from __future__ import annotations
 
 import ast
+from ast import literal_eval
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..common.suggestions import did_you_mean
-from ..model import Argument, ClassSource, ConfigDecl, ModuleDecl, NodePath, SpecifierCall, SubmoduleDecl, Value
+from ..model import Argument, ClassSource, ConfigDecl, ModuleDecl, Name, NodePath, SpecifierCall, SubmoduleDecl, Value
 from ..model.diagnostics import Diagnostic, Kind
+from ..model.field_kinds import members_of
 from .context import RuleContext
 
 KIND = Kind("QG320", "child-arguments")
@@ -116,6 +118,10 @@ def _of_call(call: SpecifierCall, context: RuleContext) -> Iterator[Diagnostic]:
         elif name not in taken.names and not taken.any_keyword:
             help = did_you_mean(name, taken.names, f"it takes {', '.join(taken.names)}" if taken.names else "remove it")
             yield Diagnostic(KIND, f"{made.text} has no constructor argument {name}", _name(argument), help)
+    child = context.project.declarations.get(made.name)
+    if isinstance(child, ModuleDecl) and isinstance(context.declaration, ModuleDecl) and not child.custom_init:
+        is_certain = call.get("when") is None
+        yield from _of_types(positional, keywords, context.declaration, child, is_certain)
     missing = taken.required - by_position - {argument.keyword or "" for argument in keywords} - _FROM_THE_OWNER
     if missing:
         names = " and ".join(name for name in (*taken.positional, *taken.keyword_only) if name in missing)
@@ -126,6 +132,39 @@ def _of_call(call: SpecifierCall, context: RuleContext) -> Iterator[Diagnostic]:
 
 
 _OF_SUBMODULE = ("when", "repeat", "keys", "init")
+
+
+def _of_types(
+    positional: list[Argument], keywords: list[Argument], owner: ModuleDecl, child: ModuleDecl, is_certain: bool
+) -> Iterator[Diagnostic]:
+    """Arguments that a declared child cannot take by the types of both declarations: a string or None for an integer."""
+    taken = {field.name: field for field in child.fields if isinstance(field, ConfigDecl)}
+    config = {field.name: field for field in owner.fields if isinstance(field, ConfigDecl)}
+    order = [field for field in taken.values() if not field.kw_only]
+    given = [(field, argument) for field, argument in zip(order, positional, strict=False)]
+    given += [(taken[one.keyword], one) for one in keywords if one.keyword in taken]
+    for field, argument in given:
+        names = {member.name for member in members_of(field.type)}
+        if not names <= _PLAIN:
+            continue
+        value = argument.value
+        passed = config.get(value.name) if isinstance(value, Name) else None
+        if passed is not None:
+            may_be_none = any(member.name == "None" for member in members_of(passed.type))
+            if is_certain and may_be_none and "None" not in names:
+                message = f"{passed.name} may be None, but {child.name} takes {field.name}: {field.type.text}"
+                yield Diagnostic(
+                    KIND, message, argument.place, f'write {passed.name}: {field.type.text}, or when="..."'
+                )
+        elif isinstance(value, Value) and value.literal is not None:
+            got = type(literal_eval(value.literal)).__name__
+            if got in ("str", "bytes", "tuple") and f"builtins.{got}" not in names:
+                message = f"{child.name} takes {field.name}: {field.type.text}, got {value.text}"
+                yield Diagnostic(KIND, message, argument.place, "write a value of the annotated type")
+
+
+_PLAIN = frozenset({"None", *(f"builtins.{name}" for name in ("bool", "complex", "float", "int", "str"))})
+"""Types whose values are told apart by their literals."""
 
 
 def _name(argument: Argument) -> NodePath:
@@ -147,6 +186,7 @@ def _parameters(made: Value, context: RuleContext) -> _Parameters | None:
 
 
 def _of_fields(declared: ModuleDecl) -> _Parameters:
+    """What the generated constructor of a declared Module takes."""
     fields = [field for field in declared.fields if isinstance(field, ConfigDecl)]
     return _Parameters(
         positional=tuple(field.name for field in fields if not field.kw_only),
@@ -174,6 +214,7 @@ def _written(name: str, classes: Mapping[str, ClassSource], seen: frozenset[str]
 
 
 def _parsed(text: str) -> _Parameters | None:
+    """Read parameters from their text: `dim, *, heads=...`."""
     try:
         function = ast.parse(f"def f({text}): ...").body[0]
     except SyntaxError:

@@ -48,7 +48,7 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     for cls in file.source.classes:
         yield from _in_methods(cls)
         qualified = f"{file.source.module}.{cls.name}"
-        if qualified in project.declarations or not _is_plain(cls, project.classes, frozenset({qualified})):
+        if qualified in project.declarations or not is_plain(cls, project.classes):
             continue
         for field in cls.fields:
             if field.specifier is not None and not field.specifier.of_dataclasses:
@@ -86,7 +86,7 @@ def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
     return message, f"write class {cls}({bases}){instead}"
 
 
-def _is_plain(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozenset[str]) -> bool:
+def is_plain(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:
     """Whether the text says that a class is not a declaration: all its ancestors are known, and none of them is one."""
     if cls.unpacked:
         return False
@@ -94,6 +94,6 @@ def _is_plain(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozen
         if base.name.partition(".")[0] in _KNOWN:
             continue
         source = classes.get(base.name)
-        if source is None or base.name in seen or not _is_plain(source, classes, seen | {base.name}):
+        if source is None or base.name in seen or not is_plain(source, classes, seen | {base.name}):
             return False
     return True

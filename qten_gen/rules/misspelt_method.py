@@ -81,6 +81,8 @@ def _meant(method: MethodSource, is_module: bool) -> str | None:
 
 def _differ_little(name: str, meant: str) -> bool:
     """Whether two names differ by their underscores or by one letter; a name with underscores in front is not one without."""
+    if name == f"__{meant}__":
+        return True
     if name.startswith("_") != meant.startswith("_"):
         return False
     if meant.startswith("_"):

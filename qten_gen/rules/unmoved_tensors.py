@@ -77,7 +77,7 @@ def _of_static(type: TypeExpr, context: RuleContext) -> str | None:
     """What a static field of this type holds that has to be moved; None if nothing, or nobody knows."""
     if is_module(type.name, context):
         return "the tensors of a module"
-    if type.name in _CONTAINERS and any(_is(argument, context, is_module) for argument in type.args):
+    if type.name in _CONTAINERS and any(_is_module_type(argument, context) for argument in type.args):
         return "the tensors of modules"
     source = context.project.classes.get(type.name)
     if source is not None and _fields_with_tensors(source):
@@ -112,7 +112,7 @@ def _short(type: TypeExpr) -> str:
     return type.name.rpartition(".")[2]
 
 
-def _is(argument: TypeExpr | str, context: RuleContext, test: object) -> bool:
+def _is_module_type(argument: TypeExpr | str, context: RuleContext) -> bool:
     return isinstance(argument, TypeExpr) and is_module(argument.name, context)
 
 
@@ -120,10 +120,16 @@ def is_module(name: str, context: RuleContext) -> bool:
     """Whether the text says that a class is an nn.Module."""
     if isinstance(context.project.declarations.get(name), ModuleDecl):
         return True
-    return _derives(name, context.project.classes, frozenset())
+    return derives_from_layer(name, context.project.classes)
+
+
+def derives_from_layer(name: str, classes: Mapping[str, ClassSource]) -> bool:
+    """Whether a class is one of torch.nn, or derives from one as far as the run shows."""
+    return _derives(name, classes, frozenset())
 
 
 def _derives(name: str, classes: Mapping[str, ClassSource], seen: frozenset[str]) -> bool:
+    """Whether a class derives from one of torch.nn; `seen` holds the classes that led to it."""
     if name.startswith("torch.nn.") and name not in _PARAMETERS:
         return name.rpartition(".")[2][:1].isupper() and ".utils." not in name
     source = classes.get(name)
