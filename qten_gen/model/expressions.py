@@ -53,6 +53,15 @@ class TypeExpr:
         return (self.name, *(name for arg in self.args if isinstance(arg, TypeExpr) for name in arg.mentioned))
 
 
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a name means as a type, with aliases expanded."""
+
+    type: TypeExpr
+    declared: frozenset[str]
+    """The TensorClasses in it, by qualified name."""
+
+
 def union(members: tuple[TypeExpr, ...]) -> TypeExpr:
     """A union of type expressions, flattened and without duplicates. A union with one member is that member."""
     flat: dict[TypeExpr, None] = {}

@@ -111,7 +111,7 @@ def _value(
         if call is not None and call.name in language.SPECIFIERS:
             called = call.name.rpartition(".")[2]
             raise DeclarationError(f"{where}: {called}(...) is the value of a field, not an argument of submodule")
-        return _dim(given, where) if is_dimension and type(given) in (str, int) else value_of(given)
+        return _dim(given, where) if is_dimension and type(given) is str else value_of(given)
     if is_dimension:
         return _dim(given, where)
     if keyword in ("when", "tie", "keys"):
