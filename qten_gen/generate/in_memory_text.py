@@ -25,7 +25,9 @@ from ..model.diagnostics import Diagnostic
 from ..read.module import read
 from ..read.positions import locate
 
-_WITHOUT_DECLARATIONS = frozenset({*sys.stdlib_module_names, "jaxtyping", "numpy", "qten_gen", "tensordict", "torch"})
+_WITHOUT_DECLARATIONS = frozenset(
+    {*sys.stdlib_module_names, "jaxtyping", "numpy", "qten_gen", "tensordict", "torch", "typing_extensions"}
+)
 """Packages in which nothing is declared, and no type is defined that the readers would have to know."""
 
 _MOST_FILES = 2000

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from ..model import Declaration, FileDecl, ModuleDecl, SourceFile
 from ..model.diagnostics import Diagnostic, ordered
 from .bases import Ancestry
+from .constants import with_constants
 from .declare import declare_all, related
 from .names import Names
 
@@ -22,6 +23,9 @@ def link(files: Sequence[SourceFile]) -> tuple[tuple[FileDecl, ...], tuple[Diagn
     `files` counts as a plain class.
     """
     names = Names(files)
+    replaced = [with_constants(file, names) for file in files]
+    if any(new is not old for new, old in zip(replaced, files, strict=True)):
+        files, names = replaced, Names(replaced)
     ancestry = Ancestry(names)
     declarations = declare_all(names, ancestry)
     by_module = {file.module: file for file in files}

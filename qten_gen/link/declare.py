@@ -183,6 +183,8 @@ def _tensorclass_fields(owner: str, cls: ClassSource, names: Names, ancestry: An
     for source in cls.fields:
         if source.annotation is not None:
             type = names.expand(source.annotation)
+            if type.name == "typing.ClassVar":  # by an alias
+                continue
             yield build_tensorclass_field(source, type, flags, owner, is_tensorclass)
 
 

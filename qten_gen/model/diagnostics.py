@@ -31,6 +31,7 @@ FOREIGN_OUTPUT = Kind("QG003", "foreign-output")
 UNKNOWN_SETTING = Kind("QG004", "unknown-setting")
 UNIMPORTABLE_FILE = Kind("QG005", "unimportable-file")
 UNKNOWN_ROOT = Kind("QG006", "unknown-root", "warning")
+UNTOLD_BY_TEXT = Kind("QG007", "untold")
 UNRESOLVED_BASE = Kind("QG101", "unresolved-base")
 INCONSISTENT_BASES = Kind("QG102", "inconsistent-bases")
 

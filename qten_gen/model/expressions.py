@@ -32,13 +32,17 @@ NO_PATH = NodePath()
 """The place of everything that was not read from a file, such as all records of `reflection`."""
 
 
+UNTOLD = "?"
+"""The name of a type that the text does not tell, such as that of a name with several meanings."""
+
+
 @dataclass(frozen=True, slots=True)
 class TypeExpr:
     """An annotation with its names resolved: `Int[Tensor, "b s"] | None` is `|(jaxtyping.Int(torch.Tensor, 'b s'), None)`."""
 
     name: str
     """A qualified name (`torch.Tensor`, `builtins.int`, `shop.model.Inner`), `"|"` for a union, `"None"` for None, `"..."` for an
-    ellipsis, or `""` for an expression that does not name a type."""
+    ellipsis, `UNTOLD` for a type that only the program knows, or `""` for an expression that does not name a type."""
     args: tuple[TypeExpr | str, ...] = ()
     """The subscripts, or the members of a union. Strings that are not types stay strings: the `"b s"` of a jaxtyping shape."""
     text: str = field(default="", compare=False)

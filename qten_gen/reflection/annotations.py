@@ -133,10 +133,22 @@ class AnnotationWalk:
                 return self._from_subscript(head, slice_)
         return self._from_evaluated(ast.unparse(node))
 
+    def _is_generic_alias(self, head: ast.expr) -> bool:
+        """Whether what stands before brackets takes its arguments for type variables, as `Maybe = Optional[T]` does."""
+        if not isinstance(head, ast.Name):
+            return False
+        try:
+            found = self._of_body(head.id) or self._statement.resolve(head.id)
+        except NameError:
+            return False
+        return typing.get_origin(found) is not None and bool(getattr(found, "__parameters__", ()))
+
     def _from_evaluated(self, text: str) -> TypeExpr:
         """The type that another expression in a string gives, such as `Tensor if WIDE else str`."""
         try:
-            value: object = eval(text, {"__builtins__": {}}, _Names(self._statement.resolve))
+            value: object = eval(
+                text, {"__builtins__": {}}, _Names(lambda name: self._of_body(name) or self._statement.resolve(name))
+            )
         except Exception:  # whatever an expression of the user's may raise
             return TypeExpr("", text=text)
         return self._from_object(value)
@@ -195,6 +207,8 @@ class AnnotationWalk:
 
     def _from_subscript(self, head: ast.expr, slice_: ast.expr) -> TypeExpr:
         """`head[slice_]` in a string. The result equals that of `_from_object` for the evaluated object."""
+        if self._is_generic_alias(head):
+            return self._from_evaluated(ast.unparse(ast.Subscript(head, slice_)))
         outer = self._from_node(head)
         items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
         if outer.name.startswith("jaxtyping."):

@@ -62,6 +62,7 @@ from . import (
     unresolved_base,
     unslotted_base,
     unsupported_type,
+    untold,
     unused_migration,
     wrong_initializer,
     wrong_specifier,
@@ -134,6 +135,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     wrong_initializer,
     base_arguments,
     uninitialised_child,
+    untold,
 )
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,
