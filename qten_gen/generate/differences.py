@@ -40,9 +40,7 @@ def why_not_generated(declaration: Declaration, own: OwnText) -> Reason | None:
     text = of_class(own.module, name, own)
     found = text.declaration
     for error in text.errors:
-        if error.code == _UNTOLD and (
-            found is None or error.place.steps[: len(found.place.steps)] == found.place.steps
-        ):
+        if error.code == _UNTOLD:
             return Reason("", f"{error.message}; {error.help}")
     if text.errors:
         first = text.errors[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -32,6 +33,8 @@ _LONGEST = 1000
 """The length up to which strings and tuples are computed, and the bits of an integer."""
 _DEEPEST = 20
 """How many constants may refer to each other."""
+
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 Constant = bool | int | float | complex | str | bytes | None | tuple[object, ...]
 
@@ -80,7 +83,7 @@ def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
         own = file.constants.get(f"{cls.name}.{name}")
         return _constant(names.meaning(name, file), names, 0) if own is None else _fold_text(own, lookup)
 
-    fields = tuple(_field(field, lookup) for field in cls.fields)
+    fields = tuple(_made(_field(field, lookup), file, names) for field in cls.fields)
     methods = tuple(_method(method, lookup) for method in cls.methods)
     keywords = tuple((name, _value(value, lookup)) for name, value in cls.keywords)
     bases = tuple(_base(base, file, names, lookup) for base in cls.bases)
@@ -94,6 +97,18 @@ def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
 def _field(field: FieldSource, lookup: Lookup) -> FieldSource:
     call = None if field.specifier is None else _call(field.specifier, lookup)
     return field if call is field.specifier else replace(field, specifier=call)
+
+
+def _made(field: FieldSource, file: SourceFile, names: Names) -> FieldSource:
+    """The field, with a note in its value where that is made by something which calls a specifier."""
+    value = field.value
+    if value is None or value.literal is not None or value.torch_name is not None:
+        return field
+    name = value.text.partition("(")[0]
+    located = names.locate(names.meaning(name, file)) if _NAME.fullmatch(name) else None
+    if located is None or located[1] not in located[0].makers:
+        return field
+    return replace(field, value=replace(value, contains=(*value.contains, language.PARAM)))
 
 
 def _method(method: MethodSource, lookup: Lookup) -> MethodSource:
@@ -225,12 +240,15 @@ def _binary(op: ast.operator, left: _Known | None, right: _Known | None) -> _Kno
     if left is None or right is None or (isinstance(op, ast.Mod) and isinstance(left.value, str | bytes)):
         return None
     for one, other in ((left.value, right.value), (right.value, left.value)):
-        repeated = isinstance(op, ast.Mult) and isinstance(one, str | bytes | tuple)
-        if repeated and not (isinstance(other, int) and len(one) * other <= _LONGEST):
+        if isinstance(op, ast.Mult) and isinstance(one, str | bytes | tuple) and not _fits(len(one), other):
             return None
     if isinstance(op, ast.Pow) and not (isinstance(right.value, int) and abs(right.value) <= 64):
         return None
     return _applied(_BINARY[type(op)], left, right)
+
+
+def _fits(length: int, times: object) -> bool:
+    return isinstance(times, int) and length * times <= _LONGEST
 
 
 def _bool(is_and: bool, values: list[_Known | None]) -> _Known | None:

@@ -109,7 +109,7 @@ class Value:
     partial: Partial | None = field(default=None, compare=False)
     contains: tuple[str, ...] = field(default=(), compare=False)
     """The classes and functions whose results it holds, in lists, dicts and partials too: `torch.nn.Linear`, `torch.ones`. Of an
-    object, they are the classes of the modules and tensors in it."""
+    object, they are the classes of the modules and tensors in it. `qten_gen.param` stands for any specifier that it may be."""
     is_container: bool = field(default=False, compare=False)
     """Whether these are inside a container, a partial or a dataclass, rather than the value itself."""
     mutable: bool = field(default=False, compare=False)

@@ -14,6 +14,7 @@ from .syntax import expression_of
 from .written import text_of
 
 _LITERAL = "typing.Literal"
+_FIRST_IS_TYPE = ("typing.Annotated", "typing_extensions.Annotated")
 _COMPUTED = ast.Call | ast.IfExp | ast.BoolOp | ast.NamedExpr | ast.Attribute | ast.BinOp
 """Expressions whose value may be a type."""
 
@@ -90,7 +91,9 @@ def _subscript(node: ast.Subscript, place: NodePath, scope: Scope, keep_strings:
     arguments: list[TypeExpr | str] = []
     for index, element in enumerate(_elements(node.slice)):
         where = place / "slice" / "elts" / index if several else place / "slice"
-        if isinstance(element, ast.Starred):
+        if index == 0 and outer.name in _FIRST_IS_TYPE:
+            arguments.append(_convert(element, where, scope))
+        elif isinstance(element, ast.Starred):
             arguments.append(_argument(element.value, where / "value", scope, keep))
         elif not isinstance(element, ast.Slice):
             arguments.append(_argument(element, where, scope, keep))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import islice
 
 from ..common.literals import literal_of
 from ..common.specifier_records import DATACLASS_FIELD_DEFAULTS
@@ -84,11 +85,9 @@ _LARGEST_CONSTANT = 60
 
 def constant_text(node: ast.expr, scope: Scope) -> str | None:
     """The text of an expression that may be a constant, such as `2 * SIZE`; None for a call, a list and the like."""
-    nodes = 0
-    for part in ast.walk(node):
-        nodes += 1
-        if not isinstance(part, _CONSTANT_PARTS) or nodes > _LARGEST_CONSTANT:
-            return None
+    parts = [*islice(ast.walk(node), _LARGEST_CONSTANT + 1)]
+    if len(parts) > _LARGEST_CONSTANT or not all(isinstance(part, _CONSTANT_PARTS) for part in parts):
+        return None
     return text_of(node, scope.lines)
 
 

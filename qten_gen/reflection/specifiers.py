@@ -117,7 +117,7 @@ def _value(
     if keyword in ("when", "tie", "keys"):
         return _names(keyword, given, where)
     if keyword in language.SPECIFIER_SWITCHES:
-        return _literal(bool(given))
+        return _switch(keyword, given, where)
     if keyword == "cached":
         return _cached(given, where)
     if keyword == "sources":
@@ -141,6 +141,12 @@ def _names(keyword: str, given: object, where: str) -> Value:
     if not isinstance(given, str):
         raise DeclarationError(f"{where}: {keyword} must be a string, got {given!r}")
     return _literal(str.__str__(given))
+
+
+def _switch(keyword: str, given: object, where: str) -> Value:
+    if not isinstance(given, bool):
+        raise DeclarationError(f"{where}: {keyword} must be True or False, got {given!r}")
+    return _literal(given)
 
 
 def _cached(given: object, where: str) -> Value:

@@ -37,16 +37,13 @@ class Project:
     """For a class statement: the qualified names of the TensorClasses in its annotations, whose declarations are not needed."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not."""
-    makers: Collection[str] = ()
-    """The qualified names of what calls a specifier, and may return one therefore."""
 
     @classmethod
     def of(cls, files: Sequence[FileDecl], unimported: Collection[str] = ()) -> Project:
         """The project that consists of these files."""
         declarations = {d.qualified: d for file in files for d in file.declarations}
         classes = {f"{file.source.module}.{c.name}": c for file in files for c in file.source.classes}
-        makers = {f"{file.source.module}.{name}" for file in files for name in file.source.makers}
-        return cls(declarations, unimported, classes=classes, makers=makers)
+        return cls(declarations, unimported, classes=classes)
 
     def is_tensorclass(self, name: str) -> bool:
         """Whether a qualified name is a TensorClass."""

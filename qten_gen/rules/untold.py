@@ -24,7 +24,7 @@ from ..model import (
     takes_dimension,
 )
 from ..model.diagnostics import UNTOLD_BY_TEXT, Diagnostic
-from ..model.field_kinds import is_tensor, members_of
+from ..model.field_kinds import members_of
 from .context import RuleContext
 
 KIND = UNTOLD_BY_TEXT
@@ -98,6 +98,11 @@ def is_untold(value: object) -> bool:
     return not any(name.startswith("torch.") for name in value.contains)
 
 
+def is_tuple(value: object) -> bool:
+    """Whether a value is a tuple with something in it that the text does not tell, such as `(NAME, "dim")`."""
+    return isinstance(value, Value) and value.literal is None and value.text.startswith("(")
+
+
 def _types(context: RuleContext) -> Iterator[Diagnostic]:
     """The fields whose annotation does not tell its type."""
     for field in context.fields:
@@ -120,7 +125,7 @@ def _arguments(call: SpecifierCall) -> Iterator[Diagnostic]:
         if given.text.startswith("*"):
             message = f"{_TOLD}: which arguments {called}(...) has, because they are unpacked"
             yield Diagnostic(KIND, message, argument.place, "write them out")
-        elif argument.keyword in KEYWORDS and is_untold(given):
+        elif argument.keyword in KEYWORDS and (is_untold(given) or is_tuple(given)):
             message = f"{_TOLD}: what {argument.keyword} is, got {given.text}"
             yield Diagnostic(KIND, message, argument.place, "write its value, or a constant that is assigned once")
         elif call.name in (language.PARAM, language.BUFFER) and takes_dimension(call.name, position, argument.keyword):
@@ -139,16 +144,21 @@ def _is_string(text: str) -> bool:
     return text.lstrip("rRuU").startswith(("f'", 'f"', "F'", 'F"', "'", '"')) or ".join(" in text or ".format(" in text
 
 
+def _is_registered(type: str, context: RuleContext) -> bool:
+    """Whether a field of this type is a parameter or a submodule, rather than a constructor argument."""
+    if type.startswith("torch.nn."):
+        return not type.startswith(("torch.nn.functional.", "torch.nn.init."))
+    return isinstance(context.project.declarations.get(type), ModuleDecl)
+
+
 def _value(field: FieldSource, context: RuleContext) -> Iterator[Diagnostic]:
     """The value of a field that may be a specifier which something else made."""
     value, annotation = field.value, field.annotation
     if value is None or annotation is None or not is_untold(value) or context.file is None:
         return
-    function = value.text.partition("(")[0]
-    known = function in context.file.makers or any(name in context.project.makers for name in value.contains)
     declared = next((found for found in context.fields if found.name == field.name), None)
     members = () if declared is None else members_of(declared.type)
-    suspected = is_untold(value) and any(is_tensor(member) and member.name != "torch.Tensor" for member in members)
-    if known or suspected:
+    suspected = any(_is_registered(member.name, context) for member in members)
+    if suspected or language.PARAM in value.contains:
         message = f"{_TOLD}: whether {value.text} is the specifier of {field.name}"
         yield Diagnostic(KIND, message, value.place, "write param(...), buffer(...) or submodule(...) here")

@@ -128,6 +128,8 @@ def _broken(text: OfText, package: str, doubts: list[bool]) -> str | None:
     stale = [str(item.message) for item in caught if issubclass(item.category, StaleWarning)]
     if refused:
         return f"called stale: {stale}" if stale else None
+    if stale and not any("Run: " in message for message in stale):
+        return f"explained: {stale}"
     declared = _declared(model)
     if declared.keys() != text.declarations.keys():
         return f"the text declares {sorted(text.declarations)}, the program {sorted(declared)}"
@@ -170,7 +172,8 @@ def _difference(text: Declaration, statement: Declaration) -> str:
     theirs = {f.name: f for f in statement.fields}
     for field in text.fields:
         if field.name not in theirs or structure(field) != structure(theirs[field.name]):
-            return f"the text has {structure(field)}, the statement {structure(theirs[field.name]) if field.name in theirs else None}"
+            other = structure(theirs[field.name]) if field.name in theirs else None
+            return f"the text has {structure(field)}, the statement {other}"
     return f"the text has {structure(text)}, the statement {structure(statement)}"
 
 
