@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import NamedTuple
 
 from ..model import (
+    Argument,
     BufferDecl,
     ConfigDecl,
     Declaration,
@@ -14,7 +16,9 @@ from ..model import (
     FieldKind,
     ModuleField,
     ParameterDecl,
+    SpecifierCall,
     SubmoduleDecl,
+    Value,
     VirtualDecl,
     structure,
 )
@@ -65,9 +69,9 @@ def _difference(text: Declaration, statement: Declaration) -> Reason | None:
             return Reason(only.format(name), "annotate it in the class body, outside if, try, loops and functions")
         if structure(said) != structure(has):
             return _of_fields(said, has)
-        if (values := _values(said)) != _values(has):
-            first, second = values or "another value", _values(has) or "another value"
-            return Reason(f"the text says {first} for {name}, the class statement has {second}", _AS_LITERAL)
+        for first, second in zip(_values(said), _values(has), strict=True):
+            if first and first != second:
+                return Reason(f"the text says {first} for {name}, the class statement has another value", _AS_LITERAL)
     if structure(text) == structure(statement):
         return None
     for attribute in fields(text):
@@ -84,12 +88,29 @@ def _of_fields(text: FieldDecl | ModuleField, statement: FieldDecl | ModuleField
     if first != second:
         help = _BY_NAME if isinstance(text, FieldDecl) else "write the specifier itself on the right of the field"
         return Reason(f"the text says that {text.name} is {first}, in the class statement it is {second}", help)
+    if isinstance(text, SubmoduleDecl) and isinstance(statement, SubmoduleDecl):
+        argument = _other_argument(text.arguments, statement.arguments)
+        if argument is not None:
+            shown = argument.value.text if isinstance(argument.value, Value) else "of the text"
+            said = f"the text does not tell that the argument {shown} of {text.name} is a string or a submodule"
+            return Reason(said, _AS_LITERAL)
     for attribute in fields(text):
         one, other = getattr(text, attribute.name), getattr(statement, attribute.name, None)
         if attribute.compare and structure(one) != structure(other):
             said = f"the text says {_shown(one)} for {attribute.name} of {text.name}, the class statement has {_shown(other)}"
             return Reason(said, _BY_NAME if isinstance(text, FieldDecl) else _AS_LITERAL)
     return Reason(f"{text.name} differs", _AS_LITERAL)
+
+
+def _other_argument(text: tuple[Argument, ...], statement: tuple[Argument, ...]) -> Argument | None:
+    """The first argument of a child that the two have in different ways."""
+    for one, other in zip(text, statement, strict=False):
+        if structure(one) == structure(other):
+            continue
+        if isinstance(one.value, SpecifierCall) and isinstance(other.value, SpecifierCall):
+            return _other_argument(one.value.arguments, other.value.arguments)
+        return one
+    return None
 
 
 _KINDS = {
@@ -122,10 +143,21 @@ def _kind(field: FieldDecl | ModuleField) -> str:
     return f"{kind} or None" if field.optional else kind
 
 
-def _values(field: FieldDecl | ModuleField) -> str:
-    """The default of a field as a literal; empty without one."""
-    default: Default | None = getattr(field, "default", None)
-    return "" if default is None or default.value.literal is None else default.value.literal
+def _values(field: FieldDecl | ModuleField) -> tuple[str, ...]:
+    """What is written of the values of a field, in the order of its attributes; empty strings for those that are not literals."""
+    found: list[str] = []
+    for value in _all_values(field):
+        found.append(value.literal or "")
+    return tuple(found)
+
+
+def _all_values(field: FieldDecl | ModuleField) -> Iterator[Value]:
+    match field:
+        case FieldDecl(default=Default(value=value)) | ConfigDecl(default=Default(value=value)):
+            yield value
+        case SubmoduleDecl(arguments=arguments):
+            nested = SpecifierCall("", arguments).nested
+            yield from (argument.value for argument in nested if isinstance(argument.value, Value))
 
 
 def _shown(value: object) -> str:

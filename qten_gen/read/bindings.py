@@ -95,7 +95,8 @@ def is_made(value: ast.expr, scope: Scope) -> bool:
 def _counting(bound: list[Binding], scope: Scope) -> tuple[Binding, ...]:
     """The bindings of a name that may count when the file runs; one of them where they mean the same."""
     running = [binding for binding in bound if not binding.for_checkers] or bound
-    kept = [binding for binding in running if not _is_none(binding.value)] or running
+    imported = any(binding.imported is not None for binding in running)  # `None` stands for what is not installed
+    kept = [binding for binding in running if not (imported and _is_none(binding.value))] or running
     first = kept[0]
     if all(binding.is_definition for binding in kept):
         return (first,)

@@ -14,7 +14,7 @@ from .calls import positional
 from .imports import bound_names
 from .names import Scope
 from .type_variables import type_parameter_names
-from .values import constant_text
+from .values import constant_text, specifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class ClassNames:
     aliases: dict[str, TypeExpr] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
     nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    makers: set[str] = field(default_factory=set)
 
 
 def with_inner(scope: Scope, node: ast.ClassDef) -> Scope:
@@ -44,6 +45,8 @@ def class_names(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassNames
     for name, value in _constants(node):
         if (text := constant_text(value, scope)) is not None:
             found.constants[f"{node.name}.{name}"] = text
+        if specifier(value, place, scope) is not None:
+            found.makers.add(f"{node.name}.{name}")
     for index, statement in enumerate(node.body):
         if isinstance(statement, ast.ClassDef):
             bases = positional(statement.bases, place / "body" / index / "bases")

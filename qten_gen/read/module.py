@@ -27,7 +27,6 @@ from .aliases import alias
 from .annotations import type_expr
 from .bindings import Binding, Bindings, bindings, is_made
 from .blocks import BLOCK, bound_inside, inside, suites
-from .calls import call_arguments
 from .class_names import class_names
 from .classes import class_source
 from .encoding import decode
@@ -117,6 +116,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
             meant.aliases.update(inner.aliases)
             meant.constants.update(inner.constants)
             meant.nested.update(inner.nested)
+            meant.makers.update(inner.makers)
         elif isinstance(node, Function):
             registrations.extend(_registrations(node, place, scope))
             if not type_checking and _makes_specifier(node, scope):

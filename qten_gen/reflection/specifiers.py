@@ -103,6 +103,9 @@ def _value(
 ) -> Dim | Value | SpecifierCall:
     """The value of one argument: a dimension, a string, a switch or another value, depending on what the specifier takes."""
     is_dimension = takes_dimension(specifier, position, keyword)
+    plain = recorded_call(given)
+    if plain is not None and plain.name == language.CONST and specifier != language.SUBMODULE:
+        given = plain.args[0]
     if specifier == language.SUBMODULE and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
         call = recorded_call(given)
         if call is not None and call.name == language.SUBMODULE:

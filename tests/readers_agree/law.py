@@ -115,7 +115,7 @@ def _broken(text: OfText, package: str, doubts: list[bool]) -> str | None:
         except DeclarationError as error:
             codes = {item.code for item in error.findings if item.is_error}
             if not refused:
-                if codes and codes <= OF_OBJECTS and doubts and doubts[-1]:
+                if codes and codes <= OF_OBJECTS and (codes == {"QG315"} or (doubts and doubts[-1])):
                     return None  # the text does not show the object, and the program refuses it in every case
                 return f"the class statement refuses what the text allows: {error}"
             if UNTOLD in text.codes or codes <= text.codes:
