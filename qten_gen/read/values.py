@@ -129,7 +129,10 @@ def _argument(specifier_name: str, position: int, given: CallArgument, scope: Sc
     keyword, place = given.keyword, given.place
     if given.star:
         return Argument(keyword, Value(given.star + text_of(given.value, scope.lines), place=place), place)
-    if specifier_name == language.SUBMODULE and (call := _nested_call(given, scope)) is not None:
+    takes_child = (
+        specifier_name == language.SUBMODULE and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
+    )
+    if takes_child and (call := _nested_call(given, scope)) is not None:
         return Argument(keyword, call, place)
     text = None
     if takes_dimension(specifier_name, position, keyword):

@@ -43,7 +43,7 @@ WAYS: dict[str, Way] = {
     "alias in else": named("if not typing:\n    NAME = bytes\nelse:\n    NAME = EXPR"),
     "alias for checkers and the program": named("if TYPE_CHECKING:\n    NAME = EXPR\nelse:\n    NAME = EXPR"),
     "alias for the program": named("if TYPE_CHECKING:\n    NAME = bytes\nelse:\n    NAME = EXPR"),
-    "alias in with": named("import contextlib\nwith contextlib.suppress(Exception):\n    NAME = EXPR"),
+    "alias in with": named("import contextlib\nwith contextlib.nullcontext():\n    NAME = EXPR"),
     "alias in a loop": named("for _ in range(1):\n    NAME = EXPR"),
     "alias in match": named("match 1:\n    case 1:\n        NAME = EXPR"),
     "bound again above": named("NAME = bytes\nNAME = EXPR"),

@@ -30,7 +30,6 @@ from qten_gen.model import (
     ConfigDecl,
     Declaration,
     FieldDecl,
-    FileDecl,
     ModuleDecl,
     ModuleField,
     SourceFile,
@@ -48,7 +47,8 @@ from qten_gen.runtime.tensorclass.metaclass import TensorClassMeta
 
 from .spelling import COMMON, Spelling
 
-UNTOLD = "QG007"
+TEXT_ONLY = frozenset({"QG007", "QG108", "QG212"})
+"""What the text cannot tell, a class that is declared twice, and fields under a condition: the program knows one answer."""
 OF_OBJECTS = {"QG206", "QG213", "QG314", "QG315", "QG316"}
 """Rules about objects, which the text need not show."""
 
@@ -106,7 +106,8 @@ def _broken(text: OfText, package: str, doubts: list[bool]) -> str | None:
     """How the law is broken. `doubts` says of each class whether the program checks it although what was generated is fresh."""
     refused = bool(text.codes)
     beside = _generated(package, text.declarations, stale=refused)
-    if refused and UNTOLD not in text.codes:
+    untold = not TEXT_ONLY.isdisjoint(text.codes)
+    if refused and not untold:
         sys.modules.pop(beside.__name__)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -118,16 +119,16 @@ def _broken(text: OfText, package: str, doubts: list[bool]) -> str | None:
                 if codes and codes <= OF_OBJECTS and (codes == {"QG315"} or (doubts and doubts[-1])):
                     return None  # the text does not show the object, and the program refuses it in every case
                 return f"the class statement refuses what the text allows: {error}"
-            if UNTOLD in text.codes or codes <= text.codes:
+            if untold or codes <= text.codes:
                 return None
             return f"other rules: the text {sorted(text.codes)}, the class statement {error}"
         except Exception as error:
             return _of_python(error, text.codes)
-    if refused and UNTOLD not in text.codes:
+    if refused and not untold:
         return f"the text is refused by {sorted(text.codes)}, the class statement is not"
     stale = [str(item.message) for item in caught if issubclass(item.category, StaleWarning)]
     if refused:
-        return f"called stale: {stale}" if stale else None
+        return f"advised: {stale}" if any("Run: " in message for message in stale) else None
     if stale and not any("Run: " in message for message in stale):
         return f"explained: {stale}"
     declared = _declared(model)
@@ -147,7 +148,9 @@ def _broken(text: OfText, package: str, doubts: list[bool]) -> str | None:
 def _of_python(error: Exception, codes: Collection[str]) -> str | None:
     """What an error that is not a DeclarationError means. Python itself refuses some files, whatever qten-gen says of them."""
     frames = traceback.extract_tb(error.__traceback__)
-    by_python = not any("/qten_gen/" in frame.filename for frame in frames)
+    by_python = not any("/qten_gen/" in frame.filename for frame in frames) or (
+        isinstance(error, TypeError) and (frames[-1].filename == "<frozen abc>" or frames[-1].name == "registrable")
+    )
     if by_python or (codes and isinstance(error, TypeError)):
         return None
     said = "".join(traceback.format_exception(error, limit=-4))
@@ -178,13 +181,13 @@ def _difference(text: Declaration, statement: Declaration) -> str:
 
 
 def _other_handlers(text: Declaration, cls: DeclaredClass) -> str:
-    """The handlers that only one of the readers knows."""
+    """The handlers that the text has and the program does not. A program may register more while it runs."""
     assert isinstance(text, ModuleDecl)
     said = {member.name.rpartition(".")[2] for handler in text.handlers for member in members_of(handler.type)}
     registered = {found.__name__ for found in getattr(cls, "_table", {})}
     return (
         ""
-        if said == registered
+        if said <= registered
         else f"handlers for {sorted(said)} in the text, for {sorted(registered)} in the program"
     )
 
@@ -295,6 +298,3 @@ def all_broken(spellings: Collection[Spelling], folder: Path) -> dict[str, str]:
         sys.path.remove(str(folder))
         sys.dont_write_bytecode = before
     return found
-
-
-__all__ = ["FileDecl", "all_broken", "broken", "of_text", "running", "write"]
