@@ -88,6 +88,7 @@ class Ancestry:
             untold = self._untold(file, cls, base)
             if untold is not None:
                 yield untold
+            if self._base(base) == UNTOLD:
                 continue
             unresolved = self._unresolved(file, cls, base)
             if unresolved is not None:

@@ -145,6 +145,7 @@ FILE_RULES: tuple[FileRule, ...] = (
     unimported_handler,
     unrelated_result,
     overtaken_handler,
+    untold,
 )
 RAISED_ELSEWHERE: tuple[Rule, ...] = (
     syntax_error,
@@ -158,7 +159,7 @@ RAISED_ELSEWHERE: tuple[Rule, ...] = (
 """Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""
 
 RULES: tuple[Rule, ...] = tuple(
-    sorted((*DECLARATION_RULES, *FILE_RULES, *RAISED_ELSEWHERE), key=lambda rule: rule.KIND.code)
+    sorted({*DECLARATION_RULES, *FILE_RULES, *RAISED_ELSEWHERE}, key=lambda rule: rule.KIND.code)
 )
 """All rules, sorted by code."""
 

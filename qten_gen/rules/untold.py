@@ -16,6 +16,7 @@ from ..model import (
     UNTOLD,
     ConfigDecl,
     FieldSource,
+    FileDecl,
     ModuleDecl,
     SpecifierCall,
     TypeExpr,
@@ -25,7 +26,7 @@ from ..model import (
 )
 from ..model.diagnostics import UNTOLD_BY_TEXT, Diagnostic
 from ..model.field_kinds import members_of
-from .context import RuleContext
+from .context import Project, RuleContext
 
 KIND = UNTOLD_BY_TEXT
 
@@ -87,6 +88,16 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for method in context.source.methods:
         if method.specifier is not None:
             yield from _arguments(method.specifier)
+
+
+def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
+    """The handlers in a file that are registered for a type which the text does not tell."""
+    for declaration in project.declarations.values():
+        for handler in declaration.registrations if isinstance(declaration, ModuleDecl) else ():
+            if handler.module == file.source.module and UNTOLD in handler.type.mentioned:
+                message = f"{_TOLD}: which type {handler.handler} of {declaration.name} is registered for"
+                help = "register it for a class that is imported or assigned once, without try or if"
+                yield Diagnostic(KIND, message, handler.place, help)
 
 
 def is_untold(value: object) -> bool:

@@ -184,7 +184,7 @@ def _other_handlers(text: Declaration, cls: DeclaredClass) -> str:
     """The handlers that the text has and the program does not. A program may register more while it runs."""
     assert isinstance(text, ModuleDecl)
     said = {member.name.rpartition(".")[2] for handler in text.handlers for member in members_of(handler.type)}
-    registered = {found.__name__ for found in getattr(cls, "_table", {})}
+    registered = {"None" if found is type(None) else found.__name__ for found in getattr(cls, "_table", {})}
     return (
         ""
         if said <= registered

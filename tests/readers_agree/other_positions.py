@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from .annotations import QUOTES
-from .annotations import WAYS as TYPES
+from .annotated import QUOTES
+from .annotated import WAYS as TYPES
 from .spelling import Piece, Spelling, spelling
 
 BASES = {
@@ -42,7 +42,6 @@ _CONDITIONS = {
     "a condition in the class": "class Batch(TensorClass):\n    a: Tensor\n    if typing:\n        x: Tensor",
     "a loop in the class": "class Batch(TensorClass):\n    a: Tensor\n    for x in ():\n        b: Tensor",
     "an assignment": "class Batch(TensorClass):\n    x: Tensor\n    x = None",
-    "twice": "class Batch(TensorClass):\n    x: Tensor\nclass Batch(TensorClass):\n    y: Tensor",
 }
 
 _FUNCTIONS = {

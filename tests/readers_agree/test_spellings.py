@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from . import annotations, other_positions, values
+from . import annotated, other_positions, values
 from .law import all_broken
 from .spelling import Piece, Spelling, spelling
 
@@ -19,8 +19,8 @@ EVERY = 1 if os.environ.get("QTEN_GEN_ALL_SPELLINGS") else 24
 """Which part of the larger sets is tried: all with the variable, as `make spellings` does, else one of so many."""
 
 SETS: dict[str, tuple[Callable[[], Iterator[Spelling]], int]] = {
-    "annotations": (annotations.spellings, EVERY),
-    "pairs of ways": (annotations.pairs, 2 * EVERY if EVERY > 1 else 1),
+    "annotations": (annotated.spellings, EVERY),
+    "pairs of ways": (annotated.pairs, 2 * EVERY if EVERY > 1 else 1),
     "values": (values.spellings, EVERY),
     "other positions": (other_positions.spellings, min(EVERY, 4)),
 }
@@ -68,10 +68,10 @@ def test_the_readers_agree_or_say_why_not(name: str, part: int, tmp_path: Path) 
 
 
 @given(
-    type=st.sampled_from(sorted(annotations.TYPES.values())),
-    ways=st.lists(st.sampled_from(sorted(annotations.WAYS)), max_size=4),
-    quote=st.sampled_from(sorted(annotations.QUOTES)),
-    position=st.sampled_from(sorted(annotations.POSITIONS)),
+    type=st.sampled_from(sorted(annotated.TYPES.values())),
+    ways=st.lists(st.sampled_from(sorted(annotated.WAYS)), max_size=4),
+    quote=st.sampled_from(sorted(annotated.QUOTES)),
+    position=st.sampled_from(sorted(annotated.POSITIONS)),
 )
 @settings(max_examples=40 if EVERY > 1 else 3000, derandomize=EVERY > 1, deadline=None, database=None)
 def test_the_readers_agree_on_ways_in_ways(
@@ -79,9 +79,9 @@ def test_the_readers_agree_on_ways_in_ways(
 ) -> None:
     piece = Piece(type)
     for way in ways:
-        piece = annotations.WAYS[way](piece)
-    piece = annotations.QUOTES[quote](piece)
-    made = spelling(f"{position}: {type}, {ways}, {quote}", piece, annotations.POSITIONS[position])
+        piece = annotated.WAYS[way](piece)
+    piece = annotated.QUOTES[quote](piece)
+    made = spelling(f"{position}: {type}, {ways}, {quote}", piece, annotated.POSITIONS[position])
     assert broken((made,), tmp_path_factory.mktemp("spelled")) == {}
 
 
