@@ -79,6 +79,8 @@ def with_constants(file: SourceFile, names: Names) -> SourceFile:
 
 
 def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
+    """A class statement with the constants in it replaced; itself if there are none."""
+
     def lookup(name: str) -> _Known | None:
         own = file.constants.get(f"{cls.name}.{name}")
         return _constant(names.meaning(name, file), names, 0) if own is None else _fold_text(own, lookup)
@@ -134,6 +136,7 @@ def _call(call: SpecifierCall, lookup: Lookup) -> SpecifierCall:
 
 
 def _argument(specifier: str, position: int, argument: Argument, lookup: Lookup) -> Argument:
+    """An argument as if the value of its constant had been written; itself if it is not a constant."""
     given = argument.value
     if isinstance(given, SpecifierCall):
         call = _call(given, lookup)
