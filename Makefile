@@ -34,7 +34,7 @@ GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder test architectures test-oldest test-model stress lint types bench bench-chart generate peers clean
+.PHONY: demo demo-decoder test architectures test-oldest test-model spellings stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -63,6 +63,9 @@ test-oldest:
 
 test-model: $(INSTALLED)
 	QTEN_GEN_EXAMPLES=3000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) tests/tensorclass/operations/test_model.py
+
+spellings: $(INSTALLED)
+	QTEN_GEN_ALL_SPELLINGS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) tests/readers_agree
 
 stress: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.tensorclass.storage.stress

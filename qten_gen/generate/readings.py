@@ -52,7 +52,7 @@ class Readings:
             found = [reading.file]
             program = self.program(path)
             with program.lookups.recorded():
-                again = program.find(reading.file.module)
+                again = program.written(reading.file.module)
             if again is not None and again is not reading.file and again.path == path:
                 found.append(again)
             self._contents[path] = UNREAD if path in self.unread else content_digest(found, reading.asked)

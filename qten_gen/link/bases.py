@@ -9,8 +9,9 @@ from enum import Enum
 from typing import NamedTuple
 
 from ..common.suggestions import did_you_mean
-from ..model import ClassSource, SourceFile, TypeExpr, language
-from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
+from ..model import UNTOLD, ClassSource, SourceFile, TypeExpr, language
+from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, UNTOLD_BY_TEXT, Diagnostic
+from ..model.field_kinds import is_tensor
 from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS
 from .lookups import Lookups, Remembered
 from .names import Names
@@ -49,7 +50,13 @@ class Ancestry:
 
     def _resolved_bases(self, qualified: str) -> tuple[str, ...]:
         found = self._names.class_of(qualified)
-        return tuple(self._names.resolve(base.name) for base in found[1].bases) if found else ()
+        bases = self._names.nested_bases(qualified) or () if found is None else found[1].bases
+        return tuple(self._base(base) for base in bases)
+
+    def _base(self, base: TypeExpr) -> str:
+        """The resolved name of a base; of one with several names, if all mean the same."""
+        name = self._names.resolve(base.name)
+        return name if self._names.alternatives(name) is None else self._names.expand(TypeExpr(name)).name
 
     def mro(self, qualified: str) -> tuple[str, ...]:
         """The class and its ancestors in method resolution order, or depth first if no consistent order exists."""
@@ -122,6 +129,11 @@ class Ancestry:
         qualified = f"{file.module}.{cls.name}"
         roots = self.roots(qualified)
         for base in cls.bases:
+            untold = self._untold(file, cls, base)
+            if untold is not None:
+                yield untold
+            if self._base(base) == UNTOLD:
+                continue
             unresolved = self._unresolved(file, cls, base)
             if unresolved is not None:
                 yield unresolved
@@ -148,6 +160,23 @@ class Ancestry:
                 cls.place / "name",
                 help="keep the data in a TensorClass and give the Module a field or an argument of that type",
             )
+
+    def _untold(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
+        """The diagnostic for a base of which the text does not tell whether it is a declaration."""
+        if self._base(base) != UNTOLD:
+            return None
+        name = self._names.resolve(base.name)
+        alternatives = self._names.alternatives(name) or ()
+        may_declare = any(self._may_declare(alternative) for alternative in alternatives)
+        if not may_declare and not any(field.specifier or _mentions_tensor(field.annotation) for field in cls.fields):
+            return None
+        why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
+        message = f"cannot be told from the text: what {cls.name} derives from, because {why}"
+        return Diagnostic(UNTOLD_BY_TEXT, message, base.place, "import or define the base once, without try or if")
+
+    def _may_declare(self, base: TypeExpr) -> bool:
+        found = self._names.expand(base).name
+        return found in ROOTS or self.root(found) is not None
 
     def _other_kind(self, qualified: str) -> str | None:
         """The qualified name of an ancestor that cannot be combined with a declaration, such as an Enum; None without one."""
@@ -181,6 +210,11 @@ class Ancestry:
             return None  # may be in a module of the package that was not read
         help = did_you_mean(head, sorted(target.names), "define it there, or import it from where it is defined")
         return Diagnostic(UNRESOLVED_BASE, f"{target.module} does not define {head}", base.place, help)
+
+
+def _mentions_tensor(annotation: TypeExpr | None) -> bool:
+    """Whether an annotation names a tensor, as those of a declaration do."""
+    return annotation is not None and any(is_tensor(TypeExpr(name)) for name in annotation.mentioned)
 
 
 def _merge(orders: list[tuple[str, ...]]) -> tuple[str, ...] | None:

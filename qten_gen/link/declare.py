@@ -32,6 +32,8 @@ from .names import Names
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 """A plain or dotted name."""
 
+_CLASS_VARIABLE = "typing.ClassVar"
+
 Lineage = tuple[tuple[str, ClassSource], ...]
 """Classes with their qualified names."""
 
@@ -162,10 +164,12 @@ class Declarations:
         def is_tensorclass(name: str) -> bool:
             return self._ancestry.root(name) is Root.TENSORCLASS
 
+        written = [(field, field.annotation) for field in lineage[0][1].fields if field.annotation is not None]
+        typed = [(field, self._names.expand(annotation)) for field, annotation in written]
         return tuple(
-            build_tensorclass_field(source, self._names.expand(source.annotation), flags, owner, is_tensorclass)
-            for source in lineage[0][1].fields
-            if source.annotation is not None
+            build_tensorclass_field(field, type, flags, owner, is_tensorclass)
+            for field, type in typed
+            if type.name != _CLASS_VARIABLE  # by an alias
         )
 
     def _fields_of_module(self, owner: str) -> tuple[ModuleField, ...]:

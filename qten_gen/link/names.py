@@ -6,7 +6,7 @@ from ast import literal_eval
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ..model import ClassSource, SourceFile, TypeExpr, union
+from ..model import UNTOLD, ClassSource, SourceFile, TypeExpr, union
 from ..model.field_kinds import is_tensor
 from ..read.names import Scope
 
@@ -58,9 +58,12 @@ class Names:
         name = self.resolve(type.name)
         if self._is_tensor_class(name, frozenset()):
             return replace(type, name="torch.Tensor", args=())
-        meaning = self._meaning(name)
-        if meaning is not None:
-            expanded = self.expand(meaning, depth + 1)
+        alternatives = self.alternatives(name)
+        meaning = self._meaning(name) if alternatives is None else None
+        if alternatives is not None:
+            expanded = self._agreed(alternatives, depth + 1)
+        elif meaning is not None:
+            expanded = self.expand(self._filled(meaning, type.args), depth + 1)
         else:
             arguments = tuple(self._argument(name, i, argument, depth + 1) for i, argument in enumerate(type.args))
             if name == "|":
@@ -78,6 +81,43 @@ class Names:
             known = self._known[file.module] = (scope, classes)
         return known
 
+    def alternatives(self, name: str) -> tuple[TypeExpr, ...] | None:
+        """What a resolved name may mean if it is bound in several ways, or to what the text does not show; otherwise None."""
+        located = self.locate(name)
+        if located is None:
+            return None
+        file, rest = located
+        return file.alternatives.get(rest.partition(".")[0])
+
+    def nested_bases(self, qualified: str) -> tuple[TypeExpr, ...] | None:
+        """The bases of a class inside a class of the run, by its resolved name; None for any other name."""
+        located = self.locate(qualified)
+        return None if located is None else located[0].nested.get(located[1])
+
+    def _agreed(self, alternatives: tuple[TypeExpr, ...], depth: int) -> TypeExpr:
+        """The meaning that all alternatives have; the type that nobody knows if they differ."""
+        found = {self.expand(alternative, depth) for alternative in alternatives}
+        return next(iter(found)) if len(found) == 1 else TypeExpr(UNTOLD)
+
+    def _filled(self, meaning: TypeExpr, arguments: tuple[TypeExpr | str, ...]) -> TypeExpr:
+        """The type of a generic alias, with its type variables replaced by the arguments in brackets."""
+        if not arguments:
+            return meaning
+        variables = [found for found in dict.fromkeys(map(self.resolve, meaning.mentioned)) if self._is_variable(found)]
+        values = dict(zip(variables, arguments, strict=False))
+        return self._substituted(meaning, values) if values else meaning
+
+    def _substituted(self, type: TypeExpr, values: Mapping[str, TypeExpr | str]) -> TypeExpr:
+        found = values.get(self.resolve(type.name))
+        if isinstance(found, TypeExpr):
+            return found
+        arguments = tuple(self._substituted(arg, values) if isinstance(arg, TypeExpr) else arg for arg in type.args)
+        return replace(type, args=arguments)
+
+    def _is_variable(self, name: str) -> bool:
+        located = self.locate(name)
+        return located is not None and located[1] in located[0].type_variables
+
     def _is_tensor_class(self, name: str, below: frozenset[str]) -> bool:
         """Whether a class of the run derives from `torch.Tensor`."""
         found = self.class_of(name)
@@ -93,6 +133,9 @@ class Names:
             return None
         file, rest = located
         head, _, tail = rest.partition(".")
+        own = file.aliases.get(rest)
+        if tail and own is not None and not own.args and "." in own.name:
+            return own.name
         scope, classes = self._of(file)
         if head in classes:
             return None

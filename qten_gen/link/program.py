@@ -5,7 +5,7 @@ So the answer for a file does not depend on which other files are asked about, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from ..model import ClassSource, Declaration, FileDecl, ImportContext, ModuleDec
 from ..model.diagnostics import Diagnostic, ordered
 from ..model.field_kinds import child_class, members_of
 from .bases import Ancestry
+from .constants import with_constants
 from .declare import Declarations
 from .import_context import import_context
 from .lookups import Lookups, Remembered
@@ -40,7 +41,7 @@ class Library:
     """The file of a module; None for a module that is not in the run."""
     is_package: Callable[[str], bool | None]
     """Whether a module is a package; None for a module that is not in the run. It reads nothing."""
-    heads: Collection[str]
+    heads: Container[str]
     """The first parts of the names of all modules."""
     handlers: Callable[[str], Iterable[str]]
     """The modules that register handlers for Modules of a module; it may find more."""
@@ -55,14 +56,20 @@ class Program:
     def __init__(self, library: Library) -> None:
         self.lookups = Lookups()
         self._library = library
+        self._written: Remembered[str, SourceFile | None] = {}
         self._read: Remembered[str, SourceFile | None] = {}
+        self._written_names = Names(self.written)
         self.names = Names(self.find)
         self.ancestry = Ancestry(self.names, self.lookups)
         self._declarations = Declarations(self.names, self.ancestry, self._handlers, self.lookups)
 
     def find(self, module: str) -> SourceFile | None:
-        """The file of a module, read with what it has to know of other files."""
+        """The file of a module, read with what it has to know of other files, and with the values of constants."""
         return self.lookups.once(self._read, module, self._find) if self._is_known(module) else None
+
+    def written(self, module: str) -> SourceFile | None:
+        """The file of a module, read with what it has to know of other files to resolve names. Constants stay names."""
+        return self.lookups.once(self._written, module, self._read_again) if self._is_known(module) else None
 
     def first(self, module: str) -> SourceFile | None:
         """The first reading of a module."""
@@ -127,6 +134,10 @@ class Program:
         return self._library.reading(module)
 
     def _find(self, module: str) -> SourceFile | None:
+        file = self.written(module)
+        return None if file is None else with_constants(file, self._written_names)
+
+    def _read_again(self, module: str) -> SourceFile | None:
         reading = self._reading(module)
         if reading is None:
             return None

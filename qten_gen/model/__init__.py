@@ -42,7 +42,9 @@ from .dimensions import Negate as Negate
 from .dimensions import Number as Number
 from .dimensions import dim_names as dim_names
 from .expressions import NO_PATH as NO_PATH
+from .expressions import UNTOLD as UNTOLD
 from .expressions import Default as Default
+from .expressions import Meaning as Meaning
 from .expressions import NodePath as NodePath
 from .expressions import Partial as Partial
 from .expressions import TypeExpr as TypeExpr

@@ -126,7 +126,15 @@ class SourceFile:
     imports: dict[str, ImportedName] = field(default_factory=dict)
     """The imported names and their imports."""
     aliases: dict[str, TypeExpr] = field(default_factory=dict)
-    """Module-level names bound to a type expression: `Tokens = Int[Tensor, "b s"]`."""
+    """Names bound to a type expression: `Tokens = Int[Tensor, "b s"]`; those of a class as `Class.Tokens`."""
+    alternatives: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    """Names of the top level that are bound in several ways, or to what the text does not show, as types."""
+    constants: dict[str, str] = field(default_factory=dict)
+    """Names that are bound once, to an expression that may be a constant, as written; those of a class as `Class.SIZE`."""
+    nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    """The bases of the classes inside classes, by names such as `Class.Inner`."""
+    makers: frozenset[str] = frozenset()
+    """Functions that call a specifier, whose results may be specifiers therefore."""
     type_variables: dict[str, TypeVariable] = field(default_factory=dict)
     """Type variables by name; those of a class as `Class.T`."""
     registrations: tuple[RegistrationSource, ...] = ()

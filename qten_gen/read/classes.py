@@ -18,6 +18,7 @@ from ..model import (
 from .annotations import string_value, type_expr
 from .blocks import BLOCK, inside
 from .calls import called, keywords, positional
+from .class_names import with_inner
 from .data_writes import data_writes
 from .docstrings import docstring, text_of_string
 from .imports import bound_names, dotted
@@ -25,7 +26,7 @@ from .names import Scope
 from .own_attributes import changes, initialises_base, reads, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters
-from .type_variables import type_parameter_names, type_parameters
+from .type_variables import type_parameters
 from .values import specifier, value
 
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
@@ -36,8 +37,7 @@ Statement = tuple[ast.stmt, NodePath]
 def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSource:
     """Read a class statement, which may or may not be a declaration."""
     body = [(statement, place / "body" / index) for index, statement in enumerate(node.body)]
-    inner = [*type_parameter_names(node), *(nested.name for nested in node.body if isinstance(nested, ast.ClassDef))]
-    scope = replace(scope, inner={name: f"{node.name}.{name}" for name in inner})
+    scope = with_inner(scope, node)
     bases = list(positional(node.bases, place / "bases"))
     flags = list(keywords(node.keywords, place / "keywords"))
     fields = dict(_fields(body, scope))

@@ -52,12 +52,13 @@ class Scope:
         if head in self.inner:
             return f"{self.module}.{self.inner[head]}"
         if head in self.imports and head not in self.classes:
-            return self._resolve_import(self.imports[head])
+            return self.resolve_import(self.imports[head])
         if head in self.bound:
             return f"{self.module}.{head}"
         return f"builtins.{head}" if head in _BUILTINS else head
 
-    def _resolve_import(self, imported: ImportedName) -> str:
+    def resolve_import(self, imported: ImportedName) -> str:
+        """The qualified name that an import gives to what it binds."""
         module = absolute(imported.module, self.module, self.is_package)
         if imported.name is None:
             return module

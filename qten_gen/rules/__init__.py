@@ -84,6 +84,7 @@ from . import (
     unresolved_base,
     unslotted_base,
     unsupported_type,
+    untold,
     untrainable_dtype,
     unused_migration,
     wrong_initializer,
@@ -176,6 +177,7 @@ DECLARATION_RULES: tuple[DeclarationRule, ...] = (
     hidden_method,
     incomplete_sources,
     cached_tensor,
+    untold,
 )
 FILE_RULES: tuple[FileRule, ...] = (
     generated_base,
@@ -188,6 +190,7 @@ FILE_RULES: tuple[FileRule, ...] = (
     overtaken_handler,
     handler_type,
     no_dispatch,
+    untold,
 )
 RAISED_ELSEWHERE: tuple[Rule, ...] = (
     syntax_error,
@@ -202,7 +205,7 @@ RAISED_ELSEWHERE: tuple[Rule, ...] = (
 """Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""
 
 RULES: tuple[Rule, ...] = tuple(
-    sorted((*DECLARATION_RULES, *FILE_RULES, *RAISED_ELSEWHERE), key=lambda rule: rule.KIND.code)
+    sorted({*DECLARATION_RULES, *FILE_RULES, *RAISED_ELSEWHERE}, key=lambda rule: rule.KIND.code)
 )
 """All rules, sorted by code."""
 

@@ -14,6 +14,8 @@ from ..common.suggestions import did_you_mean
 from ..model import Argument, SpecifierCall, Value, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
+from .untold import KEYWORDS as _TOLD_OTHERWISE
+from .untold import is_tuple, is_untold
 
 KIND = Kind("QG305", "specifier-argument")
 
@@ -88,13 +90,17 @@ def _of_nested(call: SpecifierCall) -> Iterator[Diagnostic]:
 def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str, str] | None:
     """What is wrong with one argument, and how to fix it; `called` is the specifier without its module."""
     value, keyword = argument.value, argument.keyword
-    if isinstance(value, Value) and value.text.startswith("*"):
-        return "arguments of a specifier cannot be unpacked", "write them out"
+    if isinstance(value, Value) and (
+        value.text.startswith("*") or (keyword in _TOLD_OTHERWISE and (is_untold(value) or is_tuple(value)))
+    ):
+        return None  # see `untold`
     unreadable = _unreadable(called, keyword, value)
     if unreadable is not None:
         return unreadable
     known = language.SPECIFIER_KEYWORDS.get(call.name)
     if known is None or call.name == language.SUBMODULE:
+        return None
+    if keyword is None and called in ("param", "buffer") and is_untold(value):
         return None
     if keyword is None:
         return (

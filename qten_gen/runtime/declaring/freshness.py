@@ -16,7 +16,7 @@ from .loading import BrokenModule, real_name
 from .values import Values
 
 if TYPE_CHECKING:
-    from .generator import Declaration
+    from .generator import Declaration, Meaning
 
 
 class GeneratedClass(NamedTuple):
@@ -87,8 +87,8 @@ def unchanged(generated: GeneratedClass, previous: type | None) -> GeneratedClas
     return generated
 
 
-def known_nested(generated: GeneratedClass | NoGeneratedClass, module: str) -> Callable[[str], bool]:
-    """A test whether a name that cannot be looked up yet is a TensorClass, from what the generated class says."""
+def known_nested(generated: GeneratedClass | NoGeneratedClass, module: str) -> Callable[[str], Meaning | None]:
+    """What a name that cannot be looked up yet means: a TensorClass, where the generated class says so."""
     nested: Mapping[str, str] = vars(generated.cls).get("_nested", {}) if isinstance(generated, GeneratedClass) else {}
     known = {loading.resolve_reference(reference, real_name(module)) for reference in nested.values()}
-    return lambda name: loading.real_qualified(name) in known
+    return lambda name: generator.known_tensorclass(name) if loading.real_qualified(name) in known else None

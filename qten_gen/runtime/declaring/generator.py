@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ...generate.differences import Reason as Reason
     from ...model import Declaration as Declaration
+    from ...model import Meaning as Meaning
     from ...model import ModuleDecl as ModuleDecl
     from ...model import TensorClassDecl as TensorClassDecl
+    from ...model.diagnostics import Diagnostic as Diagnostic
     from ...reflection import ClassStatement as ClassStatement
     from ...rules.context import Project, RunningStatement
 
@@ -110,14 +113,29 @@ def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
     return project, RunningStatement(*said, keywords, hooks, constructor, *functions)
 
 
-def is_tensorclass(name: str, module: str, path: str, text: str) -> bool:
-    """Whether a qualified name is a TensorClass, from the text of the module that defines it; nothing is imported.
+def known_tensorclass(name: str) -> Meaning:
+    """The meaning of the name of a TensorClass."""
+    from ...model import Meaning, TypeExpr
+
+    return Meaning(TypeExpr(name), frozenset({name}))
+
+
+def meaning_in_text(name: str, module: str, path: str, text: str) -> Meaning | None:
+    """What a qualified name means as a type, from the text of the module that defines it; nothing is imported.
 
     `text` is that of `module`, which runs; it is empty where nobody knows it.
     """
-    from ...generate.in_memory import OwnText, is_tensorclass
+    from ...generate.in_memory_text import OwnText, meaning
 
-    return is_tensorclass(name, OwnText(module, path, text) if text else None)
+    return meaning(name, OwnText(module, path, text) if text else None)
+
+
+def why_not_generated(declaration: Declaration, module: str, path: str, text: str) -> Reason | None:
+    """Why the command would not generate this declaration, and what to write instead; None where it would."""
+    from ...generate.differences import why_not_generated
+    from ...generate.in_memory_text import OwnText
+
+    return why_not_generated(declaration, OwnText(module, path, text)) if text else None
 
 
 def refuse_specifier(cls: type, name: str, specifier: str) -> None:
