@@ -144,7 +144,7 @@ class AnnotationWalk:
             found = self._of_body(head.id) or self._statement.resolve(head.id)
         except NameError:
             return None
-        return found if typing.get_origin(found) is not None and getattr(found, "__parameters__", ()) else None
+        return found if typing.get_origin(found) is not None and getattr(found, "__parameters__", None) else None
 
     def _from_evaluated(self, text: str) -> TypeExpr:
         """The type that another expression in a string gives, such as `Tensor if WIDE else str`."""
