@@ -24,6 +24,7 @@ class AnnotationWalk:
     def __init__(self, statement: ClassStatement) -> None:
         self._statement = statement
         self._declared: set[str] = set()
+        self._filled: dict[typing.TypeVar, TypeExpr] = {}
 
     def is_declared(self, name: str) -> bool:
         """Whether a name of the annotation is a TensorClass."""
@@ -78,6 +79,8 @@ class AnnotationWalk:
         return TypeExpr("") if isinstance(argument, list) else self.expr(argument)
 
     def _from_type_variable(self, variable: typing.TypeVar) -> TypeExpr:
+        if variable in self._filled:
+            return self._filled[variable]
         if variable.__bound__ is not None:
             return self.expr(variable.__bound__)
         if variable.__constraints__:
@@ -133,15 +136,15 @@ class AnnotationWalk:
                 return self._from_subscript(head, slice_)
         return self._from_evaluated(ast.unparse(node))
 
-    def _is_generic_alias(self, head: ast.expr) -> bool:
-        """Whether what stands before brackets takes its arguments for type variables, as `Maybe = Optional[T]` does."""
+    def _generic_alias(self, head: ast.expr) -> object:
+        """What stands before brackets if it takes its arguments for type variables, as `Maybe = Optional[T]` does; or None."""
         if not isinstance(head, ast.Name):
-            return False
+            return None
         try:
             found = self._of_body(head.id) or self._statement.resolve(head.id)
         except NameError:
-            return False
-        return typing.get_origin(found) is not None and bool(getattr(found, "__parameters__", ()))
+            return None
+        return found if typing.get_origin(found) is not None and getattr(found, "__parameters__", None) else None
 
     def _from_evaluated(self, text: str) -> TypeExpr:
         """The type that another expression in a string gives, such as `Tensor if WIDE else str`."""
@@ -207,8 +210,12 @@ class AnnotationWalk:
 
     def _from_subscript(self, head: ast.expr, slice_: ast.expr) -> TypeExpr:
         """`head[slice_]` in a string. The result equals that of `_from_object` for the evaluated object."""
-        if self._is_generic_alias(head):
-            return self._from_evaluated(ast.unparse(ast.Subscript(head, slice_)))
+        alias = self._generic_alias(head)
+        if alias is not None:
+            given = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
+            variables: tuple[typing.TypeVar, ...] = getattr(alias, "__parameters__")  # noqa: B009 # an alias of any kind
+            self._filled |= dict(zip(variables, map(self._from_node, given), strict=False))
+            return self._from_object(alias)
         outer = self._from_node(head)
         items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
         if outer.name.startswith("jaxtyping."):
