@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -24,12 +24,14 @@ import torch
 from qten_gen import DeclarationError, StaleWarning, rules
 from qten_gen.emit.file import python_class
 from qten_gen.generate import in_memory
-from qten_gen.link import link
-from qten_gen.link.import_context import import_contexts
+from qten_gen.link import program_of
+from qten_gen.link.import_context import Asked
+from qten_gen.link.program import Reading
 from qten_gen.model import (
     ConfigDecl,
     Declaration,
     FieldDecl,
+    ImportContext,
     ModuleDecl,
     ModuleField,
     SourceFile,
@@ -65,26 +67,26 @@ def of_text(files: Mapping[str, str], package: str) -> OfText:
     """What the command says of the module `model`."""
     texts = {f"{package}/{name or '__init__'}.py": text.encode() for name, text in files.items()}
     texts["common.py"] = COMMON.encode()
-    sources: list[SourceFile] = [_common()]
+    readings = [Reading(_common())]
     found: list[Diagnostic] = []
     for name in files:
         path = f"{package}/{name or '__init__'}.py"
         module = f"{package}.{name}".rstrip(".")
-        source, problems = read(texts[path], path, module, not name)
-        sources.append(source)
+        asked = Asked()
+        source, problems = read(texts[path], path, module, not name, ImportContext(asked))
+        readings.append(Reading(source, asked.names, partial(_again, texts[path], source)))
         found.extend(problems)
-    contexts = import_contexts(sources, texts)
-    sources = [
-        read(texts[source.path], source.path, source.module, source.is_package, contexts[source.path])[0]
-        if source.path in contexts
-        else source
-        for source in sources
-    ]
-    linked, inconsistent = link(sources)
-    model = next(file for file in linked if file.source.module == f"{package}.model")
-    said = (*found, *inconsistent, *rules.check(model, rules.Project.of(linked)))
+    program = program_of(readings)
+    linked = program.linked(f"{package}.model")
+    assert linked is not None
+    model, inconsistent = linked
+    said = (*found, *inconsistent, *rules.check(model, rules.Project(model.related, classes=model.classes)))
     codes = frozenset(item.code for item in said if item.is_error and item.path == model.source.path)
     return OfText({declaration.name: declaration for declaration in model.declarations}, codes)
+
+
+def _again(text: bytes, first: SourceFile, context: ImportContext) -> SourceFile:
+    return read(text, first.path, first.module, first.is_package, context)[0]
 
 
 @lru_cache(maxsize=1)
