@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from symtable import symtable
 
 from ..common.format_number import FORMAT
 from ..emit.source_imports import source_name
@@ -35,9 +36,12 @@ def render(file: FileDecl) -> dict[str, str]:
 
 
 def _check_compiles(path: str, text: str) -> None:
-    """Raise SyntaxError if a text is not valid Python."""
+    """Raise SyntaxError if a text is not valid Python. A stub is never run, so that no byte code is made of it."""
     if "\0" in text:  # before Python 3.11.4, `compile` raises another exception
         raise SyntaxError("source code cannot contain null bytes")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compile(text, path, "exec", dont_inherit=True)
+        if path.endswith(".pyi"):
+            symtable(text, path, "exec")
+        else:
+            compile(text, path, "exec", dont_inherit=True)
