@@ -114,7 +114,7 @@ def view(declaration: ModuleDecl) -> ModuleView:
     )
 
 
-def _own_name(declaration: ModuleDecl) -> str:
+def own_name(declaration: ModuleDecl) -> str:
     """The class itself in its generated code, where an argument of the constructor may have its name."""
     is_taken = declaration.name in _IN_CONSTRUCTORS or any(f.name == declaration.name for f in declaration.fields)
     return own_global(declaration.name) if is_taken else declaration.name
@@ -132,7 +132,7 @@ def _parameters(config: list[ConfigDecl], module: str, builtins: Builtins, alias
 
 def _registrations(declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> tuple[str, ...]:
     """The statements of `__init__` that set the config and register the tensors and children, in the order of the fields."""
-    owner = _own_name(declaration)
+    owner = own_name(declaration)
     given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
     config = [layout.bracketed("_rt.set_attributes(", ["self", *given], ")", 8)] if given else []
     lines = [
@@ -243,7 +243,7 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
         if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is not None:
             aliases.use("_torch")
             fill = spelling.filled(
-                field.initializer, _own_name(declaration), f"{declaration.name}.{field.name}", field.name, aliases
+                field.initializer, own_name(declaration), f"{declaration.name}.{field.name}", field.name, aliases
             )
             yield fill if field.when is None else f"if self.{field.name} is not None:\n                {fill}"
 
@@ -294,7 +294,7 @@ def _virtual(field: VirtualDecl, declaration: ModuleDecl, builtins: Builtins, al
         name=field.name,
         type=spelling.python_type(field, declaration.module, builtins) or f"{aliases.use('_torch')}.Tensor",
         doc=layout.docstring(f"{field.doc}\n\n{how}" if field.doc else how, 8),
-        read=f'_rt.{read}(self, {_own_name(declaration)}, "{field.name}")',
+        read=f'_rt.{read}(self, {own_name(declaration)}, "{field.name}")',
     )
 
 

@@ -34,9 +34,8 @@ class Parameter:
     def text(self, names: StubNames, module: str = "") -> str:
         """The parameter as a stub writes it, its annotation read in a module of the run."""
         stars = {Passed.ALL_POSITIONS: "*", Passed.ALL_KEYWORDS: "**"}.get(self.kind, "")
-        type = f": {names.text(self.type, module)}" if self.type else ""
-        equals = " = " if self.type else "="
-        return f"{stars}{self.name}{type}{f'{equals}{self.default}' if self.default else ''}"
+        type = names.text(self.type, module) if self.type else "_t.Any"
+        return f"{stars}{self.name}: {type}{f' = {self.default}' if self.default else ''}"
 
 
 def parsed(parameters: str) -> tuple[Parameter, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import builtins
 from collections.abc import Collection, Iterator
 
-from ..model import FieldDecl, FieldKind, FileDecl, ImportedName, SourceFile, home
+from ..model import FieldDecl, FieldKind, FileDecl, ImportedName, ModuleDecl, SourceFile, home
 from . import layout
 from .imports import statement
+from .module import own_name
 from .nested_names import beside, nested_names
 
 
@@ -24,7 +25,7 @@ def annotation_imports(file: FileDecl, bound: Collection[str]) -> tuple[str, ...
     imports = file.source.imports
     mentioned = {name.partition(".")[0] for name in _mentioned(file)}.difference(bound)
     lines = [statement(name, imports[name]) for name in sorted(mentioned) if name in imports]
-    lines += sorted(set(_nested_imports(file)))
+    lines += sorted({*_nested_imports(file), *_own_globals(file)})
     local = {name for name in mentioned if _is_local(name, file.source)}
     declared = {declaration.name for declaration in file.declarations}
     return (*lines, _own_import(_source_module(file), sorted(local | declared)))
@@ -71,6 +72,13 @@ def _nested_imports(file: FileDecl) -> Iterator[str]:
             yield statement(name, ImportedName(_from(file, owner), cls))
         elif name != cls:
             yield statement(name, ImportedName(_source_module(file), cls))
+
+
+def _own_globals(file: FileDecl) -> Iterator[str]:
+    """Imports for the classes whose generated code calls them by their second global."""
+    for declaration in file.declarations:
+        if isinstance(declaration, ModuleDecl) and own_name(declaration) != declaration.name:
+            yield statement(own_name(declaration), ImportedName(_source_module(file), declaration.name))
 
 
 def _from(file: FileDecl, home: str) -> str:

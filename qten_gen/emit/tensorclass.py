@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from keyword import kwlist
 
@@ -100,12 +100,13 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
     stored = [*carried, *static]
     always = [f.lines.leaf for f in carried if not f.lines.leaf_if]
-    plain = bool(fields) and all(f.plain for f in fields)
+    plain = all(f.plain for f in fields)
+    matches = tuple(f.lines.match for f in fields if f.lines.match)
     aliases = Aliases()
     return TensorClassView(
         name=generated_class(declaration.name),
         doc=layout.docstring(f"Storage and constructor of `{declaration.name}`.", 4),
-        attributes=_attributes(declaration, names),
+        attributes=(*_attributes(declaration, names), *_of_ground_class(declaration, plain, bool(matches))),
         parameters=_parameters(declaration, names, builtins, variables, aliases),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
         fields=fields,
@@ -126,7 +127,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         zip=_new([f.lines.zip for f in stored], "self._batch_size", "self._device", "self._names"),
         join=_new([f.lines.join for f in stored], "batch_size", "self._device"),
         puts=tuple(f.lines.put for f in fields if f.lines.put),
-        matches=tuple(f.lines.match for f in fields if f.lines.match),
+        matches=matches,
         leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
         leaves_if=tuple(f for f in carried if f.lines.leaf_if),
         pieces=layout.bracketed(
@@ -236,3 +237,12 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
         *([layout.mapping(nested, 4, "_nested = ")] if nested or derives else []),
         *([layout.names(static, 4, "_static = ")] if static or derives else []),
     )
+
+
+def _of_ground_class(declaration: TensorClassDecl, plain: bool, has_matches: bool) -> Iterator[str]:
+    """The primitives of the ground class that serve, where a parent with other kinds of fields may have its own."""
+    if any(base.declared for base in declaration.bases):
+        for primitive in ("_rearrange", "_index_put", "_join", "_split", "_leaves") if plain else ():
+            yield f"{primitive} = _rt.Stored.{primitive}"
+        if not has_matches:
+            yield "_check_compatible = _rt.Stored._check_compatible"

@@ -74,7 +74,7 @@ def test_rendered_text_is_shown_by_inspect(project: Any) -> None:
     import inspect
 
     source = inspect.getsource(project.load("model").Batch._map)
-    assert source.lstrip().startswith("def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:")
+    assert source.lstrip().startswith("def _map(self, fn: _t.Callable[[_Tensor], _Tensor]) -> _t.Self:")
 
 
 def test_classes_in_functions_see_the_names_around_them() -> None:

@@ -73,7 +73,7 @@ def test_statements_are_grouped_and_sorted(aliases: list[str], expected: tuple[t
         ("len: str", STORED, STUB - {"_Array"}),
         ("type: str", {*STORED, "_builtins"}, STUB - {"_Array"}),
         ("x: Tensor = field(default=torch.nn.init.ones_)", {*TENSORCLASS, "_nn"}, STUB),
-        ("pass", STORED, STUB - {"_Array"}),
+        ("pass", TENSORCLASS, STUB - {"_Array"}),
     ],
 )
 def test_a_tensorclass_imports_what_its_fields_need(fields: str, python: set[str], stub: set[str]) -> None:

@@ -25,15 +25,13 @@ Project = tuple[Sequence[Source], Mapping[str, str]]
 """The sources of a project, and the texts that were generated for them by path."""
 
 
-def wrong(projects: Mapping[int, Project], folder: Path, *, stubs: bool) -> dict[int, list[str]]:
+def wrong(projects: Mapping[int, Project], folder: Path) -> dict[int, list[str]]:
     """What mypy and pyright report of generated files, by the number of the project.
 
-    A project whose sources have errors of their own is left out. Without `stubs`, the generated modules are checked in their
-    place.
+    A project whose sources have errors of their own is left out. mypy sees the stubs, pyright the generated modules too.
     """
     for number, (sources, outputs) in projects.items():
-        kept = {path: text.encode() for path, text in outputs.items() if stubs or path.endswith(".py")}
-        write(folder / f"p{number}", sources, kept)
+        write(folder / f"p{number}", sources, {path: text.encode() for path, text in outputs.items()})
     reports = [*mypy(folder), *pyright(folder)]
     unsound = {number for number, name, _ in reports if "_qten." not in name}
     found: dict[int, list[str]] = {}

@@ -23,7 +23,9 @@ def write(random: Random, names: Names, module: str, name: str, known: list[Know
     sizes = list(dict.fromkeys(random.choice(_SIZES) for _ in range(random.randint(0, 3))))
     if parent is not None:
         sizes = [size for size in sizes if size not in parent.fields]
-    config, required, numbers = [], [], list(parent.required if parent else ())
+    config: list[str] = []
+    required: list[str] = []
+    numbers = list(parent.required if parent else ())
     defaulting = parent is not None and parent.has_defaults
     for size in sizes:
         defaulting = defaulting or random.random() < 0.4
@@ -38,8 +40,8 @@ def write(random: Random, names: Names, module: str, name: str, known: list[Know
         if found.defaults:
             defaulting = True
             config.append(f"    {field}: {found.text}{_optional(found.defaults)} = {random.choice(found.defaults)}")
-            switches, numbers = switches, numbers
-    fields, registered = [], []
+    fields: list[str] = []
+    registered: list[str] = []
     for field in _names(random, parent):
         if field not in numbers and field not in switches:
             fields.append(field)
@@ -127,7 +129,8 @@ def _registered(
         case 2:
             yield f"    {field}: {_child_of_torch(random, names, numbers, when, none)}"
         case 3:
-            yield f"    {field}: {_child(random, names, numbers, module, known) or _child_of_torch(random, names, numbers, when, none)}"
+            child = _child(random, names, numbers, module, known)
+            yield f"    {field}: {child or _child_of_torch(random, names, numbers, when, none)}"
     if random.random() < 0.25:
         yield doc(random, 4)
 
@@ -156,7 +159,8 @@ def _child_of_torch(random: Random, names: Names, numbers: list[str], when: str,
             return f"{names('qten_gen.ModuleDict')}[{linear}] = {submodule}({linear}, {size}, 2, keys={keys})"
         case 2:
             sequential = names("torch.nn.Sequential")
-            return f"{sequential}{none} = {submodule}({', '.join([sequential, f'{submodule}({linear}, {size}, 1)', *([when] if when else [])])})"
+            arguments = [sequential, f"{submodule}({linear}, {size}, 1)", *([when] if when else [])]
+            return f"{sequential}{none} = {submodule}({', '.join(arguments)})"
     return f"{linear}{none} = {submodule}({', '.join([linear, size, '3', 'bias=False', *([when] if when else [])])})"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
@@ -21,7 +21,7 @@ _SHAPES = (
     "*batch seq 3",
     "*batch _ #seq",
     "...",
-    "*batch ... dim",
+    "... dim",
     "*batch rgb=3",
     "*batch n value",
 )
@@ -44,7 +44,7 @@ def write(random: Random, names: Names, module: str, name: str, known: list[Know
         flags += ["frozen=True"] if "frozen" in parent.flags else []
     fields = _fields(random, parent)
     defaulting = parent is not None and parent.has_defaults
-    lines = []
+    lines: list[str] = []
     for field in fields:
         found = _annotation(random, names, module, name, known, variable)
         defaulting = defaulting or (bool(found.defaults) and random.random() < 0.3)
@@ -135,45 +135,42 @@ def _plain(random: Random, names: Names, module: str, name: str, known: list[Kno
 def static(random: Random, names: Names) -> _Annotation:
     """A Python value of many types, with its defaults."""
     callable_ = names("collections.abc.Callable")
-    return random.choice(
-        [
-            lambda: _Annotation("str", ("'train'", "'\"'", "'\\\\'", "'\\x00'", "'it\\'s'", "''", "None")),
-            lambda: _Annotation("bytes", ("b'\\x00'", "b''")),
-            lambda: _Annotation("set[str]", (f"{names('qten_gen.field')}(default_factory=set)",)),
-            lambda: _Annotation("frozenset[int]", ("frozenset()",)),
-            lambda: _Annotation("list[str]", (f"{names('qten_gen.field')}(default_factory=list)",)),
-            lambda: _Annotation("dict[str, int]", (f"{names('qten_gen.field')}(default_factory=dict)",)),
-            lambda: _Annotation("tuple[int, ...]", ("()", "(1, 2)", "(1,)")),
-            lambda: _Annotation("tuple[()]", ("()",)),
-            lambda: _Annotation("type[int]", ("int", "bool")),
-            lambda: _Annotation(f"{callable_}[[int], str]", ("str",)),
-            lambda: _Annotation(f"{callable_}[..., object]", ("print",)),
-            lambda: _Annotation(f'{names("typing.Literal")}["a", "b"]', ("'a'",)),
-            lambda: _Annotation(f"{names('typing.Literal')}['it\\'s', 3, None]", ("None", "3")),
-            lambda: _Annotation(names("typing.Any"), ("None", "3")),
-            lambda: _Annotation("object", ("None", "3")),
-            lambda: _Annotation(f"{names('collections.abc.Sequence')}[str]", ("()", "'abc'")),
-            lambda: _Annotation(f"{names('collections.abc.Mapping')}[str, object]"),
-            lambda: _Annotation(names("pathlib.Path")),
-            lambda: _Annotation(names("torch.dtype"), (names("torch.float16"),)),
-            lambda: _Annotation(names("torch.device")),
-            lambda: _Annotation("str | int", ("'a'", "3")),
-        ]
-    )()
+    choices: list[Callable[[], _Annotation]] = [
+        lambda: _Annotation("str", ("'train'", "'\"'", "'\\\\'", "'\\x00'", "'it\\'s'", "''", "None")),
+        lambda: _Annotation("bytes", ("b'\\x00'", "b''")),
+        lambda: _Annotation("set[str]", (f"{names('qten_gen.field')}(default_factory=set)",)),
+        lambda: _Annotation("frozenset[int]", ("frozenset()",)),
+        lambda: _Annotation("list[str]", (f"{names('qten_gen.field')}(default_factory=list)",)),
+        lambda: _Annotation("dict[str, int]", (f"{names('qten_gen.field')}(default_factory=dict)",)),
+        lambda: _Annotation("tuple[int, ...]", ("()", "(1, 2)", "(1,)")),
+        lambda: _Annotation("tuple[()]", ("()",)),
+        lambda: _Annotation("type[int]", ("int", "bool")),
+        lambda: _Annotation(f"{callable_}[[int], str]", ("str",)),
+        lambda: _Annotation(f"{callable_}[..., object]", ("print",)),
+        lambda: _Annotation(f'{names("typing.Literal")}["a", "b"]', ("'a'",)),
+        lambda: _Annotation(f"{names('typing.Literal')}['it\\'s', 3, None]", ("None", "3")),
+        lambda: _Annotation(names("typing.Any"), ("None", "3")),
+        lambda: _Annotation("object", ("None", "3")),
+        lambda: _Annotation(f"{names('collections.abc.Sequence')}[str]", ("()", "'abc'")),
+        lambda: _Annotation(f"{names('collections.abc.Mapping')}[str, object]"),
+        lambda: _Annotation(names("pathlib.Path")),
+        lambda: _Annotation(names("torch.dtype"), (names("torch.float16"),)),
+        lambda: _Annotation(names("torch.device")),
+        lambda: _Annotation("str | int", ("'a'", "3")),
+    ]
+    return random.choice(choices)()
 
 
 def _optional(random: Random, names: Names, found: _Annotation) -> _Annotation:
     text = found.text
     quoted = text.startswith('"')
-    spelled = random.choice(
-        [
-            lambda: f'"{text[1:-1]} | None"' if quoted else f"{text} | None",
-            lambda: f'"None | {text[1:-1]}"' if quoted else f"None | {text}",
-            lambda: f"{names('typing.Optional')}[{text}]",
-            lambda: f"{names('typing.Union')}[{text}, None]",
-        ]
-    )()
-    return _Annotation(spelled, found.defaults)
+    spellings: list[Callable[[], str]] = [
+        lambda: f'"{text[1:-1]} | None"' if quoted else f"{text} | None",
+        lambda: f'"None | {text[1:-1]}"' if quoted else f"None | {text}",
+        lambda: f"{names('typing.Optional')}[{text}]",
+        lambda: f"{names('typing.Union')}[{text}, None]",
+    ]
+    return _Annotation(random.choice(spellings)(), found.defaults)
 
 
 def _nested(random: Random, names: Names, module: str, name: str, known: list[Known]) -> _Annotation:
@@ -197,9 +194,7 @@ def _field(random: Random, names: Names, name: str, found: _Annotation, defaulti
             given = default
         else:
             given = default if random.random() < 0.7 else f"{specifier}(default={default})"
-    elif defaulting:
-        given = f"{names('qten_gen.field')}(kw_only=True)"
-    elif random.random() < 0.1:
+    elif defaulting or random.random() < 0.1:
         given = f"{names('qten_gen.field')}(kw_only=True)"
     yield f"    {name}: {found.text}{f' = {given}' if given else ''}"
     if random.random() < 0.25:

@@ -10,7 +10,7 @@ HOSTILE_FIELDS = (
     *"property classmethod staticmethod type list dict tuple object str int bool float complex bytes frozenset".split(),
     *"isinstance len zip any range enumerate super getattr KeyError TypeError print".split(),
     # names of typing, torch and of generated code
-    *"overload Any Self Callable Sequence Literal Never TYPE_CHECKING Tensor torch nn typing builtins".split(),
+    *"overload Any Self Callable Sequence Literal Never Tensor torch nn typing builtins".split(),
     *"n value index fn item other argument batch_sizes pieces leaves tensor result key target config_ name".split(),
     *"cls class_ def_ none_ data depth _x _name _unfilled _rt _t _torch _nn _decl _repeat".split(),
     # identifiers that Python normalises, and others outside ASCII
@@ -43,7 +43,6 @@ DOCS = (
     "Three \"\"\" in the middle, and ''' too.",
     'Ends in three """',
     "Null \0 byte.",
-    "Half \ud800 a character.",
     "Several\nlines\n\n    indented\n",
     "  surrounded by spaces  ",
     "Tabs\tand\rreturns\x0c and feeds",
