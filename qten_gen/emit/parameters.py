@@ -86,16 +86,14 @@ def as_written(parameters: Iterable[Parameter], names: StubNames, module: str = 
 def of_call(handler: Iterable[Parameter], type: str) -> tuple[Parameter, ...]:
     """The parameters of a call that runs a handler: an object of `type` by position; the rest is passed on by keyword."""
     parameters = tuple(handler)
-    keywords = [
-        replace(parameter, kind=Passed.KEYWORD)
-        for parameter in parameters[2:]
-        if parameter.kind in (Passed.POSITION_OR_KEYWORD, Passed.KEYWORD) and parameter.name != "self"
+    positional = [found for found in parameters if found.kind in (Passed.POSITION, Passed.POSITION_OR_KEYWORD)]
+    by_keyword = [
+        *(found for found in positional[2:] if found.kind is Passed.POSITION_OR_KEYWORD),
+        *(found for found in parameters if found.kind is Passed.KEYWORD),
     ]
-    others = [parameter for parameter in parameters if parameter.kind is Passed.ALL_KEYWORDS]
-    positional = [
-        parameter for parameter in parameters[:2] if parameter.kind in (Passed.POSITION, Passed.POSITION_OR_KEYWORD)
-    ]
-    name = positional[1].name if len(positional) == 2 else "obj"
+    keywords = [replace(found, kind=Passed.KEYWORD) for found in by_keyword if found.name != "self"]
+    others = [found for found in parameters if found.kind is Passed.ALL_KEYWORDS]
+    name = positional[1].name if len(positional) > 1 else "obj"
     taken = {"self", *(parameter.name for parameter in keywords)}
     obj = Parameter(_free(name, taken), Passed.POSITION, type)
     return (obj, *keywords, *(replace(other, name=_free(other.name, {*taken, obj.name})) for other in others))
