@@ -98,6 +98,7 @@ bench-chart: $(INSTALLED)
 	$(BIN)/python -m benchmarks.chart docs/tensorclass-speed.json docs/tensorclass-speed.svg
 
 generate: $(INSTALLED)
+	$(BIN)/python -m templates.compile
 	$(BIN)/qten-gen
 	$(BIN)/python -m qten_gen.rules.documentation > docs/rules.md
 	for file in arithmetic arranging copying operators reductions; do \

@@ -15,11 +15,11 @@ def literal_of(value: object) -> str | None:
     """
     if not _is_constant(value):
         return None
-    text = repr(value)
     try:
+        text = repr(value)
         literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None  # such as inf, whose repr is a name
+        return None  # such as inf, whose repr is a name, and an integer with more digits than Python writes
     return text
 
 

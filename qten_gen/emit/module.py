@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..common.naming import REFERENCE, generated_class, own_global
 from ..model import (
@@ -42,8 +42,7 @@ _IN_CONSTRUCTORS = ("self", "device", "dtype", language.INDEX, "_name", "_unfill
 """The variables of a generated constructor beside its arguments."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredView:
+class RegisteredView(NamedTuple):
     """A parameter, buffer or submodule of the class itself; `home` is the dict that nn.Module keeps it in."""
 
     name: str
@@ -52,8 +51,7 @@ class RegisteredView:
     home: str
 
 
-@dataclass(frozen=True, slots=True)
-class VirtualView:
+class VirtualView(NamedTuple):
     """A virtual tensor of the class itself; `read` is the expression that computes it."""
 
     name: str
@@ -62,8 +60,7 @@ class VirtualView:
     read: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleView:
+class ModuleView(NamedTuple):
     """What the template of a Module sets out."""
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import ConfigDecl, Declaration, ModuleDecl, RegistrationDecl, Signature, SubmoduleDecl, home
 from ..model.field_kinds import child_class
@@ -15,8 +15,7 @@ from .tensorclass_stub import bases
 from .type_parameters import arguments, bracketed, meanings, type_parameters
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(NamedTuple):
     """A submodule under its literal name: its type as it is read, as it is written, and without None."""
 
     name: str
@@ -26,8 +25,7 @@ class Child:
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleStubView:
+class ModuleStubView(NamedTuple):
     """What the template of a Module stub sets out."""
 
     name: str

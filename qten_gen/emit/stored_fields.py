@@ -6,7 +6,7 @@ What a line says depends on the field's kind alone, so there is one function for
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, storage
 from . import layout, spelling
@@ -18,8 +18,7 @@ _PLAIN = {f"builtins.{name}": name for name in ("bool", "bytes", "complex", "flo
 """Annotations whose values need no check: comparing with one type is faster than looking for it in a set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(NamedTuple):
     """What the generated class says about one field: an expression for each primitive, if not a statement.
 
     An empty string leaves the field out.
@@ -61,8 +60,7 @@ class Lines:
     """The names of `imports.IMPORTS` that these lines use."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredField:
+class StoredField(NamedTuple):
     """A field as the template sets it out."""
 
     name: str
@@ -83,8 +81,7 @@ class StoredField:
     lines: Lines
 
 
-@dataclass(frozen=True, slots=True)
-class _FieldCode:
+class _FieldCode(NamedTuple):
     """A field in the code of its class: the names there, and the expressions that several kinds of field share."""
 
     field: FieldDecl

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from keyword import kwlist
+from typing import NamedTuple
 
 from ..common.naming import generated_class
 from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint
@@ -21,8 +21,7 @@ _IN_TEMPLATE = ("_rt", "_t", "_torch")
 """What the template itself needs, whatever the fields are."""
 
 
-@dataclass(frozen=True, slots=True)
-class TensorClassView:
+class TensorClassView(NamedTuple):
     """What the template of a TensorClass sets out.
 
     `map` to `to_dict` are the statements of the primitives with the same names. Those that make an object call `_fill`, which

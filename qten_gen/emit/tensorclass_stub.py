@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import Declaration, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, home
 from ..model.field_kinds import members_of
@@ -18,8 +18,7 @@ _DEPTH = 3
 """How many levels of nested keys are spelled out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A literal key of `get` and `set`: its type, and what is read and written under it.
 
     `through_none` says that a nested field on the way may be None, where `get` gives its default.
@@ -31,8 +30,7 @@ class Key:
     through_none: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TensorClassStubView:
+class TensorClassStubView(NamedTuple):
     """What the template of a TensorClass stub sets out."""
 
     name: str
@@ -69,8 +67,7 @@ class TensorClassStubView:
     """The names of `imports.IMPORTS` that the class uses."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Types:
+class _Types(NamedTuple):
     """A field's type as it is read, as it is written, and as `to_dict`, `from_dict` and `update` have it."""
 
     read: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import Declaration
 from . import layout
@@ -13,8 +13,7 @@ from .stub_names import Meanings, StubNames
 _NOTHING: Meanings = {}
 
 
-@dataclass(frozen=True, slots=True)
-class TypeParameters:
+class TypeParameters(NamedTuple):
     """What a class is generic over."""
 
     variables: tuple[str, ...]

@@ -69,7 +69,7 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
         if isinstance(node, Function) and _takes_self(node):
             methods.add(node.name)
         doc = text_of_string(body[index + 1][0]) if index + 1 < len(body) else ""
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.simple:
             name = node.target.id
             call = None if node.value is None else specifier(node.value, place / "value", scope)
             if _is_no_field(node.annotation, scope):
@@ -80,14 +80,30 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
             given = None if node.value is None or call else value(node.value, place / "value", scope)
             annotated[name] = FieldSource(name, annotation, given, _by_method(call, methods), doc, place)
             yield name, annotated[name]
-        elif isinstance(node, ast.Assign):
-            call = specifier(node.value, place / "value", scope)
-            for name in (name for target in node.targets for name in bound_names(target)):
+        elif (assigned := _assigned(node)) is not None:
+            call = specifier(assigned, place / "value", scope)
+            for name in _targets(node):
                 if name in annotated:
-                    given = None if call else value(node.value, place / "value", scope)
+                    given = None if call else value(assigned, place / "value", scope)
                     yield name, replace(annotated[name], value=given, specifier=_by_method(call, methods))
                 elif call is not None:
                     yield name, FieldSource(name, None, None, call, doc, place)
+
+
+def _assigned(node: ast.stmt) -> ast.expr | None:
+    """The value of an assignment without an annotation. One of a target in parentheses, `(x): int = 3`, does not count."""
+    if isinstance(node, ast.AnnAssign) and node.simple:
+        return None
+    return node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+
+
+def _targets(node: ast.stmt) -> Iterator[str]:
+    """The names that an assignment binds."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from bound_names(target)
+    elif isinstance(node, ast.AnnAssign):
+        yield from bound_names(node.target)
 
 
 def _takes_self(node: Function) -> bool:
@@ -126,11 +142,8 @@ def _is_no_field(annotation: ast.expr, scope: Scope) -> bool:
 def _attributes(body: list[Statement], scope: Scope) -> Iterator[str]:
     """Names that the body binds. Some of them may be fields; the caller removes those."""
     for node, _ in body:
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                yield from bound_names(target)
-        elif isinstance(node, ast.AnnAssign) and _is_no_field(node.annotation, scope):
-            yield from bound_names(node.target)
+        if _assigned(node) is not None or (isinstance(node, ast.AnnAssign) and _is_no_field(node.annotation, scope)):
+            yield from _targets(node)
         elif isinstance(node, ast.ClassDef):
             yield node.name
 

@@ -6,8 +6,9 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen.emit.file import PythonFileView, StubFileView, python_class, python_file, stub_file
+from qten_gen.emit.file import PythonFileView, python_class, python_file
 from qten_gen.emit.imports import IMPORTS, statement, statements
+from qten_gen.emit.stub_file import StubFileView, stub_file
 from qten_gen.generate.render import render_class
 from qten_gen.link import link
 from qten_gen.model import FileDecl
