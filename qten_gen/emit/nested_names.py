@@ -21,8 +21,9 @@ _TAKEN = frozenset(
 
 def nested_names(declarations: Iterable[Declaration]) -> NestedNames:
     """The globals of a generated module: a class goes by its own name unless generated code means something else by it."""
-    tensorclasses = [declaration for declaration in declarations if isinstance(declaration, TensorClassDecl)]
-    own = {f"{declaration.module}.{declaration.name}": declaration.name for declaration in tensorclasses}
+    found = tuple(declarations)
+    tensorclasses = [declaration for declaration in found if isinstance(declaration, TensorClassDecl)]
+    own = {f"{declaration.module}.{declaration.name}": declaration.name for declaration in found}
     fields = {field.name for declaration in tensorclasses for field in declaration.fields}
     names: dict[str, str] = {}
     for declaration in tensorclasses:
