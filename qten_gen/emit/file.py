@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
 from . import module, tensorclass
-from .imports import checking_statements, statements
+from .imports import statements
 from .module import ModuleView
 from .nested_names import NestedNames, nested_names
 from .source_imports import annotation_imports, source_name
@@ -44,13 +44,13 @@ def python_file(file: FileDecl) -> PythonFileView:
     """The generated module of a source file."""
     variables = frozenset(name for source in file.sources.values() for name in source.type_variables)
     classes = _python_classes(file.declarations, variables)
-    aliases = _used(classes, "annotations", "TYPE_CHECKING", "_rt")
+    aliases = _used(classes, "annotations", "_rt", "_t")
     return PythonFileView(
         summary=f"Concrete classes for the declarations in `{source_name(file)}`.",
         imports=statements(aliases),
         classes=classes,
         short_names=_short_names(file.declarations),
-        checking=(*checking_statements(aliases), *annotation_imports(file, aliases)),
+        checking=annotation_imports(file, aliases),
         directives=PY_DIRECTIVES,
     )
 
@@ -60,7 +60,7 @@ def python_class(declaration: Declaration) -> PythonFileView:
     classes = _python_classes((declaration,))
     return PythonFileView(
         summary=f"Concrete class for the declaration `{declaration.name}`, rendered in memory.",
-        imports=statements(_used(classes, "annotations", "TYPE_CHECKING", "_rt")),
+        imports=statements(_used(classes, "annotations", "_rt", "_t")),
         classes=classes,
         short_names=_short_names((declaration,)),
         checking=("pass",),

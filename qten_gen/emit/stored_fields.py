@@ -157,7 +157,7 @@ def stored_field(
     return StoredField(
         name=field.name,
         storage=code.storage,
-        type=spelling.field_type(field, names, variables),
+        type=spelling.field_type(field, declaration.module, names, builtins, variables),
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
         static=field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM),
@@ -206,7 +206,6 @@ def _tensor(code: _FieldCode) -> Lines:
         item=f'"{name}": {mine}',
         match=code.call("match_optional", f"{mine}, {code.others}") if optional else "",
         set_checked="" if optional or check != "tensor" else code.call("checked_tensor", "value"),
-        imports=code.builtins.imports("isinstance"),
     )
 
 
@@ -232,7 +231,7 @@ def _unbatched(code: _FieldCode) -> Lines:
         requires_grad=code.false_if_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
         match=code.call("same_tensor", f"[{mine}, {code.others}]"),
-        imports=code.builtins.imports("isinstance") | _REPEAT,
+        imports=_REPEAT,
     )
 
 
@@ -291,7 +290,6 @@ def _nested(code: _FieldCode) -> Lines:
         requires_grad=code.false_if_none(f"{mine}._requires_grad()"),
         item=f'"{name}": {code.none_or(f"{mine}._to_dict()")}',
         match=code.call("match_nested", f"{mine}, {code.others}"),
-        imports=code.builtins.imports("isinstance"),
     )
 
 
@@ -319,7 +317,7 @@ def _static(code: _FieldCode) -> Lines:
         requires_grad="",
         item=f'"{name}": {mine}',
         match=code.call("same", f"[{mine}, {code.others}]"),
-        imports=_REPEAT | code.builtins.imports(*([builtin] if builtin else [])),
+        imports=_REPEAT,
     )
 
 

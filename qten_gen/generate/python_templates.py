@@ -25,7 +25,7 @@ def file_py(file: PythonFileView, classes: Iterable[str]) -> str:
             add(f"{line}\n")
     add(
         "\n"
-        "if TYPE_CHECKING:\n"
+        "if _t.TYPE_CHECKING:\n"
     )
     for line in file.checking:
         add(f"    {line}\n")
@@ -53,7 +53,7 @@ def module_py(c: ModuleView) -> str:
     out: list[str] = []
     add = out.append
     add(
-        f"class _{c.name}(_rt.ModuleBase):\n"
+        f"class {c.name}(_rt.ModuleBase):\n"
         f"    {c.doc}\n"
         "\n"
     )
@@ -113,7 +113,7 @@ def module_py(c: ModuleView) -> str:
     for v in c.virtuals:
         add(
             "\n"
-            "    @property\n"
+            f"    @{c.builtin['property']}\n"
             f"    def {v.name}(self) -> {v.type}:\n"
             f"        {v.doc}\n"
             f"        return {v.read}\n"
@@ -126,10 +126,10 @@ def tensorclass_py(c: TensorClassView) -> str:
     out: list[str] = []
     add = out.append
     add(
-        f"class _{c.name}(_rt.Stored):\n"
+        f"class {c.name}(_rt.Stored):\n"
         f"    {c.doc}\n"
         "\n"
-        "    if not TYPE_CHECKING:\n"
+        "    if not _t.TYPE_CHECKING:\n"
         "        __slots__ = ()\n"
     )
     for line in c.attributes:
@@ -185,15 +185,17 @@ def tensorclass_py(c: TensorClassView) -> str:
         f"        self._lock = {c.lock}\n"
         "        return self\n"
         "\n"
-        "    def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:\n"
+        "    def _map(self, fn: _t.Callable[[_Tensor], _Tensor]) -> _t.Self:\n"
         f"        {c.map}\n"
         "\n"
-        "    def _map_with(self, fn: Callable[[Tensor, Any], Tensor], argument: Any, device: _torch.device | None) -> Self:\n"
+        "    def _map_with(\n"
+        "        self, fn: _t.Callable[[_Tensor, _t.Any], _Tensor], argument: _t.Any, device: _torch.device | None\n"
+        "    ) -> _t.Self:\n"
         f"        {c.map_with}\n"
         "\n"
     )
     if not c.plain:
-        add("    def _rearrange(self, fn: Callable[[Tensor, Any], Tensor], argument: Any, batch_size: _Size) -> Self:\n")
+        add("    def _rearrange(self, fn: _t.Callable[[_Tensor, _t.Any], _Tensor], argument: _t.Any, batch_size: _Size) -> _t.Self:\n")
         if c.has_nested:
             add("        n = len(self._batch_size)\n")
         add(
@@ -201,32 +203,34 @@ def tensorclass_py(c: TensorClassView) -> str:
             "\n"
         )
     add(
-        "    def _zip(self, fn: Callable[[Tensor, Tensor], Tensor], other: Self) -> Self:\n"
+        "    def _zip(self, fn: _t.Callable[[_Tensor, _Tensor], _Tensor], other: _t.Self) -> _t.Self:\n"
         f"        {c.zip}\n"
         "\n"
     )
     if not c.plain:
-        add("    def _index_put(self, index: Any, value: Self) -> None:\n")
+        add("    def _index_put(self, index: _t.Any, value: _t.Self) -> None:\n")
         for line in c.puts:
             add(f"        {line}\n")
         if not c.puts:
             add("        pass\n")
         add("\n")
     if c.matches:
-        add("    def _check_compatible(self, other: Self) -> None:\n")
+        add("    def _check_compatible(self, other: _t.Self) -> None:\n")
         for line in c.matches:
             add(f"        {line}\n")
         add("\n")
     if not c.plain:
         add(
-            "    def _join(self, fn: Callable[[list[Tensor]], Tensor], items: Sequence[Self], batch_size: _Size) -> Self:\n"
+            "    def _join(\n"
+            f"        self, fn: _t.Callable[[{c.builtin['list']}[_Tensor]], _Tensor], items: _t.Sequence[_t.Self], batch_size: _Size\n"
+            "    ) -> _t.Self:\n"
             f"        {c.join}\n"
             "\n"
-            "    def _split(self, fn: _rt.Splitting, argument: Any, batch_sizes: Sequence[_Size]) -> list[Self]:\n"
+            f"    def _split(self, fn: _rt.Splitting, argument: _t.Any, batch_sizes: _t.Sequence[_Size]) -> {c.builtin['list']}[_t.Self]:\n"
             f"        {c.pieces}\n"
             "        return [object.__new__(type(self))._fill(*values) for values in pieces]\n"
             "\n"
-            "    def _leaves(self) -> list[Tensor]:\n"
+            f"    def _leaves(self) -> {c.builtin['list']}[_Tensor]:\n"
         )
         if c.leaves_if:
             add(f"        {c.leaves}\n")
@@ -240,13 +244,13 @@ def tensorclass_py(c: TensorClassView) -> str:
             add(f"        {c.leaves}\n")
         add("\n")
     add(
-        "    def _requires_grad(self) -> bool:\n"
+        f"    def _requires_grad(self) -> {c.builtin['bool']}:\n"
         f"        {c.requires_grad}\n"
         "\n"
-        "    def _field_values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:\n"
+        f"    def _field_values(self) -> {c.builtin['tuple']}[{c.builtin['tuple']}[_t.Any, ...], {c.builtin['tuple']}[_t.Any, ...]]:\n"
         f"        {c.contents}\n"
         "\n"
-        "    def _to_dict(self) -> dict[str, object]:\n"
+        f"    def _to_dict(self) -> {c.builtin['dict']}[{c.builtin['str']}, {c.builtin['object']}]:\n"
         f"        {c.to_dict}\n"
     )
     for f in c.fields:

@@ -47,15 +47,19 @@ def module_pyi(c: ModuleStubView) -> str:
     if c.keys:
         add(
             "@_t.type_check_only\n"
-            f"class {c.state}(_OrderedDict[str, _torch.Tensor]):\n"
+            f"class {c.state}(_OrderedDict[{c.builtin['str']}, _torch.Tensor]):\n"
             f"    \"\"\"What `{c.name}.state_dict` returns.\"\"\"\n"
             f"    {c.keys}\n"
             "\n"
         )
-    add(
-        f"class {c.name}{c.parameters}({c.bases}):\n"
-        f"    {c.doc}\n"
-    )
+    if c.is_final:
+        add(
+            "@_t.final\n"
+            f"class {c.name}{c.parameters}({c.bases}):  # pyright: ignore[reportGeneralTypeIssues]\n"
+        )
+    else:
+        add(f"class {c.name}{c.parameters}({c.bases}):\n")
+    add(f"    {c.doc}\n")
     for line in c.slots:
         add(f"    {line}\n")
     if c.init:
@@ -72,24 +76,24 @@ def module_pyi(c: ModuleStubView) -> str:
     if c.children:
         add(
             "    @_t.overload\n"
-            "    def get_submodule(self, target: str) -> _torch.nn.Module: ...\n"
+            f"    def get_submodule(self, target: {c.builtin['str']}) -> _torch.nn.Module: ...\n"
         )
     for line in c.lookups:
         add(f"    {line}\n")
     add(
         "    @_t.overload\n"
-        f"    def state_dict(self, *, keep_vars: bool = ...) -> {c.state}: ...\n"
+        f"    def state_dict(self, *, keep_vars: {c.builtin['bool']} = ...) -> {c.state}: ...\n"
         "    @_t.overload\n"
-        "    def state_dict(self, *, prefix: str, keep_vars: bool = ...) -> _OrderedDict[str, _torch.Tensor]: ...\n"
+        f"    def state_dict(self, *, prefix: {c.builtin['str']}, keep_vars: {c.builtin['bool']} = ...) -> _OrderedDict[{c.builtin['str']}, _torch.Tensor]: ...\n"
         "    @_t.overload\n"
         "    def state_dict(\n"
-        "        self, *, destination: _Destination, prefix: str = ..., keep_vars: bool = ...\n"
+        f"        self, *, destination: _Destination, prefix: {c.builtin['str']} = ..., keep_vars: {c.builtin['bool']} = ...\n"
         "    ) -> _Destination: ...\n"
     )
     if c.config:
         add(
             f"    def config(self) -> {c.config}: ...\n"
-            "    @classmethod\n"
+            f"    @{c.builtin['classmethod']}\n"
             "    def from_config(\n"
             f"        cls, config: {c.config}, *, device: _DeviceLike = ..., dtype: _torch.dtype | None = ...\n"
             "    ) -> _t.Self: ...\n"
@@ -142,10 +146,14 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
         for line in c.changed:
             add(f"    {line}\n")
         add("\n")
-    add(
-        f"class {c.name}{c.parameters}({c.bases}):\n"
-        f"    {c.doc}\n"
-    )
+    if c.is_final:
+        add(
+            "@_t.final\n"
+            f"class {c.name}{c.parameters}({c.bases}):  # pyright: ignore[reportGeneralTypeIssues]\n"
+        )
+    else:
+        add(f"class {c.name}{c.parameters}({c.bases}):\n")
+    add(f"    {c.doc}\n")
     for line in c.slots:
         add(f"    {line}\n")
     if c.init:
@@ -160,7 +168,7 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
                 f"    def get(self, key: {key.literal}, default: _Default) -> {key.read} | _Default: ...\n"
             )
         else:
-            add(f"    def get(self, key: {key.literal}, default: object = ...) -> {key.read}: ...\n")
+            add(f"    def get(self, key: {key.literal}, default: {c.builtin['object']} = ...) -> {key.read}: ...\n")
     for key in c.keys:
         if len(c.keys) > 1:
             add("    @_t.overload\n")
@@ -171,17 +179,17 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
                 f"    def get_at(self, key: {key.literal}, index: _Index, default: _Default) -> {key.read} | _Default: ...\n"
             )
         else:
-            add(f"    def get_at(self, key: {key.literal}, index: _Index, default: object = ...) -> {key.read}: ...\n")
+            add(f"    def get_at(self, key: {key.literal}, index: _Index, default: {c.builtin['object']} = ...) -> {key.read}: ...\n")
     if c.frozen:
         add(
-            "    def set(self, key: _t.Never, value: _t.Never, inplace: bool = ..., non_blocking: bool = ...) -> _t.Never: ...\n"
+            f"    def set(self, key: _t.Never, value: _t.Never, inplace: {c.builtin['bool']} = ..., non_blocking: {c.builtin['bool']} = ...) -> _t.Never: ...\n"
             "    def update(\n"
             "        self,\n"
             "        values: None = ...,\n"
-            "        clone: bool = ...,\n"
-            "        inplace: bool = ...,\n"
+            f"        clone: {c.builtin['bool']} = ...,\n"
+            f"        inplace: {c.builtin['bool']} = ...,\n"
             "        *,\n"
-            "        non_blocking: bool = ...,\n"
+            f"        non_blocking: {c.builtin['bool']} = ...,\n"
             "        keys_to_update: _t.Sequence[_Key] | None = ...,\n"
             "        **fields: _t.Never,\n"
             "    ) -> _t.Never: ...\n"
@@ -192,17 +200,17 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
                 add("    @_t.overload\n")
             add(
                 "    def set(\n"
-                f"        self, key: {key.literal}, value: {key.written}, inplace: bool = ..., non_blocking: bool = ...\n"
+                f"        self, key: {key.literal}, value: {key.written}, inplace: {c.builtin['bool']} = ..., non_blocking: {c.builtin['bool']} = ...\n"
                 "    ) -> _t.Self: ...\n"
             )
         add(
             "    def update(\n"
             "        self,\n"
             f"        values: {c.typed[c.update]}{c.arguments} | _t.Self | None = ...,\n"
-            "        clone: bool = ...,\n"
-            "        inplace: bool = ...,\n"
+            f"        clone: {c.builtin['bool']} = ...,\n"
+            f"        inplace: {c.builtin['bool']} = ...,\n"
             "        *,\n"
-            "        non_blocking: bool = ...,\n"
+            f"        non_blocking: {c.builtin['bool']} = ...,\n"
             "        keys_to_update: _t.Sequence[_Key] | None = ...,\n"
             f"        **fields: _t.Unpack[{c.typed[c.update]}{c.arguments}],\n"
             "    ) -> _t.Self: ...\n"
@@ -221,12 +229,12 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
         "    def to_dict(\n"
         "        self,\n"
         "        *,\n"
-        "        retain_none: bool = ...,\n"
-        "        convert_tensors: bool | _t.Literal[\"numpy\"] = ...,\n"
-        "        tolist_first: bool = ...,\n"
-        "    ) -> dict[str, object]: ...\n"
-        f"    def numpy(self, *, force: bool = ...) -> {c.typed['Arrays']}{c.arguments}: ...\n"
-        "    @classmethod\n"
+        f"        retain_none: {c.builtin['bool']} = ...,\n"
+        f"        convert_tensors: {c.builtin['bool']} | _t.Literal[\"numpy\"] = ...,\n"
+        f"        tolist_first: {c.builtin['bool']} = ...,\n"
+        f"    ) -> {c.builtin['dict']}[{c.builtin['str']}, {c.builtin['object']}]: ...\n"
+        f"    def numpy(self, *, force: {c.builtin['bool']} = ...) -> {c.typed['Arrays']}{c.arguments}: ...\n"
+        f"    @{c.builtin['classmethod']}\n"
         "    def from_dict(\n"
         "        cls,\n"
         f"        values: {c.typed['Input']}{c.arguments},\n"
@@ -234,8 +242,8 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
         "        batch_size: _BatchSize = ...,\n"
         "        device: _DeviceLike = ...,\n"
         "        names: _NamesLike = ...,\n"
-        "        auto_batch_size: bool | None = ...,\n"
-        "        batch_dims: int | None = ...,\n"
+        f"        auto_batch_size: {c.builtin['bool']} | None = ...,\n"
+        f"        batch_dims: {c.builtin['int']} | None = ...,\n"
         "        **refused: _t.Never,\n"
         "    ) -> _t.Self: ...\n"
     )

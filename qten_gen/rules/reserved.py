@@ -3,9 +3,6 @@
 The tables are written by hand, because rules do not import the runtime. A test compares them with the classes.
 """
 
-ALIASES = frozenset({"_builtins", "_decl", "_nn", "_rt", "_t", "_torch"})
-"""The names under which generated modules and stubs import other modules."""
-
 ALWAYS = frozenset({"batch_size", "device", "lock", "names"})
 """Reserved in a TensorClass even with the flag `shadow`: constructor arguments of every class."""
 

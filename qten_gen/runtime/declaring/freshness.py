@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...common.naming import generated_class
 from . import generator, loading
 from .loading import BrokenModule, real_name
 from .values import Values
@@ -55,7 +56,7 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
     joined = beside if official is None else loading.module_for(official, name, module)
     if joined is None:
         return NoGeneratedClass()
-    found = vars(joined).get(f"_{name}")
+    found = vars(joined).get(generated_class(name))
     if isinstance(found, type):
         return GeneratedClass(found, (joined,))
     return NoGeneratedClass(f"{name} was declared after {loading.plain_name(joined.__name__)} was generated", (joined,))

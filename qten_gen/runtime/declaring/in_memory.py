@@ -14,6 +14,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary, finalize
 
+from ...common.naming import generated_class
 from . import generator, loading
 from .class_scope import Scope
 from .declared_class import nests
@@ -50,7 +51,7 @@ def build(
     module.__file__ = compiled.code.co_filename
     vars(module)["_compiled"] = compiled
     exec(compiled.code, vars(module))
-    built = vars(module)[f"_{declaration.name}"]
+    built = vars(module)[generated_class(declaration.name)]
     assert isinstance(built, type)
     loading.show(module)
     finalize(built, sys.modules.pop, module.__name__, None).atexit = False

@@ -1,8 +1,8 @@
 """How a declaration and its generated class become one class.
 
-When `class Batch(TensorClass)` runs, the metaclass reads what the statement says and gets the generated class `_Batch` for it:
+When `class Batch(TensorClass)` runs, the metaclass reads what the statement says and gets the generated class `_Batch_` for it:
 `freshness` finds it, `in_memory` builds it where it is missing. The metaclass puts it between the declaration and its bases:
-`Batch, _Batch, TensorClass`. The class is complete when its statement ends, user methods win by the ordinary method resolution
+`Batch, _Batch_, TensorClass`. The class is complete when its statement ends, user methods win by the ordinary method resolution
 order, and `super()` in them reaches the generated ones.
 """
 
