@@ -1,8 +1,7 @@
 """The annotations of a handler name other types than those it is registered for.
 
 `@Encoder.register(Text)` calls the handler with an `Encoder` and a `Text`. If it is annotated with another class, either the
-registration or the annotation is wrong, and the handler reads fields that the object does not have. An `async def` would return
-a coroutine where the module should return a result.
+registration or the annotation is wrong, and the handler reads fields that the object does not have.
 
 The rule compares plain names only: builtins, `Tensor` and declared classes.
 """
@@ -80,8 +79,6 @@ def _problem(
     registration: RegistrationDecl, owner: ModuleDecl, source: SourceFile, project: Project
 ) -> tuple[str, str] | None:
     """What is wrong with the annotations of a handler, and how to fix it."""
-    if registration.signature.is_async:
-        return f"the handler {registration.handler} is called, but not awaited", "write def without async"
     module, item = _annotations(registration.signature.parameters)
     meant = _meaning(module, source)
     if meant is not None and _is_other(owner.qualified, meant, project):
