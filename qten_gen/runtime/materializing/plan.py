@@ -18,6 +18,7 @@ from .evaluation import draw_keys
 from .initialisation import initialise, method_of, program_of
 from .initialisers import recorded_whole
 from .keyed_draws import Key
+from .likeness import is_watched
 from .matching import without_wrappers
 from .read_values import KnownValues
 from .stand_ins import Assigned, StandIns, in_place, made_for
@@ -91,6 +92,7 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
     initialised = frozenset(id(module) for module in root.modules() if method_of(module) is not None)
     kept: dict[str, str] = vars(root).get(ORIGINS, {})
     origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
+    shared = not is_watched()
     recorder = Recorder(FakeTensorMode(allow_non_fake_inputs=True))
     recorder.evaluation = KnownValues(recorder.tape)
     # The default generator is also put back where a `reset_parameters` seeds it.
@@ -98,7 +100,7 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
         try:
             stand_ins = made_for(held, device, recorder)
             with recorder, PythonFunctions(recorder), in_place(root, stand_ins), recorded_whole():
-                initialise(root, stand_ins, origins, recorder)
+                initialise(root, stand_ins, origins, recorder, shared=shared)
         finally:
             recorder.streams.put_back()
     names = {key: without_wrappers(home.qualified) for key, home in origins.items()}
