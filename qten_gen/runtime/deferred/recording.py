@@ -16,7 +16,7 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .errors import Program, foreign, refused, unseen
+from .errors import Program, foreign, hidden, refused, unseen
 from .evaluation import Evaluation
 from .known_tensors import KnownTensors, storage_address
 from .overloads import Traits, tensors, traits
@@ -66,6 +66,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         self.mode = mode
         self.program = Program()
         """What is being recorded, for errors."""
+        self.names: dict[int, str] = {}
+        """What errors call the tensors of the program, by their ids; the others by their sizes."""
         self.working_thread: int | None = None
         """The thread that records an operation at this moment."""
         self._known = KnownTensors(self.tape)
@@ -93,6 +95,14 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
     def find(self, tensor: Tensor) -> int | None:
         """The slot of a fake tensor; None if no operation made it, or something else has changed it since."""
         return self._known.find(tensor)
+
+    def hidden(self, what: object, given: Iterable[object]) -> RuntimeError | None:
+        """The error about an operation that is not recorded; None where it has no tensor of this recording."""
+        mine = [tensor for tensor in tensors(given) if isinstance(tensor, FakeTensor) and tensor.fake_mode is self.mode]
+        if not mine:
+            return None
+        shown = self.names.get(id(mine[0])) or f"a tensor of size {tuple(mine[0].shape)}"
+        return hidden(self.program, what, shown, caller()[0])
 
     def repeat(self, recorded: Passage, given: Sequence[int]) -> None:
         """Note operations that were recorded before once more, on the tensors of other slots."""
