@@ -94,12 +94,15 @@ class Likenesses:
         keys: list[Hashable] = []
         tensors, slots = list(own.tensors), list(own.slots)
         for name, child in module._modules.items():
-            below = None if child is None else self._trees.get(id(child))
-            if child is not None and below is None:
+            if child is None:
+                keys.append(name)
+                continue
+            below = self._trees.get(id(child))
+            if below is None:
                 return None
-            keys.append((name, None if below is None else below.key))
-            tensors += () if below is None else below.tensors
-            slots += () if below is None else below.slots
+            keys.append((name, below.key))
+            tensors += below.tensors
+            slots += below.slots
         return Likeness((own.key, tuple(keys)), tuple(tensors), tuple(slots))
 
     def _is_alone(self, module: nn.Module, fake: Tensor) -> bool:
