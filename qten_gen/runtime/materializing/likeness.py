@@ -108,7 +108,7 @@ class Likenesses:
     def _is_alone(self, module: nn.Module, fake: Tensor) -> bool:
         """Whether only this module holds the tensor that a stand-in is for, and it has memory of its own, on meta."""
         held = self._held.get(id(fake))
-        if held is None or len(held.homes) > 1 or held.homes[0].module is not module:
+        if held is None or len(held.homes) != 1 or held.homes[0].module is not module:
             return False
         return held.tensor.is_meta and id(held.tensor) not in self._stand_ins.shared
 
