@@ -91,6 +91,7 @@ class Likenesses:
         return Likeness(key, tuple(tensors), tuple(slots))
 
     def _with_children(self, module: nn.Module, own: Likeness) -> Likeness | None:
+        """What a module is with its children; None if one of them is like nothing else."""
         keys: list[Hashable] = []
         tensors, slots = list(own.tensors), list(own.slots)
         for name, child in module._modules.items():

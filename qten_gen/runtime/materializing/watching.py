@@ -19,6 +19,7 @@ class WatchingMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch lea
     def __init__(self) -> None:
         super().__init__(allow_non_fake_inputs=True)
         self.watching_for: Recorder | None = None
+        self._thread = get_ident()
 
     def __torch_dispatch__(
         self,
@@ -28,7 +29,7 @@ class WatchingMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch lea
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
         recorder = self.watching_for
-        if recorder is not None and recorder.working_thread != get_ident():
+        if recorder is not None and recorder.working_thread != self._thread == get_ident():
             error = recorder.hidden(func, (*args, *(kwargs or {}).values()))
             if error is not None:
                 raise error
