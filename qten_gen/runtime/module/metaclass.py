@@ -4,26 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field as dataclass_field
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, dataclass_transform
 
 from torch import nn
 
 from ...common import language
 from ..declaring import generator
-from ..declaring.fields import Virtual, buffer, field, param, submodule, virtual
+from ..declaring.fields import Virtual, buffer, constructor_argument, field, param, submodule, virtual
 from ..declaring.metaclass import DeclarationMeta
 from .core.module_base import ModuleBase
 from .dispatch import reconnect
 from .virtual_cache import getter
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import UnionType
+    from typing import Concatenate, overload
+
+    import torch
+    from torch.types import Device
+
     from ..declaring.generator import ClassStatement, Declaration, ModuleDecl
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
+M = TypeVar("M", bound=nn.Module)
+H = TypeVar("H", bound=Callable[..., Any])
 
 
-@dataclass_transform(field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual), eq_default=False)
+@dataclass_transform(
+    field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual, constructor_argument), eq_default=False
+)
 class ModuleMeta(DeclarationMeta):
     """Metaclass of Module."""
 
@@ -34,6 +46,21 @@ class ModuleMeta(DeclarationMeta):
         def __new__(
             mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, *, init: bool = True
         ) -> ModuleMeta: ...
+
+        # A class may have a `register` of its own, so checkers find these behind the class.
+        @overload  # type: ignore[override] # what ABCMeta calls so is another thing
+        def register(  # type: ignore[overload-overlap] # the second is for abstract classes, which are not a `type[T]` to mypy
+            cls: Callable[..., M], obj_type: type[T], /, *, replace: bool = False
+        ) -> Callable[[Callable[Concatenate[M, T, P], R]], Callable[Concatenate[M, T, P], R]]: ...
+        @overload
+        def register(
+            cls: Callable[..., object], obj_type: type[Any] | UnionType, /, *, replace: bool = False
+        ) -> Callable[[H], H]: ...
+        def register(cls: Callable[..., object], obj_type: Any, /, *, replace: bool = False) -> Any: ...
+        def get_applicable_types(cls) -> tuple[type, ...]: ...
+        def from_config(
+            cls: Callable[..., M], config: Mapping[str, Any], *, device: Device = None, dtype: torch.dtype | None = None
+        ) -> M: ...
 
     # Hidden from checkers, for which it would make every attribute of a class assignable.
     if not TYPE_CHECKING:
@@ -84,6 +111,7 @@ class ModuleMeta(DeclarationMeta):
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
         _keep_device(cast("type[ModuleBase]", cls))
+        type.__setattr__(cls, "_writes_init", cast("ModuleDecl", cls._declaration).custom_init)
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         for name, value in list(vars(generated).items()):

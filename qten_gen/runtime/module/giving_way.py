@@ -1,0 +1,60 @@
+"""Names that Module adds to nn.Module's, and that a class of the user's may take.
+
+A class that writes `self.config = config`, registers a buffer `version` or has a child `export` works as an nn.Module, and has to
+work as a Module. A name that a class body or an instance binds wins by Python's own rules, because nothing here is a data
+descriptor. What nn.Module keeps in its registries is looked up after the class: there the name steps aside.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from torch import nn
+from torch.compiler import is_dynamo_compiling
+
+M = TypeVar("M", bound=nn.Module)
+
+_REGISTRIES = ("_parameters", "_buffers", "_modules")
+_REGISTER = frozenset(
+    method.__code__ for method in (nn.Module.register_buffer, nn.Module.register_parameter, nn.Module.add_module)
+)
+"""The functions that ask whether an attribute exists before they register its name."""
+
+
+class GivingWay:
+    """The descriptor of a function, property or value that is there unless the module has registered something of its name."""
+
+    def __init__(self, name: str, found: Any) -> None:  # what a class can hold is anything
+        self.name = name
+        self.__wrapped__ = found
+        self.__doc__ = getattr(found, "__doc__", None)
+
+    def __get__(self, module: nn.Module | None, owner: type | None = None) -> Any:
+        if module is not None and _is_taken(module, self.name):
+            raise AttributeError(self.name)  # Python asks nn.Module's __getattr__ next
+        found = self.__wrapped__
+        return found.__get__(module, owner) if hasattr(found, "__get__") else found
+
+
+def giving_way(*inherited: str) -> Callable[[type[M]], type[M]]:
+    """Class decorator: what the class adds to nn.Module gives way to the user's names, and so do these names of its bases."""
+
+    def decorate(cls: type[M]) -> type[M]:
+        own = [name for name in vars(cls) if not name.startswith("_") and not hasattr(nn.Module, name)]
+        for name in (*own, *inherited):
+            setattr(cls, name, GivingWay(name, inspect.getattr_static(cls, name)))
+        return cls
+
+    return decorate
+
+
+def _is_taken(module: nn.Module, name: str) -> bool:
+    """Whether the name is registered, or about to be."""
+    state = module.__dict__
+    for registry in _REGISTRIES:
+        if name in state.get(registry, ()):
+            return True
+    return not is_dynamo_compiling() and sys._getframe(2).f_code in _REGISTER
