@@ -1,1 +1,1 @@
-"""Text → source layer. Nothing is imported here: `read.module` needs libcst, `read.dimensions` nothing at all."""
+"""Text → source layer. Nothing is imported here: `read.dimensions` needs nothing at all."""

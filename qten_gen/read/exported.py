@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from ast import literal_eval
+import ast
 from collections.abc import Iterable
 
-import libcst as cst
-
-from .annotations import text_of
 from .imports import dotted
 
-_METHODS = ("__all__.append", "__all__.extend")
 
-
-def exported(statements: Iterable[cst.CSTNode]) -> tuple[str, ...] | None:
+def exported(statements: Iterable[ast.stmt]) -> tuple[str, ...] | None:
     """The names in the `__all__` of a file; None if it has none, or one that is computed."""
     found: list[str] | None = None
     for node in statements:
@@ -27,33 +22,40 @@ def exported(statements: Iterable[cst.CSTNode]) -> tuple[str, ...] | None:
     return None if found is None else tuple(dict.fromkeys(found))
 
 
-def _change(node: cst.CSTNode) -> tuple[bool, cst.BaseExpression | None] | None:
+def _change(node: ast.stmt) -> tuple[bool, ast.expr | None] | None:
     """Whether a statement assigns `__all__` or extends it, and the value; None for any other statement."""
     match node:
-        case cst.Assign(targets=targets) if any(dotted(item.target) == "__all__" for item in targets):
+        case ast.Assign(targets=targets) if any(dotted(target) == "__all__" for target in targets):
             return True, node.value
-        case cst.AnnAssign(target=cst.Name("__all__"), value=value):
-            return True, value
-        case cst.AugAssign(target=cst.Name("__all__"), operator=cst.AddAssign()):
+        case ast.AnnAssign(target=ast.Name("__all__")):
+            return True, node.value
+        case ast.AugAssign(target=ast.Name("__all__"), op=ast.Add()):
             return False, node.value
-        case cst.Expr(value=cst.Call(args=[cst.Arg(value=value)], func=function)) if dotted(function) in _METHODS:
-            single = dotted(function) == "__all__.append"
-            return False, cst.List([cst.Element(value)]) if single else value
-        case cst.Expr(value=cst.Call(func=function)) if (dotted(function) or "").startswith("__all__."):
-            return False, None
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name("__all__"), attr=method)) as call):
+            return False, _added(method, call)
     return None
 
 
-def _names(value: cst.BaseExpression | None) -> list[str] | None:
+def _added(method: str, call: ast.Call) -> ast.expr | None:
+    """The list that a call of a method of `__all__` adds; None for a call that changes it in another way."""
+    match method, call.args, call.keywords:
+        case "append", [value], []:
+            return ast.List(elts=[value])
+        case "extend", [value], []:
+            return value
+    return None
+
+
+def _names(value: ast.expr | None) -> list[str] | None:
     """The strings in a list or tuple, or in a sum of these; None for anything else."""
-    if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Add):
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
         left, right = _names(value.left), _names(value.right)
         return None if left is None or right is None else [*left, *right]
-    if not isinstance(value, cst.List | cst.Tuple):
+    if not isinstance(value, ast.List | ast.Tuple):
         return None
     try:
-        found: list[object] = [*literal_eval(text_of(value))]
-    except (ValueError, SyntaxError):
+        found: list[object] = [*ast.literal_eval(value)]
+    except (ValueError, TypeError):
         return None
     names = [name for name in found if isinstance(name, str)]
     return names if len(names) == len(found) else None

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
-
-import libcst as cst
 
 from .imports import dotted
 from .names import Scope
 
 _PARTIAL = "functools.partial"
 _CONTAINERS = frozenset({"builtins.dict", "builtins.list", "builtins.tuple", "collections.OrderedDict", _PARTIAL})
-_DISPLAYS = cst.List, cst.Tuple, cst.Set, cst.Dict, cst.ListComp, cst.SetComp, cst.DictComp
+_DISPLAYS = ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp
 
 _NO_OBJECTS = frozenset(
     {"data_ptr", "dim", "element_size", "item", "nelement", "numel", "numpy", "parameters", "size", "tolist"}
@@ -19,51 +18,53 @@ _NO_OBJECTS = frozenset(
 """Methods of tensors and modules whose result is neither."""
 
 
-def made(node: cst.BaseExpression, scope: Scope) -> Iterator[str]:
+def made(node: ast.expr, scope: Scope) -> Iterator[str]:
     """The qualified names of what an expression calls and keeps the result of, in containers and partials too.
 
     What a lambda calls is left out, because it makes an object for each call. So are the arguments of other functions, which may
     use them up.
     """
     match node:
-        case cst.List() | cst.Tuple() | cst.Set():
-            for element in node.elements:
-                yield from made(element.value, scope)
-        case cst.Dict():
-            for item in node.elements:
-                yield from made(item.value, scope)
-        case cst.ListComp() | cst.SetComp():
-            yield from made(node.elt, scope)
-        case cst.DictComp():
+        case ast.List() | ast.Tuple() | ast.Set():
+            for element in node.elts:
+                yield from made(element, scope)
+        case ast.Dict():
+            for value in node.values:
+                yield from made(value, scope)
+        case ast.Starred():
             yield from made(node.value, scope)
-        case cst.IfExp():
+        case ast.ListComp() | ast.SetComp():
+            yield from made(node.elt, scope)
+        case ast.DictComp():
+            yield from made(node.value, scope)
+        case ast.IfExp():
             yield from made(node.body, scope)
             yield from made(node.orelse, scope)
-        case cst.Call():
+        case ast.Call():
             yield from _of_call(node, scope)
 
 
-def is_container(node: cst.BaseExpression, scope: Scope) -> bool:
+def is_container(node: ast.expr, scope: Scope) -> bool:
     """Whether the objects that an expression makes are inside a container or a partial."""
-    if isinstance(node, cst.Call):
+    if isinstance(node, ast.Call):
         return scope.resolve(dotted(node.func) or "") in _CONTAINERS
     return isinstance(node, _DISPLAYS)
 
 
-def is_callable(node: cst.BaseExpression, scope: Scope) -> bool:
+def is_callable(node: ast.expr, scope: Scope) -> bool:
     """Whether what an expression makes may be called, as far as the text shows: a list, a dict, a tuple and the like may not."""
-    if isinstance(node, cst.Call):
+    if isinstance(node, ast.Call):
         return scope.resolve(dotted(node.func) or "") not in _CONTAINERS - {_PARTIAL}
     return not isinstance(node, _DISPLAYS)
 
 
-def _of_call(node: cst.Call, scope: Scope) -> Iterator[str]:
+def _of_call(node: ast.Call, scope: Scope) -> Iterator[str]:
     name = dotted(node.func)
     resolved = scope.resolve(name or "")
     if resolved in _CONTAINERS:
-        for argument in node.args:
-            yield from made(argument.value, scope)
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+            yield from made(argument, scope)
     elif name is not None:
         yield resolved
-    elif isinstance(node.func, cst.Attribute) and node.func.attr.value not in _NO_OBJECTS:
+    elif isinstance(node.func, ast.Attribute) and node.func.attr not in _NO_OBJECTS:
         yield from made(node.func.value, scope)

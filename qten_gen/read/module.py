@@ -1,4 +1,4 @@
-"""Reads the text of a Python file into a `SourceFile`, with libcst but without its slow metadata.
+"""Reads the text of a Python file into a `SourceFile`.
 
 It reads top-level classes, including those in top-level blocks such as `if` and `try`. Nested classes and classes in functions
 are generated in memory when their class statements run.
@@ -6,10 +6,9 @@ are generated in memory when their class statements run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import ast
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-
-import libcst as cst
 
 from ..model import (
     ClassSource,
@@ -21,24 +20,31 @@ from ..model import (
     TypeExpr,
     TypeVariable,
 )
-from ..model.diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic_at
+from ..model.diagnostics import Diagnostic
 from .annotations import type_expr
-from .blocks import inside, is_type_checking
-from .classes import class_source, class_type_variables, type_variable
+from .blocks import BLOCK, bound_inside, inside, suites
+from .calls import call_arguments
+from .classes import class_source
+from .encoding import decode
 from .exported import exported
 from .imports import bound_names, dotted, imported_names, star_import
 from .names import Scope
-from .signatures import signature
-from .syntax import decode, parse
+from .signatures import Function, signature
+from .source_lines import lines_of
+from .syntax import deepest_line, parse, too_deep
+from .type_variables import TypeAlias, class_type_variables, type_variable
 
-_TYPE_VARIABLE = ("typing.TypeVar", "typing_extensions.TypeVar")
 _NEW_TYPE = ("typing.NewType", "typing_extensions.NewType")
 _TYPE_ALIAS = ("typing.TypeAlias", "typing_extensions.TypeAlias")
 
 NO_CONTEXT = ImportContext()
 """The empty context for reading a file for the first time."""
 
-Statement = cst.BaseSmallStatement | cst.BaseCompoundStatement
+_BRANCHES = ast.If | ast.Try | ast.TryStar
+_WITH = ast.With | ast.AsyncWith
+
+_Statement = tuple[ast.stmt, NodePath, bool]
+"""A statement, its place, and whether it is only for type checkers."""
 
 
 def read(
@@ -58,18 +64,12 @@ def read(
     if not isinstance(text, str):
         return empty, (text,)
     tree = parse(text, path)
-    if not isinstance(tree, cst.Module):
+    if not isinstance(tree, ast.Module):
         return empty, (tree,)
     try:
-        return replace(
-            _source_file(tree, path, module, is_package, around),
-            is_program="__main__" in text,
-            materializes=".on_meta(" in text or ".materialize(" in text,
-        ), ()
+        return _source_file(tree, text, empty, around), ()
     except RecursionError:
-        return empty, (
-            diagnostic_at(SYNTAX_ERROR, path, "an expression is nested too deeply to be read", line=1, column=1),
-        )
+        return empty, (too_deep(path, deepest_line(tree)),)
 
 
 @dataclass(slots=True)
@@ -81,19 +81,20 @@ class _Names:
     classes: set[str] = field(default_factory=set)
 
 
-def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, around: ImportContext) -> SourceFile:
+def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportContext) -> SourceFile:
     """Read a syntax tree. Names are collected first, because a class may use names that are bound further down."""
     statements = list(_statements(tree.body, NodePath(("body",)), type_checking=False))
     names = _names(statements)
     names.imports.update((name, origin) for name, origin in around.star_names.items() if name not in names.bound)
     names.bound.update(around.star_names)
     scope = Scope(
-        module,
-        is_package,
+        empty.module,
+        empty.is_package,
         names.imports,
         frozenset(names.bound),
         frozenset(names.classes),
         reexports=around.reexports,
+        lines=lines_of(text),
     )
     stars = tuple(star for node, _, _ in statements if (star := star_import(node)) is not None)
     classes: dict[str, ClassSource] = {}
@@ -102,20 +103,26 @@ def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, aro
     aliases: dict[str, TypeExpr] = {}
     registrations: list[RegistrationSource] = []
     for node, place, type_checking in statements:
-        if isinstance(node, cst.ClassDef) and not type_checking:
+        if isinstance(node, ast.ClassDef) and not type_checking:
             found = class_source(node, place, scope)
             if found.name in classes:
                 repeated.append(found)
             classes[found.name] = found
             type_variables.update(class_type_variables(node, place, scope))
-        elif isinstance(node, cst.FunctionDef):
+        elif isinstance(node, Function):
             registrations.extend(_registrations(node, place, scope))
-        elif isinstance(node, cst.Assign | cst.AnnAssign | cst.TypeAlias):
-            type_variables.update(_type_variables(node, place, scope))
-            aliases.update(_aliases(node, place, scope))
-    return SourceFile(
-        path=path,
-        module=module,
+        elif isinstance(node, TypeAlias):
+            aliases[node.name.id] = type_expr(node.value, place / "value", scope)
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and (name := _assigned(node)) is not None:
+            if isinstance(node.value, ast.Call):
+                variable = type_variable(node.value, place / "value", scope)
+                if variable is not None:
+                    type_variables[name] = variable
+            alias = _alias(node, place, scope)
+            if alias is not None:
+                aliases[name] = alias
+    return replace(
+        empty,
         classes=tuple(classes.values()),
         imports=names.imports,
         aliases=aliases,
@@ -123,160 +130,89 @@ def _source_file(tree: cst.Module, path: str, module: str, is_package: bool, aro
         registrations=tuple(registrations),
         names=frozenset(names.bound),
         future_annotations=names.imports.get("annotations") == ImportedName("__future__", "annotations"),
-        is_package=is_package,
         star_imports=stars,
         repeated=tuple(repeated),
         has_star_import=bool(stars) and not around.complete,
         exported=exported(node for node, _, _ in statements),
+        is_program="__main__" in text,
+        materializes=".on_meta(" in text or ".materialize(" in text,
     )
 
 
-def _statements(
-    body: Sequence[cst.BaseStatement | cst.BaseSmallStatement], place: NodePath, type_checking: bool
-) -> Iterator[tuple[Statement, NodePath, bool]]:
-    """The statements of a block and of its `if`, `try` and `with` blocks, and the classes of its loops and `match`.
-
-    The flag means "only for type checkers".
-    """
+def _statements(body: Iterable[ast.stmt], place: NodePath, type_checking: bool) -> Iterator[_Statement]:
+    """The statements of a block and of its `if`, `try` and `with` blocks, and the classes of its loops and `match`."""
     for index, node in enumerate(body):
         where = place / index
-        if isinstance(node, cst.SimpleStatementLine):
-            yield from _statements(node.body, where / "body", type_checking)
-        elif isinstance(node, cst.If):
-            only = is_type_checking(node.test)
-            yield from _statements(node.body.body, where / "body" / "body", type_checking or only)
-            if isinstance(node.orelse, cst.If):
-                yield from _statements([node.orelse], where / "orelse", type_checking)
-            elif node.orelse is not None:
-                yield from _statements(node.orelse.body.body, where / "orelse" / "body" / "body", type_checking)
-        elif isinstance(node, cst.Try | cst.TryStar):
-            yield from _statements(node.body.body, where / "body" / "body", type_checking)
-            handlers: Sequence[cst.ExceptHandler | cst.ExceptStarHandler] = node.handlers
-            for position, handler in enumerate(handlers):
-                inner = where / "handlers" / position / "body" / "body"
-                yield from _statements(handler.body.body, inner, type_checking)
-            for name, block in (("orelse", node.orelse), ("finalbody", node.finalbody)):
-                if block is not None:
-                    yield from _statements(block.body.body, where / name / "body" / "body", type_checking)
-        elif isinstance(node, cst.With):
+        if not isinstance(node, _BRANCHES):
             yield node, where, type_checking
-            yield from _statements(node.body.body, where / "body" / "body", type_checking)
-        elif isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
-            yield node, where, type_checking
-            if isinstance(node, cst.For | cst.While | cst.Match):
-                found = inside(node, where, type_checking)
-                yield from ((inner, place, only) for inner, place, only in found if isinstance(inner, cst.ClassDef))
+        if isinstance(node, _BRANCHES | _WITH):
+            for suite, inner, only in suites(node, where):
+                yield from _statements(suite, inner, type_checking or only)
+        elif isinstance(node, BLOCK):
+            found = inside(node, where, type_checking)
+            yield from ((inner, place, only) for inner, place, only in found if isinstance(inner, ast.ClassDef))
 
 
-def _names(statements: Sequence[tuple[Statement, NodePath, bool]]) -> _Names:
+def _names(statements: Sequence[_Statement]) -> _Names:
     """The names that the statements bind. The first import of a name is used, as in `try: import a; except: import b as a`."""
     names = _Names()
     for node, _, type_checking in statements:
-        if isinstance(node, cst.Import | cst.ImportFrom):
+        if isinstance(node, ast.Import | ast.ImportFrom):
             for name, imported in imported_names(node, type_checking):
                 names.imports.setdefault(name, imported)
                 names.bound.add(name)
-        elif isinstance(node, cst.ClassDef | cst.FunctionDef):
-            names.bound.add(node.name.value)
-            if isinstance(node, cst.ClassDef) and not type_checking:
-                names.classes.add(node.name.value)
-        elif isinstance(node, cst.Assign):
+        elif isinstance(node, ast.ClassDef | Function):
+            names.bound.add(node.name)
+            if isinstance(node, ast.ClassDef) and not type_checking:
+                names.classes.add(node.name)
+        elif isinstance(node, ast.Assign):
             for target in node.targets:
-                names.bound.update(bound_names(target.target))
-        elif isinstance(node, cst.AnnAssign):
-            names.bound.update(bound_names(node.target))
-        elif isinstance(node, cst.TypeAlias):
-            names.bound.add(node.name.value)
-        elif isinstance(node, cst.With):
-            names.bound.update(name for item in node.items if item.asname for name in bound_names(item.asname.name))
-        elif isinstance(node, cst.For | cst.While | cst.Match):
-            names.bound.update(_all_names(node))
+                names.bound.update(bound_names(target))
+        elif isinstance(node, ast.AnnAssign | TypeAlias):
+            names.bound.update(bound_names(node.name if isinstance(node, TypeAlias) else node.target))
+        elif isinstance(node, _WITH):
+            names.bound.update(name for item in node.items for name in bound_names(item.optional_vars))
+        elif isinstance(node, BLOCK):
+            names.bound.update(bound_inside(node))
     return names
 
 
-def _all_names(node: cst.CSTNode) -> Iterator[str]:
-    """All names in a block that is not read in detail, because any of them may be bound there."""
-    if isinstance(node, cst.Name):
-        yield node.value
-    for child in node.children:
-        yield from _all_names(child)
-
-
-def _assigned(node: cst.Assign | cst.AnnAssign) -> str | None:
+def _assigned(node: ast.Assign | ast.AnnAssign) -> str | None:
     """The name that is assigned to; None for several targets or other ones."""
-    target = node.targets[0].target if isinstance(node, cst.Assign) else node.target
-    several = isinstance(node, cst.Assign) and len(node.targets) > 1
-    return target.value if isinstance(target, cst.Name) and not several else None
+    target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0] if len(node.targets) == 1 else None
+    return target.id if isinstance(target, ast.Name) else None
 
 
-def _aliases(
-    node: cst.Assign | cst.AnnAssign | cst.TypeAlias, place: NodePath, scope: Scope
-) -> Iterator[tuple[str, TypeExpr]]:
-    """`X = Int[Tensor, "b"]`, `X: TypeAlias = ...`, `type X = ...`, and `X = NewType("X", Tensor)`, which counts as a Tensor."""
-    if isinstance(node, cst.TypeAlias):
-        yield node.name.value, type_expr(node.value, place / "value", scope)
-        return
-    name, value = _assigned(node), node.value
-    if name is None or value is None:
-        return
-    if isinstance(value, cst.Call):
-        if scope.resolve(dotted(value.func) or "") in _NEW_TYPE and len(value.args) == 2:
-            yield name, type_expr(value.args[1].value, place / "value" / "args" / 1 / "value", scope)
-        return
-    explicit = (
-        isinstance(node, cst.AnnAssign) and scope.resolve(dotted(node.annotation.annotation) or "") in _TYPE_ALIAS
-    )
-    implicit = isinstance(node, cst.Assign) and isinstance(
-        value, cst.Name | cst.Attribute | cst.Subscript | cst.BinaryOperation
-    )
-    if explicit or implicit:
-        yield name, type_expr(value, place / "value", scope)
+def _alias(node: ast.Assign | ast.AnnAssign, place: NodePath, scope: Scope) -> TypeExpr | None:
+    """`X = Int[Tensor, "b"]`, `X: TypeAlias = ...`, and `X = NewType("X", Tensor)`, which counts as a Tensor."""
+    value = node.value
+    if value is None:
+        return None
+    if isinstance(value, ast.Call):
+        if scope.resolve(dotted(value.func) or "") not in _NEW_TYPE:
+            return None
+        arguments = call_arguments(value, place / "value")
+        return type_expr(arguments[1].value, arguments[1].place, scope) if len(arguments) == 2 else None
+    if isinstance(node, ast.AnnAssign):
+        is_alias = scope.resolve(dotted(node.annotation) or "") in _TYPE_ALIAS
+    else:
+        is_alias = dotted(value) is not None or isinstance(value, ast.Attribute | ast.Subscript | ast.BinOp)
+    return type_expr(value, place / "value", scope) if is_alias else None
 
 
-def _type_variables(
-    node: cst.Assign | cst.AnnAssign | cst.TypeAlias, place: NodePath, scope: Scope
-) -> Iterator[tuple[str, TypeVariable]]:
-    """`T = TypeVar("T", bound=Tensor)`."""
-    if isinstance(node, cst.TypeAlias) or not isinstance(call := node.value, cst.Call):
-        return
-    name = _assigned(node)
-    if name is None or scope.resolve(dotted(call.func) or "") not in _TYPE_VARIABLE:
-        return
-    arguments = list(enumerate(call.args))
-    where = place / "value" / "args"
-    bound = next(((i, arg.value) for i, arg in arguments if arg.keyword and arg.keyword.value == "bound"), None)
-    if bound is not None:
-        yield name, type_variable(bound[1], where / bound[0] / "value", scope)
-        return
-    constraints = [arg.value for _, arg in arguments[1:] if arg.keyword is None]
-    yield (
-        name,
-        type_variable(cst.Tuple([cst.Element(item) for item in constraints]) if constraints else None, where, scope),
-    )
-
-
-def _registrations(node: cst.FunctionDef, place: NodePath, scope: Scope) -> Iterator[RegistrationSource]:
+def _registrations(node: Function, place: NodePath, scope: Scope) -> Iterator[RegistrationSource]:
     """The `@Owner.register(Type)` decorators of a function."""
-    for index, decorator in enumerate(node.decorators):
-        call = decorator.decorator
-        if not (isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.args):
+    for index, call in enumerate(node.decorator_list):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or dotted(call.func) is None:
             continue
-        if call.args[0].keyword is not None or any(arg.keyword is None for arg in call.args[1:]):
+        if call.func.attr != "register" or len(call.args) != 1 or not all(keyword.arg for keyword in call.keywords):
             continue
-        if call.func.attr.value != "register" or dotted(call.func) is None:
-            continue
-        where = place / "decorators" / index / "decorator"
+        where = place / "decorator_list" / index
         yield RegistrationSource(
             owner=type_expr(call.func.value, where / "func" / "value", scope),
-            type=type_expr(call.args[0].value, where / "args" / 0 / "value", scope),
-            handler=node.name.value,
+            type=type_expr(call.args[0], where / "args" / 0, scope),
+            handler=node.name,
             signature=signature(node, place, scope, skip_first=False),
-            replaces=any(_is_replace(arg) for arg in call.args),
+            replaces=any(keyword.arg == "replace" and dotted(keyword.value) == "True" for keyword in call.keywords),
             place=where,
         )
-
-
-def _is_replace(argument: cst.Arg) -> bool:
-    """Whether an argument is `replace=True`."""
-    named = argument.keyword is not None and argument.keyword.value == "replace"
-    return named and isinstance(argument.value, cst.Name) and argument.value.value == "True"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..common.module_names import absolute
@@ -24,6 +24,8 @@ class Scope:
     inner: dict[str, str] = field(default_factory=dict)
     reexports: Mapping[str, str] = field(default_factory=dict)
     """Names that other files reexport from outside the run, and their origin."""
+    lines: Sequence[str] = ()
+    """The lines of the text that expressions are read from."""
 
     def resolve(self, dotted: str) -> str:
         """The qualified name that a dotted name refers to. A name that is not bound is returned unchanged.

@@ -1,23 +1,24 @@
 """Adds lines, columns and source lines to diagnostics.
 
-Computing positions takes twice as long as parsing. So it is done only for files with diagnostics, which are parsed a second time.
+Records contain the paths of their nodes, not positions, so that a `SourceFile` is the same when only lines above it change. So
+files with diagnostics are parsed a second time.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
-import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
-
-from ..model import NodePath
 from ..model.diagnostics import Diagnostic, Span
+from .annotations import string_value
+from .encoding import decode
+from .places import extent_at, node_at
 from .source_lines import source_lines
-from .syntax import decode, parse
+from .syntax import parse
+from .written import segment
 
 _FIRST_LINE = Span(1, 1, 1, 2)
 
@@ -41,62 +42,40 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes]) -> t
 
 def _spans(diagnostics: Sequence[Diagnostic], data: bytes | None) -> Iterator[Span]:
     """The spans of the diagnostics of one file, with their first lines."""
-    ranges = _Ranges.of(data or b"") if any(_needs_tree(item) for item in diagnostics) else None
+    tree = _tree(data) if data is not None and any(_needs_tree(item) for item in diagnostics) else None
     lines = [] if data is None else source_lines(data)
     for item in diagnostics:
-        span = item.span if item.span.line else _FIRST_LINE if ranges is None else ranges.span(item)
-        yield span._replace(text=lines[span.line - 1]) if span.line <= len(lines) else span
+        found = item.span if item.span.line else _FIRST_LINE if tree is None else _span(item, tree, lines)
+        yield found._replace(text=lines[found.line - 1]) if found.line <= len(lines) else found
 
 
 def _needs_tree(item: Diagnostic) -> bool:
     return not item.span.line and bool(item.place.steps)
 
 
-class _Ranges(NamedTuple):
-    """The syntax tree of a file with the range of every node."""
-
-    tree: cst.Module
-    ranges: Mapping[cst.CSTNode, CodeRange]
-
-    @classmethod
-    def of(cls, data: bytes) -> _Ranges | None:
-        """Parse a file; None if that fails."""
-        text = decode(data, "")
-        tree = parse(text, "") if isinstance(text, str) else None
-        if not isinstance(tree, cst.Module):
-            return None
-        wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
-        return cls(wrapper.module, wrapper.resolve(PositionProvider))
-
-    def span(self, item: Diagnostic) -> Span:
-        """The span of a diagnostic: a part of its string literal, or the whole node."""
-        node = node_at(self.tree, item.place)
-        found = self.ranges.get(node) if node is not None else None
-        if node is None or found is None:
-            return _FIRST_LINE
-        line, column = found.start.line, found.start.column + 1
-        offset = _content_offset(node)
-        if item.within is not None and offset is not None:
-            start, length = item.within
-            first = column + offset + start
-            return Span(line, first, line, first + max(1, length))
-        return Span(line, column, found.end.line, found.end.column + 1)
+def _tree(data: bytes) -> ast.Module | None:
+    """The syntax tree of a file; None if it cannot be parsed."""
+    text = decode(data, "")
+    tree = parse(text, "") if isinstance(text, str) else None
+    return tree if isinstance(tree, ast.Module) else None
 
 
-def node_at(tree: cst.Module, place: NodePath) -> cst.CSTNode | None:
-    """The node at a place; None if the tree has no such node."""
-    node: object = tree
-    for step in place.steps:
-        try:
-            node = node[step] if isinstance(step, int) and isinstance(node, Sequence) else getattr(node, str(step))
-        except (AttributeError, IndexError):
-            return None
-    return node if isinstance(node, cst.CSTNode) else None
+def _span(item: Diagnostic, tree: ast.Module, lines: Sequence[str]) -> Span:
+    """The span of a diagnostic: a part of its string literal, or the whole node."""
+    found = extent_at(tree, item.place, lines)
+    if found is None:
+        return _FIRST_LINE
+    if item.within is not None:
+        offset = _content_offset(node_at(tree, item.place), segment(found, lines))
+        if offset is not None:
+            first = found.column + 1 + offset + item.within[0]
+            return Span(found.line, first, found.line, first + max(1, item.within[1]))
+    return Span(found.line, found.column + 1, found.end_line, found.end_column + 1)
 
 
-def _content_offset(node: cst.CSTNode) -> int | None:
+def _content_offset(node: object, text: str) -> int | None:
     """The length of the prefix and quotes of a string literal; None if offsets in its value differ from those in its text."""
-    if not isinstance(node, cst.SimpleString) or "\\" in node.value or "\n" in node.value or "\r" in node.value:
+    opening, value = _OPENING.match(text), string_value(node)
+    if opening is None or value is None or "\n" in text:
         return None
-    opening = _OPENING.match(node.value)
-    return opening.end() if opening else None
+    return opening.end() if text == f"{opening.group()}{value}{opening.group(1)}" else None

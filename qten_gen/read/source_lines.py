@@ -1,23 +1,33 @@
-"""Splits files into lines, for the source lines that diagnostics show."""
+"""Splits files into lines, for the texts of expressions and for the source lines that diagnostics show."""
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
+
+from .encoding import encoding_of
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def source_lines(data: bytes) -> list[str]:
-    """The lines of a file, without line ends. Bytes that cannot be decoded are replaced.
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, without line ends. A line ends where it ends for Python's parser: not at a form feed.
 
-    >>> source_lines(b"x = 1\\r\\ny = 2")
-    ['x = 1', 'y = 2']
+    >>> lines_of("x = 1\\r\\ny = '\\x0c'")
+    ['x = 1', "y = '\\x0c'"]
     """
-    # Whether a null byte in the first lines is an error here depends on the patch release of Python.
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data.replace(b"\0", b" ")).readline)
-    except SyntaxError:
-        encoding = "utf-8"
-    return _LINE_END.split(data.decode(encoding, "replace"))
+    return _LINE_END.split(text)
+
+
+def source_lines(data: bytes) -> list[str]:
+    """The lines of a file. Bytes that cannot be decoded are replaced."""
+    encoding = encoding_of(data)
+    return lines_of(data.decode(encoding if isinstance(encoding, str) else "utf-8", "replace"))
+
+
+def characters(line: str, offset: int) -> int:
+    """The number of characters before an offset in a line. The parser counts offsets in bytes of UTF-8.
+
+    >>> characters("é = 1", 5)
+    4
+    """
+    return offset if line.isascii() else len(line.encode()[:offset].decode(errors="replace"))

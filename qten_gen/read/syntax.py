@@ -1,105 +1,108 @@
-"""Decodes and parses files, and creates the diagnostics for files that cannot be decoded or parsed."""
+"""Parses files and annotations in strings, and creates the diagnostics for files that cannot be parsed."""
 
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 import warnings
+from typing import cast
 
-import libcst as cst
-
-from ..model.diagnostics import SYNTAX_ERROR, UNDECODABLE_FILE, Diagnostic, diagnostic_at
-
-_DEEPEST = 500
-"""The depth of nested brackets up to which libcst parses safely. At about 3,000, its parser crashes the process."""
+from ..model.diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic_at
+from .newer_syntax import newer_syntax
+from .source_lines import lines_of
 
 _CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
 """The line that starts a merge conflict."""
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
-_BRACKET = re.compile(r"[()\[\]{}]")
+def parse(text: str, path: str) -> ast.Module | Diagnostic:
+    """The syntax tree of a file, or the diagnostic for its syntax error, with the interpreter's message and position.
 
-
-def decode(data: bytes, path: str) -> str | Diagnostic:
-    """Decode a file with its declared encoding, and remove the byte order mark."""
-    # Later patch releases of Python report a null byte here already, as a fault of the coding line.
-    without_null_bytes = data.replace(b"\0", b" ")
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(without_null_bytes).readline)
-    except SyntaxError as error:
-        return _undecodable(data, "utf-8", path) or _bad_coding_line(error, path)
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError:
-        return _undecodable(data, encoding, path) or ""
-
-
-def parse(text: str, path: str) -> cst.Module | Diagnostic:
-    """The syntax tree of a file, or the diagnostic for its syntax error.
-
-    The message and position are those of the interpreter, because those of libcst are wrong for most errors. The message of
-    libcst is used only if the interpreter accepts the text, or is too old for its grammar. Null bytes are found here: libcst
-    accepts them in strings and comments, and what `compile` raises for them depends on the patch release of Python.
+    Null bytes are found here, because what `compile` raises for them depends on the patch release of Python.
     """
     if "\0" in text:
         return _null_byte(text[: text.index("\0")], path)
-    if _depth(text) > _DEEPEST and (found := _syntax_error(text, path)):
-        return found
     try:
-        return cst.parse_module(text)
-    except cst.ParserSyntaxError as error:
-        fallback = diagnostic_at(SYNTAX_ERROR, path, error.message, line=error.raw_line, column=error.raw_column + 1)
-    except (cst.CSTValidationError, ValueError, RecursionError) as error:
-        fallback = diagnostic_at(SYNTAX_ERROR, path, f"the file cannot be parsed: {error}", line=1, column=1)
-    return _syntax_error(text, path) or fallback
-
-
-def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
-    """The diagnostic for the first byte that cannot be decoded; None if there is none."""
-    try:
-        data.decode(encoding)
-    except UnicodeDecodeError as error:
-        before = data[: error.start]
-        column = len(before.rpartition(b"\n")[2].decode(encoding, "replace")) + 1
-        return diagnostic_at(
-            UNDECODABLE_FILE,
-            path,
-            f"byte 0x{data[error.start]:02x} is not valid {encoding}",
-            line=before.count(b"\n") + 1,
-            column=column,
-            help="save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
-        )
-    return None
-
-
-def _bad_coding_line(error: SyntaxError, path: str) -> Diagnostic:
-    help = "name an encoding that Python knows, or save the file as UTF-8 and remove the coding line"
-    return diagnostic_at(UNDECODABLE_FILE, path, error.msg, line=1, column=1, help=help)
-
-
-def _syntax_error(text: str, path: str) -> Diagnostic | None:
-    """The diagnostic for the interpreter's syntax error; None if it accepts the text."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(text, path, "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True)
+        return tree_of(text)
     except SyntaxError as error:
         conflict = _CONFLICT.search(text)
         if conflict is not None:
             return _unresolved_conflict(text[: conflict.start()], path)
-        return diagnostic_at(SYNTAX_ERROR, path, error.msg, line=error.lineno or 1, column=max(1, error.offset or 1))
+        line, column = error.lineno or 1, max(1, error.offset or 1)
+        message, help = newer_syntax(error, lines_of(text)) or (error.msg, "")
+        return diagnostic_at(SYNTAX_ERROR, path, message, line=line, column=column, help=help)
     except ValueError as error:
         return diagnostic_at(SYNTAX_ERROR, path, str(error), line=1, column=1)
     except (RecursionError, MemoryError):
-        return diagnostic_at(SYNTAX_ERROR, path, "the file is nested too deeply to be read", line=1, column=1)
-    return None
+        return too_deep(path, _line_that_overflows(text))
+
+
+def tree_of(text: str) -> ast.Module:
+    """The syntax tree of a text. Warnings about it, such as for invalid escapes, are left to Python's own reading of the file.
+
+    Raises:
+        SyntaxError: It is not valid Python.
+        ValueError: It contains what no text of Python can.
+        RecursionError, MemoryError: It is nested too deeply.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cast(ast.Module, compile(text, "<source>", "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True))
+
+
+def expression_of(text: str) -> ast.expr | None:
+    """The expression in a text, such as an annotation in a string; None if it is not one."""
+    if "\0" in text:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def too_deep(path: str, line: int) -> Diagnostic:
+    """The diagnostic for an expression that no parser or reader gets to the end of."""
+    message = "an expression is nested too deeply to be read"
+    return diagnostic_at(SYNTAX_ERROR, path, message, line=line, column=1)
+
+
+def deepest_line(tree: ast.Module) -> int:
+    """The line of the node that is nested most deeply."""
+    level: list[ast.AST] = [tree]
+    line = 1
+    while level:
+        line = next((node.lineno for node in level if isinstance(node, ast.expr)), line)
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return line
+
+
+def _line_that_overflows(text: str) -> int:
+    """The line with which a text becomes nested too deeply, for a parser that does not say where it gave up."""
+    lines = lines_of(text)
+    read, line = 0, len(lines)
+    while line - read > 1:
+        middle = (read + line) // 2
+        if _overflows("\n".join(lines[:middle])):
+            line = middle
+        else:
+            read = middle
+    return line
+
+
+def _overflows(text: str) -> bool:
+    try:
+        tree_of(text)
+    except (RecursionError, MemoryError):
+        return True
+    except (SyntaxError, ValueError):
+        pass
+    return False
 
 
 def _null_byte(before: str, path: str) -> Diagnostic:
-    lines = _LINE_END.split(before)
+    lines = lines_of(before)
     help = "remove it, or save the file as UTF-8 if its encoding is UTF-16"
     message = "source code cannot contain null bytes"
     return diagnostic_at(SYNTAX_ERROR, path, message, line=len(lines), column=len(lines[-1]) + 1, help=help)
@@ -109,12 +112,3 @@ def _unresolved_conflict(before: str, path: str) -> Diagnostic:
     help = "resolve it and run again; the generated files follow from the source"
     line = before.count("\n") + 1
     return diagnostic_at(SYNTAX_ERROR, path, "a merge conflict is not resolved", line=line, column=1, help=help)
-
-
-def _depth(text: str) -> int:
-    """The maximal depth of nested brackets. It counts those in strings and comments too, so it may be too high."""
-    deepest = depth = 0
-    for bracket in _BRACKET.findall(text):
-        depth = depth + 1 if bracket in "([{" else max(0, depth - 1)
-        deepest = max(deepest, depth)
-    return deepest

@@ -174,4 +174,4 @@ class RuleContext:
 def name_of(field: FieldSource) -> NodePath:
     """The place of the name in a field's statement, `name: type = value` or `name = value`."""
     is_annotated = field.annotation is not None or field.is_class_variable
-    return field.place / "target" if is_annotated else field.place / "targets" / 0 / "target"
+    return field.place / "target" if is_annotated else field.place / "targets" / 0

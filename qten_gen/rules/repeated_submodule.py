@@ -39,7 +39,7 @@ from torch import nn
 class Net(Module):
     dim: int
     heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys=("topic", "topic"))
-                                                                        ^^^^^^^^^^^^^^^^
+                                                                       ^^^^^^^^^^^^^^^^^^
 """
 
 _NO_NAMES = frozenset(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "bytes"))

@@ -62,7 +62,7 @@ def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
         if problem is not None:
             message, help = problem
             known = argument.keyword is None or argument.keyword in language.SPECIFIER_KEYWORDS.get(call.name, ())
-            yield Diagnostic(KIND, message, argument.place if known else argument.place.beside("keyword"), help)
+            yield Diagnostic(KIND, message, argument.place if known else argument.place.beside("arg"), help)
     if called == "submodule" and not call.positional:
         yield Diagnostic(
             KIND,

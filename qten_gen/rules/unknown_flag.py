@@ -106,7 +106,7 @@ def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:
         return
     for name, value in context.source.keywords:
         if name != "metaclass":
-            yield name, value.literal, value.place.beside("keyword")
+            yield name, value.literal, value.place.beside("arg")
     for base in context.source.bases:
         if base.name == language.TENSORCLASS:
             yield from ((argument, "True", base.place) for argument in base.args if isinstance(argument, str))

@@ -53,7 +53,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             )
     for method in context.source.methods if context.source is not None else ():
         if language.VIRTUAL in method.decorators:
-            place = method.place / "decorators" / method.decorators.index(language.VIRTUAL) / "decorator"
+            place = method.place / "decorator_list" / method.decorators.index(language.VIRTUAL)
             yield _virtual(name, place)
 
 

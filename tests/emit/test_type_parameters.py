@@ -1,5 +1,9 @@
 """What generic classes are generic over, in a stub."""
 
+import sys
+
+import pytest
+
 from qten_gen.emit.stub_names import StubNames
 from qten_gen.emit.type_parameters import TypeParameters, meanings, type_parameters
 from qten_gen.model import Declaration, FileDecl
@@ -16,10 +20,21 @@ FILES = {
     "shop__model": """
         from .base import Box
         class Batch(Box[Tensor]): ...
-        class Pair[A: Tensor, B](Box[A]):
-            other: int
         """,
 }
+
+NEWER = FILES | {
+    "shop__model": """
+        from .base import Box
+        class Pair[A: Tensor, B](Box[A]):
+            other: int
+        """
+}
+"""The same with type parameters after the name of a class."""
+
+needs_type_parameters = pytest.mark.skipif(
+    sys.version_info < (3, 12), reason="before Python 3.12 there are no type parameters"
+)
 
 
 def found(file: FileDecl, name: str) -> Declaration:
@@ -33,8 +48,9 @@ def test_variables_of_generic_are_reached_through_the_source() -> None:
     assert parameters.generic == ", _t.Generic[_decl.T]"
 
 
+@needs_type_parameters
 def test_parameters_after_the_name_stay_there() -> None:
-    model = linked(**FILES)["shop.model"]
+    model = linked(**NEWER)["shop.model"]
     parameters = type_parameters(found(model, "Pair"), StubNames(model))
     assert parameters == TypeParameters(("A", "B"), "[A: Tensor, B]", "[A, B]")
     assert parameters.generic == ""
@@ -46,4 +62,13 @@ def test_a_class_that_fixes_the_variables_of_its_parent_is_not_generic() -> None
     names = StubNames(model)
     assert type_parameters(found(model, "Batch"), names) == TypeParameters(())
     assert meanings(found(model, "Batch"), names, related) == {"shop.base.Box": {"T": "Tensor"}, "shop.model.Batch": {}}
-    assert meanings(found(model, "Pair"), names, related) == {"shop.base.Box": {"T": "A"}, "shop.model.Pair": {}}
+
+
+@needs_type_parameters
+def test_a_class_passes_its_parameters_on_to_its_parent() -> None:
+    files = linked(**NEWER)
+    model, related = files["shop.model"], {"shop.base.Box": found(files["shop.base"], "Box")}
+    assert meanings(found(model, "Pair"), StubNames(model), related) == {
+        "shop.base.Box": {"T": "A"},
+        "shop.model.Pair": {},
+    }

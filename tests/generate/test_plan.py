@@ -78,14 +78,6 @@ def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch,
     assert "RuntimeError: a fault" in made.crashes[0].traceback
 
 
-def test_a_stub_in_syntax_newer_than_this_python_is_not_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    def render(file: FileDecl) -> dict[str, str]:
-        return {"py": "x = 1\n", "pyi": "class Batch[T: int = int]: ...\n"}
-
-    monkeypatch.setattr(outputs, "render", render)
-    assert not plan(MODEL, {}).crashes
-
-
 def test_a_null_byte_in_what_is_rendered_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     def render(file: FileDecl) -> dict[str, str]:
         return {"py": "x = 1\n", "pyi": 'x = "\0"\n'}

@@ -26,7 +26,27 @@ def test_a_place_is_the_node_it_leads_to() -> None:
     text = "import os\nclass A(B,\n        Cat): ...\n"
 
     assert located(text, NodePath(("body", 1, "name"))) == (2, 7, 2, 8)
-    assert located(text, NodePath(("body", 1, "bases", 1, "value"))) == (3, 9, 3, 12)
+    assert located(text, NodePath(("body", 1, "bases", 1))) == (3, 9, 3, 12)
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("class Größe: ...", (1, 7)),
+        ("@final\n@other\nclass   Größe(Base): ...", (3, 9)),
+        ("class \\\n  \\\n  Größe: ...", (3, 3)),
+        ("async  def Größe(self): ...", (1, 12)),
+        ("ä = 1; x = 2\ndef\tGröße(): ...", (2, 5)),
+    ],
+)
+def test_the_name_of_a_class_or_a_function_is_found_in_the_text(text: str, start: tuple[int, int]) -> None:
+    place = NodePath(("body", 2 if "x = 2" in text else 0, "name"))
+    assert located(text, place) == (*start, start[0], start[1] + 5)
+
+
+def test_a_keyword_is_found_in_the_text() -> None:
+    assert located("f(1,\n  ü=(2))\n", NodePath(("body", 0, "value", "keywords", 0, "arg"))) == (2, 3, 2, 4)
+    assert located("f(1,\n  ü=(2))\n", NodePath(("body", 0, "value", "keywords", 0, "value"))) == (2, 6, 2, 7)
 
 
 @pytest.mark.parametrize("quoted", ['"3*dmi"', "'3*dmi'", '"""3*dmi"""', 'r"3*dmi"'])
@@ -44,7 +64,7 @@ def test_a_part_of_a_string_with_escapes_marks_the_whole_string() -> None:
 
 
 def test_columns_count_characters() -> None:
-    assert located("größe = 'ü'; x = 1\n", NodePath(("body", 0, "body", 1, "value"))) == (1, 18, 1, 19)
+    assert located("größe = 'ü'; x = 1\n", NodePath(("body", 1, "value"))) == (1, 18, 1, 19)
 
 
 def test_a_place_that_does_not_exist_is_the_start_of_the_file() -> None:

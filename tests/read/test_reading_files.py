@@ -1,5 +1,6 @@
 """Bytes to a source file: encodings, syntax errors, and what counts as the top level."""
 
+import sys
 from textwrap import dedent
 
 import pytest
@@ -77,11 +78,21 @@ def test_many_brackets_in_a_string_are_not_nesting() -> None:
     assert source(f"x = '{'(' * 5000}'\n").names == {"x"}
 
 
-def test_syntax_newer_than_the_interpreter_is_read() -> None:
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="before Python 3.12 there are no type parameters")
+def test_type_parameters_are_read() -> None:
     found = source("class Pair[T: int](Base):\n    first: T\n")
 
     assert found.classes[0].type_parameters == "[T: int]"
     assert found.type_variables["Pair.T"].bound is not None
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="before Python 3.12 there are no type parameters")
+def test_type_parameters_of_every_kind_are_kept_as_written() -> None:
+    found = source("class Pair[\n  A : (int, str), *Bs,  # all\n **P](Base):\n    first: A\n")
+
+    assert found.classes[0].type_parameters == "[A : (int, str), *Bs, **P]"
+    bounds = {name: variable.bound and variable.bound.name for name, variable in found.type_variables.items()}
+    assert bounds == {"Pair.A": "|", "Pair.Bs": None, "Pair.P": None}
 
 
 def test_classes_in_top_level_blocks_are_read() -> None:
@@ -170,21 +181,27 @@ def test_type_variables_have_their_bound_or_their_constraints() -> None:
     assert bounds == {"Free": None, "Bound": "torch.Tensor", "Either": "|"}
 
 
-def test_type_aliases_of_all_three_forms_are_read() -> None:
+def test_type_aliases_are_read() -> None:
     found = source(
         """
         from typing import TypeAlias
         from torch import Tensor
         Old = Tensor
         Explicit: TypeAlias = Tensor
-        type New = Tensor
         number = 3
         """
     )
 
     assert {name: alias.name for name, alias in found.aliases.items()} == dict.fromkeys(
-        ["Old", "Explicit", "New"], "torch.Tensor"
+        ["Old", "Explicit"], "torch.Tensor"
     )
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="before Python 3.12 there is no type statement")
+def test_type_statements_are_read() -> None:
+    found = source("from torch import Tensor\ntype New = Tensor\n")
+
+    assert {name: alias.name for name, alias in found.aliases.items()} == {"New": "torch.Tensor"}
 
 
 def test_registrations_keep_all_parameters_of_the_handler() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 from unittest.mock import MagicMock
 
-import libcst as cst
 import pytest
 import torch
 from torch import nn
@@ -60,7 +61,7 @@ SCOPE = Scope(
 
 
 def from_text(text: str) -> SpecifierCall:
-    found = specifier(cst.parse_expression(text), NodePath(), SCOPE)
+    found = specifier(ast.parse(text, mode="eval").body, NodePath(), replace(SCOPE, lines=[text]))
     assert found is not None
     return found
 
