@@ -25,6 +25,7 @@ from ..model import (
 )
 from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
 from ..model.field_kinds import child_class, members_of
+from ..model.written_init import is_attribute_only, keeps_foreign_init
 from .bases import ROOTS, Ancestry, Root
 from .names import Names
 
@@ -116,18 +117,20 @@ def _module(
     lineage = _lineage(qualified, names, ancestry)
     inherited: dict[str, ModuleField] = {}
     for owner, source in reversed(lineage[1:]):
-        inherited.update({f.name: f for f in _module_fields(owner, source, names)})
+        inherited.update({f.name: f for f in _module_fields(owner, source, names, ancestry)})
     fields = dict(inherited)
-    fields.update({f.name: f for f in _module_fields(qualified, cls, names)})
+    fields.update({f.name: f for f in _module_fields(qualified, cls, names, ancestry)})
+    written = any(_has(source, "__init__") for _, source in lineage)
+    kept = [(_bases(source, names, ancestry), _keeps_init(source)) for _, source in lineage]
     forward = next((method.signature for method in cls.methods if method.name == "forward"), None)
     return ModuleDecl(
         name=cls.name,
         fields=tuple(fields.values()),
         own=tuple(name for name in fields if name not in inherited),
-        custom_init=any(_has(source, "__init__") for _, source in lineage),
+        custom_init=written or keeps_foreign_init(fields.values(), kept),
         post_init=_defines(qualified, "__post_init__", names, ancestry),
         custom_reset=_defines(qualified, "reset_parameters", names, ancestry),
-        keeps_init=any(name == INIT and value.literal == "False" for name, value in cls.keywords),
+        keeps_init=_keeps_init(cls),
         inherited_reset=any(
             _defines(base, "reset_parameters", names, ancestry) for base in ancestry.mro(qualified)[1:]
         ),
@@ -186,10 +189,16 @@ def _tensorclass_fields(owner: str, cls: ClassSource, names: Names, ancestry: An
             yield build_tensorclass_field(source, type, flags, owner, is_tensorclass)
 
 
-def _module_fields(owner: str, cls: ClassSource, names: Names) -> Iterator[ModuleField]:
+def _keeps_init(cls: ClassSource) -> bool:
+    return any(name == INIT and value.literal == "False" for name, value in cls.keywords)
+
+
+def _module_fields(owner: str, cls: ClassSource, names: Names, ancestry: Ancestry) -> Iterator[ModuleField]:
     """The fields that a class statement declares itself, virtual tensors last."""
+    lineage = _lineage(owner, names, ancestry)
+    written = any(_has(source, "__init__") or _keeps_init(source) for _, source in lineage)
     for source in cls.fields:
-        if source.annotation is not None:
+        if source.annotation is not None and not (written and is_attribute_only(source)):
             yield build_module_field(source, names.expand(source.annotation), owner)
     for method in cls.methods:
         if is_virtual(method):

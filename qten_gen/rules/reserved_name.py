@@ -6,6 +6,8 @@ both `module.train()` and `module.eval()` would raise TypeError.
 A field of a TensorClass can be called `data` or `depth`, and takes the place of the attribute. With the flag `shadow`, it can
 have the name of any method. The names `batch_size`, `device`, `names` and `lock` stay reserved, because they are arguments of
 every constructor.
+
+In a Module with a hand-written `__init__`, an annotation is only that, and can have any name.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if field.name == "self":
             message = "'self' is the object itself in the constructor, so a field cannot have this name"
             yield Diagnostic(KIND, message, place, "rename the field")
-        if field.name in reserved:
+        if field.name in reserved and not context.constructs_itself:
             help = _help(field.name, kind)
             message = f"every {kind} has an attribute {field.name!r}, so a field cannot have this name"
             yield Diagnostic(KIND, message, place, help)
