@@ -36,6 +36,9 @@ IMPORTS = {
     "_Destination": ImportedName("qten_gen_typing", "Destination"),
     "_PerItemInput": ImportedName("qten_gen_typing", "PerItemInput"),
     "_Slot": ImportedName("qten_gen_typing", "Slot"),
+    "_ModuleDict": ImportedName("qten_gen", "ModuleDict"),
+    "_ModuleList": ImportedName("qten_gen", "ModuleList"),
+    "_ModuleMethods": ImportedName("qten_gen", "ModuleMethods"),
 }
 """What is imported, by the name that the text uses. Those of annotations alone are imported under TYPE_CHECKING."""
 

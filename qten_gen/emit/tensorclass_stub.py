@@ -125,7 +125,9 @@ def bases(declaration: Declaration, names: StubNames) -> str:
     frozen = ["frozen=True"] if isinstance(declaration, TensorClassDecl) and declaration.frozen_by_keyword else []
     init = ["init=False"] if isinstance(declaration, ModuleDecl) and declaration.keeps_init else []
     own = f"_decl.{declaration.name}{type_parameters(declaration, names).arguments}"
-    return ", ".join([own, *parents, *frozen, *init])
+    # Behind all others: whatever the class calls so counts.
+    methods = [names.aliases.use("_ModuleMethods")] if isinstance(declaration, ModuleDecl) and not parents else []
+    return ", ".join([own, *parents, *methods, *frozen, *init])
 
 
 def _update(declaration: Declaration | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from ..model import (
     FLAGS,
@@ -71,6 +72,7 @@ def _mentioned(declaration: Declaration) -> Iterator[str]:
             yield child_class(field.type).name
     if isinstance(declaration, ModuleDecl):
         yield from (handler.type.name for handler in declaration.handlers)
+        yield from (found.type.name for found in declaration.registers if found.type is not None)
 
 
 def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
@@ -142,6 +144,10 @@ def _module(
         handlers=_handlers(qualified, registrations, ancestry),
         doc=cls.doc,
         methods=tuple(method for method in cls.methods if not is_virtual(method)),
+        registers=tuple(
+            found if found.type is None else replace(found, type=names.expand(found.type)) for found in cls.registers
+        ),
+        bound=_bound(cls),
         place=cls.place,
     )
 
@@ -187,6 +193,14 @@ def _tensorclass_fields(owner: str, cls: ClassSource, names: Names, ancestry: An
         if source.annotation is not None:
             type = names.expand(source.annotation)
             yield build_tensorclass_field(source, type, flags, owner, is_tensorclass)
+
+
+def _bound(cls: ClassSource) -> frozenset[str]:
+    """The names that the body of a class binds, blocks included."""
+    parts = (cls, cls.conditional, cls.for_checkers)
+    fields = (field.name for part in parts for field in part.fields)
+    methods = (method.name for part in parts for method in part.methods)
+    return frozenset((*fields, *methods, *cls.attributes))
 
 
 def _keeps_init(cls: ClassSource) -> bool:

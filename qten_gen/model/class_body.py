@@ -135,8 +135,6 @@ class MethodSource:
     place: NodePath = NO_PATH
     data_writes: tuple[DataWrite, ...] = ()
     """Writes through `.data`. They are collected only in classes with cached virtual tensors."""
-    registers: tuple[str, ...] = ()
-    """The parameters and buffers that an `__init__` registers by name: `scale` of `self.scale = nn.Parameter(...)`."""
 
 
 @dataclass(frozen=True, slots=True)

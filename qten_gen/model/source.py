@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from .class_body import FieldSource, MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
+from .registered import Registered
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class ClassSource:
     """Unpacked bases and keywords, `*bases` and `**flags`. Their content is not known from the text."""
     decorators: tuple[tuple[str, NodePath], ...] = ()
     """Qualified names of the class decorators: `dataclasses.dataclass`."""
+    registers: tuple[Registered, ...] = ()
+    """What its `__init__` registers: parameters, buffers and children."""
 
 
 @dataclass(frozen=True, slots=True)

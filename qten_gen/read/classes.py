@@ -58,6 +58,7 @@ def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSour
         place=place,
         conditional=_conditional([(node, where) for node, where, checking in blocks if not checking], scope),
         for_checkers=_conditional([(node, where) for node, where, checking in blocks if checking], scope),
+        registers=registered_state(node.body, scope),
     )
 
 
@@ -139,5 +140,4 @@ def _methods(body: list[Statement], scope: Scope) -> Iterator[MethodSource]:
     found = [(method(node, place, scope), node) for node, place in body if isinstance(node, Function)]
     derives = any(source.specifier is not None and source.specifier.get("cached") for source, _ in found)
     for source, node in found:
-        written = replace(source, data_writes=data_writes(node, source.place)) if derives else source
-        yield replace(written, registers=registered_state(node, scope)) if source.name == "__init__" else written
+        yield replace(source, data_writes=data_writes(node, source.place)) if derives else source

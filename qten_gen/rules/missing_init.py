@@ -1,8 +1,8 @@
 """A Module inherits a hand-written `__init__`, where another of its bases has a generated one, and does not say so.
 
-Where a class in the chain declares fields that make a constructor, a type checker takes it that a class without its own `__init__`
-has the constructor of all the fields, even if a base nearer to it wrote another one by hand. So it would accept calls that fail
-at run time, and reject calls that work. `init=False` tells the checker to use the inherited constructor.
+Where a class in the chain declares fields that make a constructor, a type checker gives a class without its own `__init__` the
+constructor of all the fields, even if a base nearer to it wrote another one by hand. So it would accept calls that fail at run
+time, and reject calls that work. `init=False` tells the checker to use the inherited constructor.
 
 Below classes that write their constructors by hand and declare nothing, a class needs nothing.
 """

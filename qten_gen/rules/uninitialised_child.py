@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from ..model import ClassSource, ModuleDecl, SubmoduleDecl
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import child_class
+from ..model.registered import Registered, RegisteredKind
 from .context import RuleContext
 
 KIND = Kind("QG317", "uninitialised-child", "warning")
@@ -102,6 +103,10 @@ def _state_without_reset(name: str, context: RuleContext) -> tuple[str, ...]:
             return ()
         if _METHODS & {method.name for method in source.methods} or _METHODS & set(source.attributes):
             return ()
-        found.update(dict.fromkeys(registered for method in source.methods for registered in method.registers))
+        found.update((registered.name, None) for registered in source.registers if _is_tensor(registered))
         queue += [base.name for base in source.bases]
     return tuple(found)
+
+
+def _is_tensor(registered: Registered) -> bool:
+    return registered.kind in (RegisteredKind.PARAMETER, RegisteredKind.BUFFER) and not registered.may_be_none
