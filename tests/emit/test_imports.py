@@ -25,7 +25,7 @@ from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, field, par
 TENSORCLASS = {"Any", "Callable", "Self", "Tensor", "_rt", "_torch"}
 STORED = {*TENSORCLASS, "Sequence", "_repeat"}
 STUB = {"_Array", "_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike"}
-MODULE_STUB = {"_Destination", "_DeviceLike", "_OrderedDict", "_torch"}
+MODULE_STUB = {"_Destination", "_DeviceLike", "_ModuleMethods", "_OrderedDict", "_torch"}
 
 
 def linked(text: str, head: str = HEAD) -> FileDecl:

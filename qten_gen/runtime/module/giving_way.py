@@ -18,6 +18,7 @@ from torch.compiler import is_dynamo_compiling
 M = TypeVar("M", bound=nn.Module)
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
+_NOTHING: dict[str, Any] = {}
 _REGISTER = frozenset(
     method.__code__ for method in (nn.Module.register_buffer, nn.Module.register_parameter, nn.Module.add_module)
 )
@@ -33,8 +34,13 @@ class GivingWay:
         self.__doc__ = getattr(found, "__doc__", None)
 
     def __get__(self, module: nn.Module | None, owner: type | None = None) -> Any:
-        if module is not None and _is_taken(module, self.name):
-            raise AttributeError(self.name)  # Python asks nn.Module's __getattr__ next
+        if module is not None:
+            for registry in _REGISTRIES:
+                registered = module.__dict__.get(registry, _NOTHING)
+                if self.name in registered:
+                    return registered[self.name]
+            if not is_dynamo_compiling() and sys._getframe(1).f_code in _REGISTER:
+                raise AttributeError(self.name)  # so that nn.Module registers the name
         found = self.__wrapped__
         return found.__get__(module, owner) if hasattr(found, "__get__") else found
 
@@ -49,12 +55,3 @@ def giving_way(*inherited: str) -> Callable[[type[M]], type[M]]:
         return cls
 
     return decorate
-
-
-def _is_taken(module: nn.Module, name: str) -> bool:
-    """Whether the name is registered, or about to be."""
-    state = module.__dict__
-    for registry in _REGISTRIES:
-        if name in state.get(registry, ()):
-            return True
-    return not is_dynamo_compiling() and sys._getframe(2).f_code in _REGISTER

@@ -14,13 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from ..module.declared_module import DeclaredModule
-from ..module.dispatch import Functional
 from ..module.giving_way import giving_way
 from . import labelled_attributes
 from .devices import Device
 from .frozen_dict import FrozenDict
 from .labelled import LabelledTensor
-from .labelled_attributes import LabelledAssignment
 
 if TYPE_CHECKING:
     from typing import Self
@@ -31,10 +29,13 @@ if TYPE_CHECKING:
     from ..materializing.matching import StateDict
     from ..materializing.placements import Placements
     from ..materializing.report import MaterializeReport
+    from .devices import DeviceBounded as _Assignment  # without `__setattr__`, which would let any name be assigned
+else:
+    from .labelled_attributes import LabelledAssignment as _Assignment
 
 
 @giving_way("register", "get_applicable_types", "allows", "invoke")
-class ModuleMethods(DeclaredModule, Functional, LabelledAssignment):
+class ModuleMethods(DeclaredModule, _Assignment):
     """The methods of every Module. Name it as a base behind Module, and checkers know them in the file of the class too.
 
     >>> from qten_gen import Module, ModuleMethods, param
@@ -43,6 +44,11 @@ class ModuleMethods(DeclaredModule, Functional, LabelledAssignment):
     >>> Scale().freeze().weight.requires_grad
     False
     """
+
+    if TYPE_CHECKING:  # those of Functional; its class methods are the metaclass's to checkers
+
+        def allows(self, obj: object) -> bool: ...
+        def invoke(self, obj: object, **keywords: Any) -> Any: ...
 
     version: ClassVar[int] = 1
     """Version of the names in the state dict. Raise it when `migrate` has to bring older ones up to date."""

@@ -5,11 +5,11 @@ from typing import assert_type
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Device, DeviceBounded, FrozenDict, LabelledTensor, Module, VirtualTensor, nograd_tensors
+from qten_gen import Device, DeviceBounded, FrozenDict, LabelledTensor, Module, ModuleMethods, VirtualTensor, nograd_tensors
 
 
 @nograd_tensors("basis")
-class Model(Module):
+class Model(Module, ModuleMethods):
     weight: LabelledTensor
     basis: LabelledTensor
 
