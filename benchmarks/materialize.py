@@ -14,10 +14,10 @@ import torch
 from torch import nn
 
 from benchmarks.timing import Row, interleaved, table, time_call
-from qten_gen import Module, ModuleList, param, submodule
+from qten_gen import Module, ModuleList, ModuleMethods, param, submodule
 
 
-class Block(Module):
+class Block(Module, ModuleMethods):
     """A block of a transformer, as far as its state goes."""
 
     dim: int
@@ -27,7 +27,7 @@ class Block(Module):
     scale: nn.Parameter = param("dim", initializer=nn.init.ones_)
 
 
-class Net(Module):
+class Net(Module, ModuleMethods):
     """Blocks of one size."""
 
     dim: int

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from qten_gen import (
     Module,
     ModuleList,
+    ModuleMethods,
     buffer,
     deferred_init,
     is_deferred,
@@ -40,7 +41,7 @@ class Attention(Module):
         return found
 
 
-class Model(Module):
+class Model(Module, ModuleMethods):
     """A module of declared modules."""
 
     dim: int

@@ -39,7 +39,7 @@ def test_a_generated_class_keeps_it_too() -> None:
 
 class Silent(Base):
     note: str = "kept"
-    _cache: Tensor | None
+    _cache: Tensor | None = None
 
 
 class Sized(Module):

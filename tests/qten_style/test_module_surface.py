@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Device, FrozenDict, Functional, LabelledTensor, Module, nograd_tensors
+from qten_gen import Device, FrozenDict, Functional, LabelledTensor, Module, ModuleMethods, nograd_tensors
 from qten_gen.runtime.qten_style import devices
 
 from .declared import DIMS, Framed, Model, Outer, labelled
@@ -62,7 +62,7 @@ def test_the_constructor_still_takes_a_device_of_torch() -> None:
 
 def test_the_device_cannot_be_set() -> None:
     with pytest.raises(AttributeError, match="device"):
-        Model().device = "cpu"  # type: ignore[arg-type] # the mistake under test
+        Model().device = "cpu"
 
 
 def test_export_gives_a_detached_copy_with_the_same_labels() -> None:
@@ -114,7 +114,7 @@ def test_freeze_and_unfreeze_are_for_parameters_of_the_whole_tree() -> None:
     assert not outer.inner.basis.requires_grad
 
 
-class Box(Module):
+class Box(Module, ModuleMethods):
     """Nothing declared."""
 
 
@@ -155,14 +155,14 @@ def test_declarations_with_labelled_tensors_are_generated_from_text(project: Any
         from qten_gen import LabelledTensor, Module, nograd_tensors
 
         @nograd_tensors("frame")
-        class Framed(Module):
+        class Framed(Module, ModuleMethods):
             frame: LabelledTensor
             factor: float = 2.0
 
             def forward(self, x: Tensor) -> Tensor:
                 return x @ self.frame.data * self.factor
 
-        class Written(Module):
+        class Written(Module, ModuleMethods):
             weight: LabelledTensor
 
             def __init__(self, weight: LabelledTensor) -> None:

@@ -28,7 +28,7 @@ def shape(made: Shape) -> Shape:
 
 @shape
 def names_in_strings(base: type[Any]) -> type[Any]:
-    class Net(base):
+    class Net(base):  # type: ignore[misc] # either of two
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("mask", torch.ones(2))
@@ -45,7 +45,7 @@ def names_in_strings(base: type[Any]) -> type[Any]:
 
 @shape
 def names_in_a_loop(base: type[Any]) -> type[Any]:
-    class Net(base):
+    class Net(base):  # type: ignore[misc] # either of two
         def __init__(self) -> None:
             super().__init__()
             for index in range(3):
@@ -62,7 +62,7 @@ def names_in_a_loop(base: type[Any]) -> type[Any]:
 
 @shape
 def a_configuration_and_a_device_of_its_own(base: type[Any]) -> type[Any]:
-    class Net(base):
+    class Net(base):  # type: ignore[misc] # either of two
         def __init__(self) -> None:
             super().__init__()
             self.config = {"width": 2}
@@ -81,7 +81,7 @@ def a_configuration_and_a_device_of_its_own(base: type[Any]) -> type[Any]:
 
 @shape
 def children_and_tensors_under_names_of_module(base: type[Any]) -> type[Any]:
-    class Net(base):
+    class Net(base):  # type: ignore[misc] # either of two
         def __init__(self) -> None:
             super().__init__()
             self.export = nn.Linear(2, 2)
@@ -99,7 +99,7 @@ def children_and_tensors_under_names_of_module(base: type[Any]) -> type[Any]:
 
 @shape
 def methods_under_names_of_module(base: type[Any]) -> type[Any]:
-    class Net(base):
+    class Net(base):  # type: ignore[misc] # either of two
         version = "1.0"
 
         def __init__(self) -> None:
@@ -126,7 +126,7 @@ def methods_under_names_of_module(base: type[Any]) -> type[Any]:
 
 @shape
 def annotated_attributes_of_the_class(base: type[Any]) -> type[Any]:
-    class Net(base):
+    class Net(base):  # type: ignore[misc] # either of two
         rate: float = 0.5
         _keys: list[str] = ["a"]  # noqa: RUF012 # what is tested
         training: bool
@@ -146,7 +146,7 @@ def annotated_attributes_of_the_class(base: type[Any]) -> type[Any]:
 
 @shape
 def a_child_that_inherits_the_constructor(base: type[Any]) -> type[Any]:
-    class Base(base):
+    class Base(base):  # type: ignore[misc] # either of two
         def __init__(self, width: int = 2) -> None:
             super().__init__()
             self.build(width)
@@ -170,7 +170,7 @@ def a_mixin_with_a_constructor(base: type[Any]) -> type[Any]:
             super().__init__(*args, **keywords)
             self.mixed = True
 
-    class Net(Mixin, base):
+    class Net(Mixin, base):  # type: ignore[misc] # either of two
         def __init__(self) -> None:
             super().__init__()
             self.inner = nn.Linear(2, 2)
@@ -183,11 +183,11 @@ def a_mixin_with_a_constructor(base: type[Any]) -> type[Any]:
 
 @shape
 def a_layer_of_torch_without_a_constructor(base: type[Any]) -> type[Any]:
-    class Layer(nn.Linear, base):
+    class Layer(nn.Linear, base):  # type: ignore[misc] # either of two
         def forward(self, input: Tensor) -> Tensor:
             return super().forward(input) * 2
 
-    class Net(base):
+    class Net(base):  # type: ignore[misc] # either of two
         def __init__(self) -> None:
             super().__init__()
             self.inner = Layer(2, 2)
@@ -200,7 +200,7 @@ def a_layer_of_torch_without_a_constructor(base: type[Any]) -> type[Any]:
 
 @shape
 def a_sequential(base: type[Any]) -> type[Any]:
-    class Net(nn.Sequential, base):
+    class Net(nn.Sequential, base):  # type: ignore[misc] # either of two
         def __init__(self) -> None:
             super().__init__(OrderedDict(first=nn.Linear(2, 2), second=nn.ReLU()))
 
@@ -209,7 +209,7 @@ def a_sequential(base: type[Any]) -> type[Any]:
 
 @shape
 def a_constructor_that_takes_anything(base: type[Any]) -> type[Any]:
-    class Net(base):
+    class Net(base):  # type: ignore[misc] # either of two
         def __init__(self, *args, **kwargs):  # type: ignore[no-untyped-def] # what is tested
             super().__init__()
             self.layers = nn.ModuleList([nn.Linear(2, 2) for _ in range(kwargs.get("depth", 2))])
@@ -265,7 +265,7 @@ class Named(Module):
         self.register_buffer("version", torch.ones(2))
 
     def forward(self, x: Tensor) -> Any:
-        return self.export(x) * self.version
+        return self.export(x) * getattr(self, "version")  # noqa: B009 # checkers do not see a name in a string
 
 
 def test_names_that_gave_way_survive_a_pickle() -> None:
