@@ -6,6 +6,7 @@
 #   make architectures  models of the transformers library, deferred, sharded and inspected
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-model     many more random sequences of operations than the tests try, others each time
+#   make fuzz           random declarations, generated, run and type-checked, for SECONDS=600 seconds
 #   make stress         writers and readers of one memory map, killed at random times, for three minutes
 #   make lint           ruff
 #   make types          mypy and pyright
@@ -22,6 +23,8 @@ VENV ?= .venv
 # Pinned and installed first: an open range would fetch the newest build with gigabytes of CUDA packages.
 TORCH ?= torch==2.13.0
 JOBS ?= 2
+# How long `make fuzz` goes on.
+SECONDS ?= 600
 
 BIN := $(abspath $(VENV))/bin
 INSTALLED := $(VENV)/.qten-gen-installed
@@ -34,7 +37,7 @@ GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder test architectures test-oldest test-model stress lint types bench bench-chart generate peers clean
+.PHONY: demo demo-decoder test architectures test-oldest test-model spellings fuzz stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -64,6 +67,12 @@ test-oldest:
 test-model: $(INSTALLED)
 	QTEN_GEN_EXAMPLES=3000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) tests/tensorclass/operations/test_model.py
 
+spellings: $(INSTALLED)
+	QTEN_GEN_ALL_SPELLINGS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) tests/readers_agree
+
+fuzz: $(INSTALLED)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --seconds $(SECONDS)
+
 stress: $(INSTALLED)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.tensorclass.storage.stress
 
@@ -77,6 +86,7 @@ types: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.generator
 	$(BIN)/python -m benchmarks.tensorclass
 	$(BIN)/python -m benchmarks.primitives
 	$(BIN)/python -m benchmarks.compiled
@@ -92,6 +102,7 @@ bench-chart: $(INSTALLED)
 	$(BIN)/python -m benchmarks.chart docs/tensorclass-speed.json docs/tensorclass-speed.svg
 
 generate: $(INSTALLED)
+	$(BIN)/python -m templates.compile
 	$(BIN)/qten-gen
 	$(BIN)/python -m qten_gen.rules.documentation > docs/rules.md
 	for file in arithmetic arranging copying operators reductions; do \

@@ -14,10 +14,10 @@ import torch
 from torch import nn
 
 from benchmarks.timing import Row, interleaved, table, time_call
-from qten_gen import Module, ModuleList, ModuleMethods, param, submodule
+from qten_gen import Module, ModuleList, param, submodule
 
 
-class Block(Module, ModuleMethods):
+class Block(Module):
     """A block of a transformer, as far as its state goes."""
 
     dim: int
@@ -27,7 +27,7 @@ class Block(Module, ModuleMethods):
     scale: nn.Parameter = param("dim", initializer=nn.init.ones_)
 
 
-class Net(Module, ModuleMethods):
+class Net(Module):
     """Blocks of one size."""
 
     dim: int

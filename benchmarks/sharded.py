@@ -20,7 +20,7 @@ from time import perf_counter, process_time
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleList, ModuleMethods, buffer, param, submodule
+from qten_gen import Module, ModuleList, buffer, param, submodule
 
 WORLD = 2
 
@@ -58,7 +58,7 @@ class Layer(Module):
     between: nn.RMSNorm = submodule(nn.RMSNorm, "dim")
 
 
-class Llama(Module, ModuleMethods):
+class Llama(Module):
     """The tensors of a Llama; it has no forward."""
 
     vocab: int

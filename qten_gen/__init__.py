@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from .runtime.qten_style.module import Module as Module
     from .runtime.qten_style.module import ModuleType as ModuleType
     from .runtime.qten_style.module import nograd_tensors as nograd_tensors
-    from .runtime.qten_style.module_methods import ModuleMethods as ModuleMethods
     from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
     from .runtime.tensorclass.dataclass_types import from_dataclass as from_dataclass
     from .runtime.tensorclass.dataclass_types import is_tensorclass as is_tensorclass
@@ -62,7 +61,6 @@ _HOMES = {
     "Module": "runtime.qten_style.module",
     "ModuleDict": "runtime.declaring.containers",
     "ModuleList": "runtime.declaring.containers",
-    "ModuleMethods": "runtime.qten_style.module_methods",
     "ModuleType": "runtime.qten_style.module",
     "NotGeneratedError": "runtime.declaring.in_memory",
     "PerItem": "runtime.tensorclass.fields.per_item",
@@ -105,7 +103,6 @@ __all__ = [
     "Module",
     "ModuleDict",
     "ModuleList",
-    "ModuleMethods",
     "ModuleType",
     "NotGeneratedError",
     "PerItem",

@@ -114,6 +114,9 @@ def _run(
     """Be the program, in the forked process."""
     os.dup2(stdout.fileno(), 1)
     os.dup2(stderr.fileno(), 2)
+    # The streams of the server remember where it wrote to, which may have been a file.
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 # open until the process ends
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)

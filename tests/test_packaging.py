@@ -63,12 +63,11 @@ def run(*command: str | Path, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-def test_the_wheel_holds_the_package_the_templates_and_the_stubs(wheel: Path) -> None:
+def test_the_wheel_holds_the_package_and_the_stubs(wheel: Path) -> None:
     expected = {
         (prefix / path.relative_to(REPOSITORY / folder)).as_posix()
         for folder, prefix in {
             "qten_gen": Path("qten_gen"),
-            "templates": Path("qten_gen/_templates"),
             "stubs/qten_gen_typing": Path("qten_gen_typing"),
         }.items()
         for path in (REPOSITORY / folder).rglob("*")
@@ -96,13 +95,13 @@ def test_the_installed_command_generates_what_the_repository_holds(python: Path,
 def test_the_generated_code_runs_on_the_installed_runtime_and_needs_torch_alone(python: Path, shop: Path) -> None:
     run(python.with_name("qten-gen"), "shop", folder=shop)
     program = (
-        "import sys; sys.modules.update(jinja2=None)\n"
+        "import sys; sys.modules.update({'qten_gen.generate': None})\n"
         "import shop.model, shop.model_qten; print(shop.model.Point is shop.model_qten.Point)"
     )
     assert run(python, "-c", program, folder=shop, QTEN_GEN_JIT="off") == "True\n"
 
 
-def test_a_class_without_generated_file_is_rendered_by_the_installed_templates(python: Path, shop: Path) -> None:
+def test_a_class_without_generated_file_is_rendered_by_the_installed_package(python: Path, shop: Path) -> None:
     program = "import torch, shop.model; print(shop.model.Point(torch.zeros(3)).position.shape)"
     assert run(python, "-c", program, folder=shop) == "torch.Size([3])\n"
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -76,13 +77,23 @@ def only_sessions(page: str) -> str:
 
 
 def run(command: str, folder: Path) -> str:
-    """What a command prints, both streams."""
+    """What a command prints, both streams. `qten-gen inspect` runs where torch is loaded already, and is piped on as written."""
+    inspect = re.match(r"qten-gen (inspect [^|]*)(?:\| (.*))?$", command)
+    if inspect is None:
+        return run_shell(command, folder)
+    printed = run_python("-m", "qten_gen", *shlex.split(inspect[1]), folder=folder)
+    return printed if inspect[2] is None else run_shell(inspect[2], folder, printed)
+
+
+def run_shell(command: str, folder: Path, given: str | None = None) -> str:
+    """What a command prints in a shell, both streams."""
     done = subprocess.run(
         command,
         shell=True,
         cwd=folder,
         env=surroundings(folder),
         text=True,
+        input=given,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )

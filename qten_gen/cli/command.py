@@ -31,16 +31,27 @@ def main(argv: Sequence[str] | None = None, stdout: TextIO | None = None, stderr
     except BrokenPipeError:
         _silence_broken_pipe(out)
         return FOUND
+    except OSError as error:
+        if error.filename is not None:
+            return _bug(err)
+        _silence_broken_pipe(out)
+        err.write(f"error: cannot write the output: {error.strerror}\n")
+        return MISUSE
     except (Exception, KeyboardInterrupt) as error:
         if _is_interruption(error):
             err.write("interrupted\n")
             return INTERRUPTED
-        from traceback import format_exc
+        return _bug(err)
 
-        from .faults import print_faults
 
-        print_faults([format_exc()], err)
-        return INTERNAL
+def _bug(err: TextIO) -> int:
+    """Print the exception that is handled as a bug in qten-gen."""
+    from traceback import format_exc
+
+    from .faults import print_faults
+
+    print_faults([format_exc()], err)
+    return INTERNAL
 
 
 def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
@@ -65,7 +76,7 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
     """Parse the options, read the settings, run, and print the outcome. Wrong usage is printed and returned as `MISUSE`."""
     from time import perf_counter
 
-    from ..project.config import ConfigError, load
+    from ..project.config import ConfigError, Settings
     from ..project.files import PathError
     from .options import UsageError, parse
 
@@ -73,11 +84,12 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
         options = parse(arguments, out)
         if options is None:
             return DONE
-        config = load(options.paths[0] if options.paths else ".")
+        settings = Settings()
+        config = settings.of(options.paths[0] if options.paths else ".")
         from .run import run
 
         started = perf_counter()
-        outcome = run(_paths(options, config), config, writes=options.mode == "write")
+        outcome = run(_paths(options, config), settings, writes=options.mode == "write")
     except UsageError as error:
         err.write(f"error: {error}\nusage: qten-gen [options] [path ...]; for more, qten-gen --help\n")
     except PathError as error:
@@ -95,18 +107,10 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
 
 
 def _paths(options: Options, config: Config) -> list[str]:
-    """The paths of the command line or, without any, those of the settings."""
+    """The paths of the command line or, without any, those of the settings, the folder of the project or this folder."""
     from ..project.config import source_paths
-    from ..project.files import display_path
-    from .options import UsageError
 
-    paths = list(options.paths) or source_paths(config)
-    if not paths:
-        file = display_path(config.path) if config.path else "pyproject.toml"
-        raise UsageError(
-            f"no path given; pass files or folders (qten-gen src), or set src in [tool.qten-gen] of {file}"
-        )
-    return paths
+    return list(options.paths) or source_paths(config) or [config.root or "."]
 
 
 def _status(outcome: Outcome, options: Options) -> int:

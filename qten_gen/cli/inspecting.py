@@ -32,17 +32,28 @@ def inspect(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 
         err.write(f"{headline(error.diagnostic, color=False)}\n")
         return MISUSE
+    from ..inspection.nesting import room_for_nesting
+
+    with room_for_nesting():
+        return _inspected(options, config, out, err)
+
+
+def _inspected(options: InspectOptions, config: Config, out: TextIO, err: TextIO) -> int:
+    """Inspect what the options ask for."""
     from ..inspection.inspection import inspect as inspected
     from ..inspection.request import InspectionError
 
     try:
         found = inspected(_request(options, config))
+        if options.html is not None and not _write_page(found, options.html, err):
+            return MISUSE
+        _print(found, options, out)
     except InspectionError as error:
         _print_problems(error, err)
         return MISUSE if error.is_misuse else FOUND
-    if options.html is not None and not _write_page(found, options.html, err):
-        return MISUSE
-    _print(found, options, out)
+    except RecursionError:
+        err.write(f"error: the modules of {options.target} nest too deeply to be shown\n")
+        return FOUND
     return DONE if found.is_good else FOUND
 
 

@@ -17,7 +17,7 @@ Write typed Python for the TensorClass and Module declarations below the given
 paths: model_qten.py and model_qten.pyi beside model.py.
 
   path                 files or folders; by default, those that `src` lists in
-                       [tool.qten-gen] of pyproject.toml
+                       [tool.qten-gen] of pyproject.toml, or the whole project
   explain [CODE]       explain a diagnostic such as QG101, or list them all
   inspect TARGET       show what a model holds and does, without its memory;
                        see qten-gen inspect --help

@@ -9,21 +9,30 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..project import manifest
-from ..project.apply import Change, changes, write
-from ..project.config import Config
-from ..project.files import PathError, discover
+from ..project import manifest, unchanged
+from ..project.apply import Change, changes, remove_leftovers, write
+from ..project.config import Config, Settings
+from ..project.files import PathError, ProjectFiles, discover
+from ..project.import_graph import Handlers, SourceGraph
 from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
-from ..project.staleness import Failure, ProjectState, project_state, read_output, read_source, signature
+from ..project.paths import true_path
+from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, read_source, signature
+from ..project.unchanged import Unchanged, state_of
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
     from ..generate.plan import Plan
+    from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
+
+
+_ATTEMPTS = 3
+"""How often a run begins again because a source has changed meanwhile."""
 
 
 class Outcome(NamedTuple):
@@ -38,23 +47,142 @@ class Outcome(NamedTuple):
     crashes: tuple[Crash, ...] = ()
 
 
-def run(paths: Sequence[str], config: Config, writes: bool = True) -> Outcome:
+class _Part(NamedTuple):
+    """The files of a run that belong to one project."""
+
+    paths: tuple[str, ...]
+    config: Config
+    cache: str
+    """The folder that holds the manifest."""
+    files: ProjectFiles
+
+
+def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = True) -> Outcome:
     """Generate the code for the declarations below the paths. With `writes` off, change no file.
 
+    Paths of several projects are generated one project after the other, each with its own settings.
+
     Raises:
-        PathError: A path does not exist, is not a Python source, or disappeared during the run.
+        PathError: A path does not exist, is not a Python source, or changes again and again during the run.
+        ConfigError: The settings of a project cannot be used.
     """
-    base = config.root or "."
-    context = [os.path.join(base, folder) for folder in config.src]
-    files = discover(paths, config.exclude, base, context, config.import_roots)
-    cache = config.root or (paths[0] if os.path.isdir(paths[0]) else os.path.dirname(paths[0]) or ".")
-    state = project_state(files, os.path.abspath(cache))
+    settings = settings or Settings()
+    outcomes = [_run_part(part, settings, writes) for part in _parts(paths, settings)]
+    return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
+
+
+def _parts(paths: Sequence[str], settings: Settings) -> list[_Part]:
+    """The files of each project, the outermost project first. Projects inside a given folder are among them."""
+    given: dict[str, list[str]] = {}
+    for path in paths:
+        given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
+    parts: list[_Part] = []
+    while given:
+        root = min(given, key=len)
+        own = given.pop(root)
+        config = settings.of(root) if root else Config()
+        files = discover(own, config, settings)
+        for folder in files.others:
+            given.setdefault(settings.of(folder).root or "", []).append(folder)
+        first = own[0]
+        cache = root or (first if os.path.isdir(first) else os.path.dirname(first) or ".")
+        parts.append(_Part(tuple(own), config, cache, files))
+    return parts
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    """What several runs found and did."""
+    return Outcome(
+        sources=sum(item.sources for item in outcomes),
+        up_to_date=sum(item.up_to_date for item in outcomes),
+        changes=tuple(change for item in outcomes for change in item.changes),
+        diagnostics=tuple(
+            sorted((found for item in outcomes for found in item.diagnostics), key=lambda item: item.order)
+        ),
+        blocked=tuple(path for item in outcomes for path in item.blocked),
+        failures=tuple(dict.fromkeys(failure for item in outcomes for failure in item.failures)),
+        crashes=tuple(crash for item in outcomes for crash in item.crashes),
+    )
+
+
+class _Changed(Exception):
+    """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
+
+
+def _run_part(part: _Part, settings: Settings, writes: bool) -> Outcome:
+    """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
+    path = ""
+    for _ in range(_ATTEMPTS):
+        try:
+            return _attempt(part, writes)
+        except _Changed as changed:
+            path = str(changed)
+            part = part._replace(files=discover(part.paths, part.config, settings))
+    raise PathError(f"{path} changes while qten-gen reads it; run it again when that is over")
+
+
+def _attempt(part: _Part, writes: bool) -> Outcome:
+    """Generate the code for the files of one project, as they are now.
+
+    Raises:
+        _Changed: A source has changed since the files were listed.
+    """
+    cache = os.path.abspath(part.cache)
+    status = state_of(part.files, part.config, time.time_ns())
+    found = None if status is None else unchanged.load(cache, status)
+    if found is not None:
+        return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings)
+    state = project_state(part.files, cache, part.config, _readings)
+    if writes:
+        remove_leftovers(part.files.leftovers)
     if state.stale or state.orphans:
         outcome, fresh = _generate(state, writes)
     else:
         outcome, fresh = _nothing_to_do(state), state.fresh
+        if status is not None and _is_closed(state):
+            unchanged.save(cache, status, Unchanged(outcome.sources, outcome.up_to_date, outcome.diagnostics))
     _remember(state, fresh)
     return outcome
+
+
+def _is_closed(state: ProjectState) -> bool:
+    """Whether everything that the outcome depends on is in the project: no file of a library, and no module that is missing."""
+    outside = any(source.outside for source in state.files.sources.values())
+    return not (outside or state.graph.unfound or state.failures)
+
+
+class _Disk(Mapping[str, bytes]):
+    """The bytes of sources, read when they are asked for. A source that has disappeared since the run began is empty."""
+
+    def __init__(self, paths: Collection[str]) -> None:
+        self._paths = paths
+        self.digests: dict[str, str] = {}
+        """Those of the sources that were read."""
+
+    def __getitem__(self, path: str) -> bytes:
+        if path not in self._paths:
+            raise KeyError(path)
+        try:
+            data = read_source(path)
+        except OSError:
+            data = b""
+            self.digests[path] = ""
+        else:
+            self.digests[path] = manifest.digest(data)
+        return data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+
+def _readings(graph: SourceGraph) -> Readings:
+    """What reads the sources. The generator is imported only now, when there is something to read."""
+    from ..generate.readings import Readings
+
+    return Readings(_Disk(graph.origins), graph)
 
 
 def _nothing_to_do(state: ProjectState) -> Outcome:
@@ -89,8 +217,8 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
 def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, FreshRecord]]:
     """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records."""
     existing = _existing_outputs(state)
-    planned = _plan(state, existing)
-    found = changes(planned.outputs, existing)
+    planned, readings = _plan(state, existing)
+    found = changes(planned.outputs, {**existing, **state.orphans})
     failures = [*state.failures, *(_write(found) if writes else ())]
     failed = {failure.path for failure in failures}
     pending = failed if writes else {change.path for change in found}
@@ -104,31 +232,34 @@ def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, Fre
         failures=tuple(failures),
         crashes=planned.crashes,
     )
-    return outcome, {**state.fresh, **_fresh_now(state, planned, pending)}
+    return outcome, {**state.fresh, **_fresh_now(state, planned, readings, pending)}
 
 
 def _existing_outputs(state: ProjectState) -> dict[str, bytes]:
-    """The bytes of the outputs that a plan may change: those of the stale targets, and orphans."""
+    """The bytes of the existing outputs of the stale targets."""
     outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
-    return {**{path: read_output(path) for path in outputs}, **state.orphans}
+    return {path: read_output(path) for path in outputs}
 
 
-def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> Plan:
-    """The plan for the stale targets, from the bytes of all files in their groups."""
-    stale = frozenset(state.stale)
-    needed = (path for group in state.graph.groups if not stale.isdisjoint(group) for path in group)
-    try:
-        sources = {path: read_source(path) for path in needed}
-    except OSError as error:
-        raise PathError(f"{error.filename} disappeared during the run: {error.strerror}") from None
+def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Readings]:
+    """The plan for the stale targets and the orphans, and what has been read for it."""
+    from ..generate.plan import plan
+    from ..generate.readings import Readings
+
+    readings = state.reader if isinstance(state.reader, Readings) else _readings(state.graph)
+    readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
     # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
     gc.disable()
     try:
-        from ..generate.plan import plan
-
-        return plan(sources, existing, state.stale, state.graph)
+        planned = plan(readings.sources, existing, state.stale, state.graph, readings)
     finally:
         gc.enable()
+    if isinstance(readings.sources, _Disk):
+        for path, digest in readings.sources.digests.items():
+            if digest != state.records[path].signature[2]:
+                raise _Changed(path)
+    planned.outputs.update(dict.fromkeys(state.orphans))
+    return planned, readings
 
 
 def _write(found: Sequence[Change]) -> list[Failure]:
@@ -143,18 +274,27 @@ def _write(found: Sequence[Change]) -> list[Failure]:
     return failures
 
 
-def _fresh_now(state: ProjectState, planned: Plan, pending: Collection[str]) -> dict[str, FreshRecord]:
+def _fresh_now(
+    state: ProjectState, planned: Plan, readings: Readings, pending: AbstractSet[str]
+) -> dict[str, FreshRecord]:
     """Records of the targets that are fresh after the run: they have no error, and their outputs on disk are as planned."""
     unfinished = {item.path for item in planned.diagnostics if item.is_error} | set(planned.blocked)
     unfinished |= {crash.path for crash in planned.crashes}
+    done = [path for path in state.stale if path not in unfinished and pending.isdisjoint(outputs_of(path))]
+    keys = keys_of(state, {path: planned.lookups[path] for path in done}, readings)
+    warnings: dict[str, list[Diagnostic]] = {}
+    for item in planned.diagnostics:
+        warnings.setdefault(item.path, []).append(_recorded_warning(item))
     now = time.time_ns()
     fresh = {}
-    for path in state.stale:
-        texts = {output: planned.outputs.get(output) for output in outputs_of(path)}
-        if path not in unfinished and texts.keys().isdisjoint(pending):
-            outputs = {os.path.basename(name): _recorded(name, now) for name, text in texts.items() if text is not None}
-            warnings = tuple(_recorded_warning(item) for item in planned.diagnostics if item.path == path)
-            fresh[path] = FreshRecord(state.keys[path], outputs, warnings)
+    for path in done:
+        outputs = {
+            os.path.basename(output): _recorded(output, now)
+            for output in outputs_of(path)
+            if planned.outputs.get(output) is not None
+        }
+        lookups = tuple(sorted(planned.lookups[path]))
+        fresh[path] = FreshRecord(keys[path], lookups, outputs, tuple(warnings.get(path, ())))
     return fresh
 
 
@@ -189,5 +329,8 @@ def _remember(state: ProjectState, fresh: Mapping[str, FreshRecord]) -> None:
     targets = {names[path] for path, source in state.files.sources.items() if source.target}
     right = {names[path]: record for path, record in fresh.items()}
     right.update({name: item for name, item in previous.fresh.items() if name in records and name not in targets})
-    if Manifest(records, right) != previous:
-        manifest.save(state.cache, Manifest(records, right))
+    handlers = {name: item for name, item in previous.handlers.items() if name in records and name not in present}
+    handlers.update(state.handlers)
+    current = Manifest(records, right, handlers)
+    if current != previous:
+        manifest.save(state.cache, current)

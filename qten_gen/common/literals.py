@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ast import literal_eval
+from cmath import isfinite
 
 _SCALARS = (type(None), bool, int, float, complex, str, bytes)
 
@@ -15,15 +16,18 @@ def literal_of(value: object) -> str | None:
     """
     if not _is_constant(value):
         return None
-    text = repr(value)
     try:
-        literal_eval(text)
+        text = repr(value)
+        if type(value) is tuple:
+            literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None  # such as inf, whose repr is a name
+        return None  # an integer with more digits than Python writes, or more nested tuples than it reads
     return text
 
 
 def _is_constant(value: object) -> bool:
     if type(value) is tuple:
         return all(_is_constant(item) for item in value)
+    if isinstance(value, float | complex) and not isfinite(value):
+        return False  # its repr is a name
     return type(value) in _SCALARS

@@ -9,6 +9,22 @@ PRIVATE_NAMES = frozenset(
 )
 """Private attributes of generated classes and of TensorClass itself."""
 
+WRITTEN_BUILTINS = frozenset(
+    """
+    KeyError any bool bytes classmethod complex dict enumerate float int isinstance len list object property range str super
+    tuple type zip
+    """.split()
+)
+"""The builtins that generated text uses, so that no class of a generated module can have one of these names."""
+
+ALIASES = frozenset(
+    """
+    _Array _BatchSize _Default _Destination _DeviceLike _Index _Key _NamesLike _OrderedDict _PerItemInput _Size _Slot _Tensor
+    _builtins _compiled _decl _made _module _nn _repeat _rt _t _torch _warned
+    """.split()
+)
+"""The other globals of generated modules and stubs: what they import, and what the runtime keeps in them."""
+
 REFERENCE = "_reference"
 """The empty buffer of a Module whose virtual tensors have no parameter or buffer of its own to follow."""
 
@@ -22,3 +38,21 @@ def storage(name: str) -> str:
     if name.startswith("_"):
         return f"{name}_"
     return f"_{name}_" if f"_{name.rstrip('_')}" in PRIVATE_NAMES else f"_{name}"
+
+
+def generated_class(name: str) -> str:
+    """The class that is generated for a declaration. A declaration cannot have such a name itself.
+
+    >>> generated_class("Batch"), generated_class("_Batch")
+    ('_Batch_', '__Batch_')
+    """
+    return f"_{name}_"
+
+
+def own_global(name: str) -> str:
+    """The second global of a generated module that holds a declared class, for text in which its name means something else.
+
+    >>> own_global("device")
+    'device_class_'
+    """
+    return f"{name}_class_"

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
 
-BUILTINS = ("isinstance", "len", "property", "type")
-"""Those that a generated TensorClass uses where the names of its fields mean the fields."""
+from ..common.naming import WRITTEN_BUILTINS as WRITTEN_BUILTINS
 
 
-@dataclass(frozen=True, slots=True)
 class Builtins:
-    """The builtins in the text of one class."""
+    """The builtins in the text of one class, noted where a line is written."""
 
-    taken: frozenset[str]
-    """The names of its fields."""
+    def __init__(self, taken: Collection[str]) -> None:
+        self._taken = frozenset(taken)
+        self._prefixed = False
 
     def name(self, builtin: str) -> str:
-        """How the text writes a builtin.
+        """How the text writes a builtin, where `taken` are names that mean something else there.
 
-        >>> Builtins(frozenset({"len"})).name("len")
+        >>> Builtins({"len"}).name("len")
         '_builtins.len'
         """
-        return f"_builtins.{builtin}" if builtin in self.taken else builtin
+        if builtin not in self._taken:
+            return builtin
+        self._prefixed = True
+        return f"_builtins.{builtin}"
 
-    def imports(self, *used: str) -> frozenset[str]:
-        """What has to be imported for a text that uses these builtins."""
-        return frozenset({"_builtins"} if self.taken.intersection(used) else ())
+    def names(self, *used: str) -> dict[str, str]:
+        """How a template writes the builtins that it uses."""
+        return {builtin: self.name(builtin) for builtin in used}
+
+    @property
+    def imports(self) -> frozenset[str]:
+        """What has to be imported for all that was written so far."""
+        return frozenset({"_builtins"} if self._prefixed else ())

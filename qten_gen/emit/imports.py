@@ -15,16 +15,9 @@ IMPORTS = {
     "_builtins": ImportedName("builtins", None),
     "_t": ImportedName("typing", None),
     "_OrderedDict": ImportedName("collections", "OrderedDict"),
-    "Callable": ImportedName("collections.abc", "Callable"),
-    "Sequence": ImportedName("collections.abc", "Sequence"),
     "_repeat": ImportedName("itertools", "repeat"),
-    "TYPE_CHECKING": ImportedName("typing", "TYPE_CHECKING"),
-    "Any": ImportedName("typing", "Any"),
-    "Self": ImportedName("typing", "Self"),
     "_torch": ImportedName("torch", None),
     "_nn": ImportedName("torch", "nn"),
-    "Tensor": ImportedName("torch", "Tensor", type_checking=True),
-    "nn": ImportedName("torch", "nn", type_checking=True),
     "_rt": ImportedName("qten_gen.runtime", "generated"),
     "_Array": ImportedName("qten_gen.runtime.tensorclass.interop.arrays", "Array"),
     "_BatchSize": ImportedName("qten_gen.runtime.tensorclass.core.sizes", "BatchSize"),
@@ -38,9 +31,8 @@ IMPORTS = {
     "_Slot": ImportedName("qten_gen_typing", "Slot"),
     "_ModuleDict": ImportedName("qten_gen", "ModuleDict"),
     "_ModuleList": ImportedName("qten_gen", "ModuleList"),
-    "_ModuleMethods": ImportedName("qten_gen", "ModuleMethods"),
 }
-"""What is imported, by the name that the text uses. Those of annotations alone are imported under TYPE_CHECKING."""
+"""What is imported, by the name that the text uses. No class can have one of these names, and few would want one."""
 
 
 class Aliases:
@@ -81,17 +73,12 @@ def statements(aliases: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
     `__future__`, the standard library and the rest are groups of their own; a group without imports is left out.
 
-    >>> statements(["_torch", "Self", "Any"])
-    (('from typing import Any, Self',), ('import torch as _torch',))
+    >>> statements(["_torch", "_t", "_nn"])
+    (('import typing as _t',), ('import torch as _torch', 'from torch import nn as _nn'))
     """
-    wanted = [alias for alias in aliases if not IMPORTS[alias].type_checking]
+    wanted = list(aliases)
     groups = (_sorted(alias for alias in wanted if _group(alias) == group) for group in range(3))
     return tuple(group for group in groups if group)
-
-
-def checking_statements(aliases: Iterable[str]) -> tuple[str, ...]:
-    """The imports that bind those of these names that annotations alone use."""
-    return _sorted(alias for alias in aliases if IMPORTS[alias].type_checking)
 
 
 def _group(alias: str) -> int:
@@ -100,18 +87,9 @@ def _group(alias: str) -> int:
 
 
 def _sorted(aliases: Iterable[str]) -> tuple[str, ...]:
-    """The statements for some names. What keeps its own name shares a line with the others of its module."""
-    lines: dict[tuple[bool, str, str], list[str]] = {}
-    for alias in sorted(aliases, key=lambda alias: (not alias.isupper(), alias)):
-        imported = IMPORTS[alias]
-        own_line = "" if alias == imported.name else alias
-        lines.setdefault((imported.name is not None, imported.module, own_line), []).append(alias)
-    return tuple(_line(names) for _, names in sorted(lines.items()))
-
-
-def _line(aliases: list[str]) -> str:
-    first, *others = aliases
-    return ", ".join([statement(first, IMPORTS[first]), *others])
+    """The statements for some names: first those that bind modules."""
+    ordered = sorted(aliases, key=lambda alias: (IMPORTS[alias].name is not None, IMPORTS[alias].module, alias))
+    return tuple(statement(alias, IMPORTS[alias]) for alias in ordered)
 
 
 def _renamed(bound: str, alias: str) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 WIDTH = 120
 """Longest line of generated code."""
+
+_QUOTES = re.compile(r'"{3,}|"+\Z')
+"""Quotes that would end a docstring."""
 
 
 def bracketed(head: str, items: Sequence[str], tail: str, indent: int, width: int = WIDTH) -> str:
@@ -86,17 +90,25 @@ def in_parentheses(items: Sequence[str]) -> str:
 def docstring(text: str, indent: int) -> str:
     """A docstring: any text between triple quotes, so that it reads back as it was.
 
-    Half a character is spelled out, since Python 3.13 compiles no docstring that has one. A null byte is escaped: no source
-    may contain one.
+    Half a character is spelled out, since Python 3.13 compiles no docstring that has one. So is what an editor does not show,
+    such as a null byte, which no source may contain.
+
+    >>> print(docstring('says "yes"', 0).strip('"'))
+    says "yes\\
     """
-    whole = text.encode(errors="backslashreplace").decode()
-    safe = whole.replace("\\", "\\\\").replace('"""', '\\"\\"\\"').replace("\0", "\\x00")
-    if safe.endswith('"'):
-        safe = f'{safe[:-1]}\\"'
-    lines = safe.strip().splitlines() or [""]
+    whole = text.strip().encode(errors="backslashreplace").decode()
+    escaped = _QUOTES.sub(lambda run: run[0].replace('"', '\\"'), whole.replace("\\", "\\\\"))
+    first, *others = "".join(map(_shown, escaped)).split("\n")
     pad = " " * indent
-    rest = [f"{pad}{line}".rstrip() for line in lines[1:]]
-    return "\n".join([f'"""{lines[0]}', *rest, f'{pad}"""']) if rest else f'"""{lines[0]}"""'
+    rest = [f"{pad}{line}".rstrip() for line in others]
+    return "\n".join([f'"""{first}', *rest, f'{pad}"""']) if rest else f'"""{first}"""'
+
+
+def _shown(character: str) -> str:
+    """A character of a docstring, as an escape where it could not be seen or would end the line."""
+    if character in "\n\t" or character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def split(text: str) -> list[str]:

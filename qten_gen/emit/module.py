@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from ..common.naming import REFERENCE
+from ..common.naming import REFERENCE, generated_class, own_global
 from ..model import (
     Argument,
     Binary,
@@ -26,6 +26,7 @@ from ..model import (
     language,
 )
 from . import layout, spelling
+from .builtin_names import Builtins
 from .dimensions import to_python
 from .imports import Aliases
 
@@ -37,8 +38,11 @@ _KEPT = {
 """What the docstring of a virtual tensor says, by its `cached=`."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredView:
+_IN_CONSTRUCTORS = ("self", "device", "dtype", language.INDEX, "_name", "_unfilled", "_")
+"""The variables of a generated constructor beside its arguments."""
+
+
+class RegisteredView(NamedTuple):
     """A parameter, buffer or submodule of the class itself; `home` is the dict that nn.Module keeps it in."""
 
     name: str
@@ -47,8 +51,7 @@ class RegisteredView:
     home: str
 
 
-@dataclass(frozen=True, slots=True)
-class VirtualView:
+class VirtualView(NamedTuple):
     """A virtual tensor of the class itself; `read` is the expression that computes it."""
 
     name: str
@@ -57,8 +60,7 @@ class VirtualView:
     read: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleView:
+class ModuleView(NamedTuple):
     """What the template of a Module sets out."""
 
     name: str
@@ -75,6 +77,8 @@ class ModuleView:
     initializers: tuple[str, ...]
     registered: tuple[RegisteredView, ...]
     virtuals: tuple[VirtualView, ...]
+    builtin: dict[str, str]
+    """How the text writes each builtin, because a field may have its name."""
     imports: frozenset[str]
     """The names of `imports.IMPORTS` that the class uses."""
 
@@ -83,44 +87,53 @@ def view(declaration: ModuleDecl) -> ModuleView:
     """The view of one declaration."""
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     own = [field for field in declaration.fields if declares(declaration, field)]
-    aliases = Aliases()
+    aliases, builtins = Aliases(), Builtins(frozenset(field.name for field in declaration.fields))
     constructs = not declaration.custom_init
     reset = own if declaration.inherited_reset else declaration.fields
     return ModuleView(
-        name=declaration.name,
+        name=generated_class(declaration.name),
         doc=layout.docstring(_class_doc(declaration), 4),
         attributes=_attributes(declaration),
         constructs=constructs,
-        parameters=_parameters(config, aliases) if constructs else (),
+        parameters=_parameters(config, declaration.module, builtins, aliases) if constructs else (),
         defaults=tuple(field.name for field in config if spelling.default_is_looked_up(field)),
-        registrations=_registrations(declaration, aliases) if constructs else (),
+        registrations=_registrations(declaration, builtins, aliases) if constructs else (),
         guarded=_guarded(declaration) if constructs else "",
         post_init=declaration.post_init,
         super_reset=declaration.inherited_reset,
         initializers=tuple(_initializers(declaration, reset, aliases)) if constructs else (),
-        registered=tuple(_registered(own, aliases)),
-        virtuals=tuple(_virtual(field, declaration, aliases) for field in own if isinstance(field, VirtualDecl)),
-        imports=aliases.used,
+        registered=tuple(_registered(own, declaration.module, builtins, aliases)),
+        virtuals=tuple(
+            _virtual(field, declaration, builtins, aliases) for field in own if isinstance(field, VirtualDecl)
+        ),
+        builtin=builtins.names(*(["property"] if any(isinstance(field, VirtualDecl) for field in own) else [])),
+        imports=aliases.used | builtins.imports,
     )
 
 
-def _parameters(config: list[ConfigDecl], aliases: Aliases) -> tuple[str, ...]:
+def own_name(declaration: ModuleDecl) -> str:
+    """The class itself in its generated code, where an argument of the constructor may have its name."""
+    is_taken = declaration.name in _IN_CONSTRUCTORS or any(f.name == declaration.name for f in declaration.fields)
+    return own_global(declaration.name) if is_taken else declaration.name
+
+
+def _parameters(config: list[ConfigDecl], module: str, builtins: Builtins, aliases: Aliases) -> tuple[str, ...]:
     return (
-        *(spelling.parameter(f, spelling.static_type(f.type), aliases) for f in config if not f.kw_only),
+        *(spelling.parameter(f, spelling.python_type(f, module, builtins), aliases) for f in config if not f.kw_only),
         "*",
-        *(spelling.parameter(f, spelling.static_type(f.type), aliases) for f in config if f.kw_only),
+        *(spelling.parameter(f, spelling.python_type(f, module, builtins), aliases) for f in config if f.kw_only),
         "device: _rt.DeviceLike = None",
         f"dtype: {aliases.use('_torch')}.dtype | None = None",
     )
 
 
-def _registrations(declaration: ModuleDecl, aliases: Aliases) -> tuple[str, ...]:
+def _registrations(declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> tuple[str, ...]:
     """The statements of `__init__` that set the config and register the tensors and children, in the order of the fields."""
-    owner = declaration.name
+    owner = own_name(declaration)
     given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
     config = [layout.bracketed("_rt.set_attributes(", ["self", *given], ")", 8)] if given else []
     lines = [
-        _registration(field, owner, aliases)
+        _registration(field, owner, builtins, aliases)
         for field in declaration.fields
         if not isinstance(field, ConfigDecl | VirtualDecl)
     ]
@@ -129,7 +142,9 @@ def _registrations(declaration: ModuleDecl, aliases: Aliases) -> tuple[str, ...]
     return (*config, *lines)
 
 
-def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str, aliases: Aliases) -> str:
+def _registration(
+    field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str, builtins: Builtins, aliases: Aliases
+) -> str:
     """The statement that registers one field, over as many lines as it needs."""
     quoted = f'"{field.name}"'
     match field:
@@ -148,23 +163,25 @@ def _registration(field: ParameterDecl | BufferDecl | SubmoduleDecl, owner: str,
                 "_rt.register_buffer(", ["self", quoted, *_allocation(field, owner, aliases), *kept], ")", 8
             )
         case SubmoduleDecl():
-            return layout.bracketed("_rt.register_module(", ["self", quoted, _child(field, owner, aliases)], ")", 8)
+            child = _child(field, owner, builtins, aliases)
+            return layout.bracketed("_rt.register_module(", ["self", quoted, child], ")", 8)
 
 
 def _if_wanted(made: str, when: str | None) -> str:
     return made if when is None else f"{made} if {when} else None"
 
 
-def _child(field: SubmoduleDecl, owner: str, aliases: Aliases) -> str:
+def _child(field: SubmoduleDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
     """The expression that makes a child, or the list or dict of several, which their arguments may tell apart by index."""
     call = _construct(field.cls, field.arguments, owner, field.name, aliases)
     if field.repeat is not None:
         counter = language.INDEX if field.mentions_index else "_"
-        clause = f"for {counter} in range({to_python(field.repeat)})"
+        clause = f"for {counter} in {builtins.name('range')}({to_python(field.repeat)})"
         return layout.comprehension("_rt.ModuleList([", call, clause, "])", 12)
     if field.keys is not None:
         names = field.keys if isinstance(field.keys, str) else layout.names(field.keys, 0, "")
-        each = f"for {language.INDEX}, _name in enumerate({names})" if field.mentions_index else f"for _name in {names}"
+        counted = f"{builtins.name('enumerate')}({names})"
+        each = f"for {language.INDEX}, _name in {counted}" if field.mentions_index else f"for _name in {names}"
         return layout.comprehension("_rt.ModuleDict({", f"_name: {call}", each, "})", 12)
     return _if_wanted(call, field.when)
 
@@ -222,11 +239,13 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
     for field in fields:
         if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is not None:
             aliases.use("_torch")
-            fill = spelling.filled(field.initializer, declaration.name, field.name, aliases)
+            fill = spelling.filled(
+                field.initializer, own_name(declaration), f"{declaration.name}.{field.name}", field.name, aliases
+            )
             yield fill if field.when is None else f"if self.{field.name} is not None:\n                {fill}"
 
 
-def _registered(own: list[ModuleField], aliases: Aliases) -> Iterator[RegisteredView]:
+def _registered(own: list[ModuleField], module: str, builtins: Builtins, aliases: Aliases) -> Iterator[RegisteredView]:
     """The properties of the fields that were declared in this class; the docstring of each states the shape."""
     for field in own:
         match field:
@@ -234,13 +253,14 @@ def _registered(own: list[ModuleField], aliases: Aliases) -> Iterator[Registered
                 plain = f"Parameter of shape `{spelling.shape_in_words(field)}`"
                 grad = plain if field.requires_grad else f"{plain}, without gradient"
                 doc = grad if field.tie is None else f"The parameter `{field.tie}`"
-                yield _registered_view(field, f"{aliases.use('nn')}.Parameter", doc, "_parameters")
+                yield _registered_view(field, f"{aliases.use('_torch')}.nn.Parameter", doc, "_parameters")
             case BufferDecl():
                 plain = f"Buffer of shape `{spelling.shape_in_words(field)}`"
                 doc = plain if field.persistent else f"{plain}, not in the state dict"
-                yield _registered_view(field, aliases.use("Tensor"), doc, "_buffers")
+                yield _registered_view(field, f"{aliases.use('_torch')}.Tensor", doc, "_buffers")
             case SubmoduleDecl():
-                yield _registered_view(field, spelling.static_type(field.type), _children_in_words(field), "_modules")
+                type = spelling.python_type(field, module, builtins)
+                yield _registered_view(field, type, _children_in_words(field), "_modules")
 
 
 def _registered_view(
@@ -260,7 +280,7 @@ def _children_in_words(field: SubmoduleDecl) -> str:
     return "Submodule" if field.keys is None else f"Submodules {', '.join(f'`{key}`' for key in field.keys)}"
 
 
-def _virtual(field: VirtualDecl, declaration: ModuleDecl, aliases: Aliases) -> VirtualView:
+def _virtual(field: VirtualDecl, declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> VirtualView:
     """The property that computes a virtual tensor; its docstring says whose dtype and device it has, and when it is kept."""
     source = dtype_device_source(declaration)
     of = f"of `{source}`" if source and source != REFERENCE else "of the module"
@@ -269,9 +289,9 @@ def _virtual(field: VirtualDecl, declaration: ModuleDecl, aliases: Aliases) -> V
     read = "cached_virtual" if field.cached else "virtual"
     return VirtualView(
         name=field.name,
-        type=spelling.static_type(field.type) or aliases.use("Tensor"),
+        type=spelling.python_type(field, declaration.module, builtins) or f"{aliases.use('_torch')}.Tensor",
         doc=layout.docstring(f"{field.doc}\n\n{how}" if field.doc else how, 8),
-        read=f'_rt.{read}(self, {declaration.name}, "{field.name}")',
+        read=f'_rt.{read}(self, {own_name(declaration)}, "{field.name}")',
     )
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import BufferDecl, Declaration, ModuleDecl, Number, ParameterDecl, SubmoduleDecl
 from ..model.field_kinds import child_class
 
 
-@dataclass(frozen=True, slots=True)
-class TensorNames:
+class TensorNames(NamedTuple):
     """Dotted names below a module. They are `complete` where every child is a declared class under a name that is written out."""
 
     parameters: tuple[str, ...] = ()

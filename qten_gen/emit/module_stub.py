@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import ConfigDecl, Declaration, ModuleDecl, RegistrationDecl, Signature, SubmoduleDecl, home
 from ..model.field_kinds import child_class
 from ..model.registered import RegisteredKind
 from . import layout, spelling
 from .module_names import TensorNames, tensor_names
+from .parameters import as_written, of_call, parsed
 from .registered_names import RegisteredName, lines, registered_names
 from .stub_names import Meanings, StubNames
 from .tensorclass_stub import bases
 from .type_parameters import arguments, bracketed, meanings, type_parameters
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(NamedTuple):
     """A submodule under its literal name: its type as it is read, as it is written, and without None."""
 
     name: str
     read: str
     written: str
     type: str
+    doc: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModuleStubView:
+class ModuleStubView(NamedTuple):
     """What the template of a Module stub sets out."""
 
     name: str
@@ -35,6 +35,8 @@ class ModuleStubView:
     parameters: str
     """PEP 695 type parameters after the class name."""
     bases: str
+    is_final: bool
+    """Whether the declaration is `@final`: the class in the stub derives from it all the same."""
     slots: tuple[str, ...]
     init: str
     calls: tuple[str, ...]
@@ -49,6 +51,8 @@ class ModuleStubView:
     """The TypedDict of the constructor arguments; nothing where there are none."""
     arguments: tuple[str, ...]
     """Its keys with their types."""
+    builtin: dict[str, str]
+    """How the text writes each builtin, because a field may have its name."""
     imports: frozenset[str]
     """The names of `imports.IMPORTS` that the class uses."""
 
@@ -57,13 +61,14 @@ def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declar
     """The view of one declaration; `related` tells which child modules are declared too."""
     variables = meanings(declaration, names, related)
     registered = registered_names(declaration, names, related)
-    children = (*_children(declaration, names, related, variables), *_registered_children(registered))
+    declared = tuple(_children(declaration, names, related, variables))
+    children = (*declared, *_registered_children(registered))
     tensors = tensor_names(declaration, related).and_(_registered_tensors(registered))
     keys = _keys(tensors)
     config = _config(declaration, names, variables)
     qualified = f"{declaration.module}.{declaration.name}"
     use = names.aliases.use
-    plain_state = f"{use('_OrderedDict')}[str, {use('_torch')}.Tensor]"
+    plain_state = f"{use('_OrderedDict')}[{names.builtin('str')}, {use('_torch')}.Tensor]"
     use("_Destination")
     if config:
         use("_DeviceLike")
@@ -72,15 +77,17 @@ def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declar
         doc=layout.docstring(declaration.doc or f"`{declaration.name}` with exact types.", 4),
         parameters=type_parameters(declaration, names).pep695,
         bases=bases(declaration, names),
-        slots=(*_slots(_children(declaration, names, related, variables), names), *lines(registered, names)),
+        is_final=names.is_final(declaration),
+        slots=(*_slots(declared, names), *lines(registered, names)),
         init=_init(declaration, names, variables, related),
         calls=tuple(_calls(declaration, names, related)),
         children=children,
-        lookups=tuple(_lookups(tensors)),
+        lookups=tuple(_lookups(tensors, names)),
         state=names.generated(qualified, "State") if keys else plain_state,
         keys=keys,
         config=names.generated(qualified, "Config") if config else "",
         arguments=config,
+        builtin={name: names.builtin(name) for name in ("bool", "str", *(["classmethod"] if config else []))},
         imports=names.aliases.used,
     )
 
@@ -92,17 +99,17 @@ def _children(
         if isinstance(field, SubmoduleDecl):
             own, cls = variables.get(field.owner, {}), child_class(field.type)
             written = read = names.field_type(field, own)
-            found = inner = names.rewritten(spelling.static_type(cls), field.type.names, home(field), own)
+            found = inner = names.type(cls, home(field), own)
             if isinstance(related.get(cls.name), ModuleDecl):
                 found = f"{names.generated(cls.name)}{bracketed(arguments(cls.text, names, home(field), own))}"
                 read = written.replace(inner, found)
-            yield Child(field.name, read, written, read if field.when is None else found)
+            yield Child(field.name, read, written, read if field.when is None else found, field.doc)
 
 
 def _registered_children(registered: Iterable[RegisteredName]) -> Iterator[Child]:
     for each in registered:
         if each.kind is RegisteredKind.CHILD:
-            yield Child(each.name, each.read, each.written, each.type)
+            yield Child(each.name, each.read, each.written, each.type, doc="")
 
 
 def _registered_tensors(registered: Iterable[RegisteredName]) -> TensorNames:
@@ -116,10 +123,11 @@ def _slots(children: Iterable[Child], names: StubNames) -> Iterator[str]:
     """Submodules that are read as their generated class."""
     for child in children:
         if child.read != child.written:
-            yield f"{child.name}: {names.aliases.use('_Slot')}[{child.read}, {child.written}] = ..."
+            doc = f"\n    {layout.docstring(child.doc, 4)}" if child.doc else ""
+            yield f"{child.name}: {names.aliases.use('_Slot')}[{child.read}, {child.written}] = ...{doc}"
 
 
-def _lookups(tensors: TensorNames) -> Iterator[str]:
+def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
     """Parameters and buffers by literal names; by any name too where not all are known."""
     for method, found, type in (
         ("get_parameter", tensors.parameters, "_torch.nn.Parameter"),
@@ -128,7 +136,7 @@ def _lookups(tensors: TensorNames) -> Iterator[str]:
         if found:
             quoted = [layout.quoted_string(name) for name in found]
             literal = layout.bracketed(f"def {method}(self, target: _t.Literal[", quoted, f"]) -> {type}: ...", 4)
-            other = f"def {method}(self, target: str) -> {type}: ..."
+            other = f"def {method}(self, target: {names.builtin('str')}) -> {type}: ..."
             yield literal if tensors.complete else f"@_t.overload\n    {literal}\n    @_t.overload\n    {other}"
 
 
@@ -166,7 +174,7 @@ def _init(
     positional = [_parameter(field, names, variables) for field in config if not field.kw_only]
     keyword = [_parameter(field, names, variables) for field in config if field.kw_only]
     use = names.aliases.use
-    own_keywords = [f"device: {use('_DeviceLike')} = ...", f"dtype: {use('_torch')}.dtype | None = ..."]
+    own_keywords = [f"device: {use('_DeviceLike')} = None", f"dtype: {use('_torch')}.dtype | None = None"]
     return layout.bracketed("def __init__(", ["self", *positional, "*", *keyword, *own_keywords], ") -> None: ...", 4)
 
 
@@ -183,7 +191,7 @@ def _written_init(declaration: ModuleDecl, related: Mapping[str, Declaration]) -
 
 def _parameter(field: ConfigDecl, names: StubNames, variables: Mapping[str, Meanings]) -> str:
     type = names.field_type(field, variables.get(field.owner, {}))
-    return f"{field.name}: {type}{'' if field.default is None else ' = ...'}"
+    return f"{field.name}: {type}{spelling.stub_default(field)}"
 
 
 def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:
@@ -207,19 +215,19 @@ def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tup
 
 
 def _define(name: str, signature: Signature, names: StubNames, module: str = "") -> str:
-    parameters = names.rewritten(signature.parameters, signature.names, module)
-    result = names.rewritten(signature.result, signature.names, module) or ("None" if name == "__init__" else "object")
-    return f"def {name}(self{', ' if parameters else ''}{parameters}) -> {result}: ..."
+    parameters = as_written(parsed(signature.parameters), names, module)
+    result = "None" if name == "__init__" and not signature.result else _result(signature, names, module)
+    return layout.bracketed(f"def {name}(", ["self", *parameters], f") -> {result}: ...", 4)
 
 
 def _handler_call(handler: RegistrationDecl, names: StubNames) -> str:
-    """A handler as a call of its module: the object comes first, by position; the rest is passed on by keyword."""
-    _, obj, *rest = (text for text in layout.split(handler.signature.parameters) if text != "/")
-    rewritten = [names.rewritten(text, handler.signature.names, handler.module) for text in rest]
-    keywords = [text for text in rewritten if not text.startswith("*")]
-    others = [text for text in rewritten if text.startswith("**")]
-    registered = names.type(handler.type, handler.module)
-    name = obj.partition(":")[0].strip()
-    parameters = ["self", f"{name}: {registered}", "/", *(["*", *keywords] if keywords else []), *others]
-    result = names.rewritten(handler.signature.result, handler.signature.names, handler.module) or "object"
-    return layout.bracketed("def __call__(", parameters, f") -> {result}: ...", 4)
+    """A handler as a call of its module."""
+    signature, module = handler.signature, handler.module
+    parameters = as_written(of_call(parsed(signature.parameters), spelling.static_type(handler.type)), names, module)
+    return layout.bracketed("def __call__(", ["self", *parameters], f") -> {_result(signature, names, module)}: ...", 4)
+
+
+def _result(signature: Signature, names: StubNames, module: str) -> str:
+    """What a call gives: a coroutine where the function is async."""
+    result = names.text(signature.result, module) if signature.result else names.builtin("object")
+    return f"_t.Coroutine[_t.Any, _t.Any, {result}]" if signature.is_async else result

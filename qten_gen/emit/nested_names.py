@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ..common.naming import ALIASES, WRITTEN_BUILTINS
 from ..model import Declaration, FieldDecl, FieldKind, TensorClassDecl
 
 NestedNames = Mapping[str, str]
 """The global that holds a class, by the qualified name of the class."""
 
 
+_TAKEN = frozenset(
+    """
+    argument batch_size batch_sizes device fn index item items key leaves lock n names other pieces self tensor value values
+    """.split()
+).union(ALIASES, WRITTEN_BUILTINS)
+"""What generated code calls its variables, and what it imports."""
+
+
 def nested_names(declarations: Iterable[Declaration]) -> NestedNames:
-    """The globals of a generated module: a class goes by its own name unless another class or a field has that name."""
-    tensorclasses = [declaration for declaration in declarations if isinstance(declaration, TensorClassDecl)]
-    own = {f"{declaration.module}.{declaration.name}": declaration.name for declaration in tensorclasses}
+    """The globals of a generated module: a class goes by its own name unless generated code means something else by it."""
+    found = tuple(declarations)
+    tensorclasses = [declaration for declaration in found if isinstance(declaration, TensorClassDecl)]
+    own = {f"{declaration.module}.{declaration.name}": declaration.name for declaration in found}
     fields = {field.name for declaration in tensorclasses for field in declaration.fields}
     names: dict[str, str] = {}
     for declaration in tensorclasses:
         for qualified in (qualified_name(field) for field in nested_fields(declaration)):
-            taken = fields.union(names.values(), () if qualified in own else own.values())
+            taken = fields.union(_TAKEN, names.values(), () if qualified in own else own.values())
             names.setdefault(qualified, next(name for name in _candidates(qualified) if name not in taken))
     return names
 

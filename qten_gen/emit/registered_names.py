@@ -7,15 +7,14 @@ that a child is an instance of a generated class.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import Declaration, ModuleDecl
 from ..model.registered import Registered, RegisteredKind
 from .stub_names import StubNames
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredName:
+class RegisteredName(NamedTuple):
     """A name with its type as it is read and as it is written, and without None."""
 
     name: str
@@ -76,8 +75,7 @@ def _named(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Types:
+class _Types(NamedTuple):
     """What one statement registers, as it is read and as it is written."""
 
     read: str

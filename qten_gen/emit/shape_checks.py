@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl
 from ..model.array_shapes import DTYPES, FAMILIES, Axis, AxisKind, UnreadableShape, read_axes
@@ -16,8 +16,7 @@ from . import layout
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class ShapeChecks:
+class ShapeChecks(NamedTuple):
     """What the constructor of a class checks beyond its batch size."""
 
     guards: dict[str, str]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import builtins
+from collections.abc import Collection, Iterator
 
-from ..model import FieldDecl, FieldKind, FileDecl, ImportedName, home
+from ..model import FieldDecl, FieldKind, FileDecl, ImportedName, ModuleDecl, SourceFile, home
 from . import layout
 from .imports import statement
+from .module import own_name
 from .nested_names import beside, nested_names
 
 
@@ -21,13 +23,19 @@ def annotation_imports(file: FileDecl, bound: Collection[str]) -> tuple[str, ...
     `bound` are names that the module imports by itself.
     """
     imports = file.source.imports
-    words = {(owner, name.partition(".")[0]) for owner, name in _mentioned(file)}
-    mentioned = {name for owner, name in words if owner == file.source.module}.difference(bound)
+    mentioned = {name.partition(".")[0] for name in _mentioned(file)}.difference(bound)
     lines = [statement(name, imports[name]) for name in sorted(mentioned) if name in imports]
-    lines += sorted(set(_imports_of_others(file, words, bound)))
-    local = {name for name in mentioned if name in file.source.names and name not in imports}
+    lines += sorted({*_nested_imports(file), *_own_globals(file)})
+    local = {name for name in mentioned if _is_local(name, file.source)}
     declared = {declaration.name for declaration in file.declarations}
     return (*lines, _own_import(_source_module(file), sorted(local | declared)))
+
+
+def _is_local(name: str, source: SourceFile) -> bool:
+    """Whether a file defines a name itself, or takes it over by a star import."""
+    return name not in source.imports and (
+        name in source.names or (source.has_star_import and name not in dir(builtins))
+    )
 
 
 def declaration_import(file: FileDecl) -> str:
@@ -45,26 +53,32 @@ def _own_import(module: str, names: list[str]) -> str:
     return line if len(line) + 4 <= layout.WIDTH else layout.stacked(f"from {module} import (", names, ")", 4)
 
 
-def _mentioned(file: FileDecl) -> Iterator[tuple[str, str]]:
-    """The names in the annotations that a generated module repeats, with the modules that they stand in."""
+def _mentioned(file: FileDecl) -> Iterator[str]:
+    """The names in the annotations that a generated module repeats: those of its own file."""
     for declaration in file.declarations:
         for field in declaration.fields:
             match field:
                 case FieldDecl(kind=FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED):
                     pass
-                case _:
-                    yield from ((home(field), name) for name in field.type.names)
+                case _ if home(field) == file.source.module and "typing.Literal" not in field.type.mentioned:
+                    yield from field.type.names
 
 
-def _imports_of_others(file: FileDecl, words: Iterable[tuple[str, str]], bound: Collection[str]) -> Iterator[str]:
-    """Imports for what the annotations of inherited fields mention, and of nested classes, from the files that have them."""
-    for owner, name in words:
-        if name in file.sources[owner].names.difference(file.source.names, bound):
-            yield statement(name, ImportedName(_from(file, owner), name))
+def _nested_imports(file: FileDecl) -> Iterator[str]:
+    """Imports for the classes of nested fields that are declared elsewhere, or go by another name."""
     for qualified, name in nested_names(file.declarations).items():
         owner, _, cls = qualified.rpartition(".")
         if owner != file.source.module:
             yield statement(name, ImportedName(_from(file, owner), cls))
+        elif name != cls:
+            yield statement(name, ImportedName(_source_module(file), cls))
+
+
+def _own_globals(file: FileDecl) -> Iterator[str]:
+    """Imports for the classes whose generated code calls them by their second global."""
+    for declaration in file.declarations:
+        if isinstance(declaration, ModuleDecl) and own_name(declaration) != declaration.name:
+            yield statement(own_name(declaration), ImportedName(_source_module(file), declaration.name))
 
 
 def _from(file: FileDecl, home: str) -> str:

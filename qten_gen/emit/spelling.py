@@ -2,35 +2,72 @@
 
 from __future__ import annotations
 
-import re
 from ast import literal_eval
 from collections.abc import Collection
 
-from ..model import BufferDecl, ConfigDecl, Dim, FieldDecl, FieldKind, ParameterDecl, TypeExpr, Value
+from ..model import (
+    BufferDecl,
+    ConfigDecl,
+    Dim,
+    FieldDecl,
+    FieldKind,
+    ModuleField,
+    ParameterDecl,
+    TypeExpr,
+    Value,
+    home,
+)
+from .builtin_names import WRITTEN_BUILTINS, Builtins
 from .dimensions import to_python
 from .imports import Aliases
 from .layout import double_quoted, in_parentheses
 from .nested_names import NestedNames, qualified_name
+from .renaming import renamed
 
-_WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
+_LONGEST_DEFAULT = 50
+_WORDS = ("|", "None", "...")
+"""What a type is made of besides names."""
 _DTYPE_WORDS = {"Float": "floating", "Int": "integer", "Bool": "boolean", "Complex": "complex", "Num": "numeric"}
 
 
-def field_type(field: FieldDecl, names: NestedNames, variables: Collection[str] = ()) -> str:
-    """The type of a TensorClass field as its property gives it.
+def field_type(
+    field: FieldDecl, module: str, names: NestedNames, builtins: Builtins, variables: Collection[str] = ()
+) -> str:
+    """The type of a TensorClass field as its property gives it, in the file generated for `module`.
 
     A generated class is not generic: the stub is. So type variables, named in `variables`, are written `Any`.
     """
     match field.kind:
-        case FieldKind.TENSOR if field.container is not None:
-            plain = "dict[str, Tensor]" if field.container == "dict" else "list[Tensor]"
+        case FieldKind.TENSOR if field.container == "dict":
+            plain = f"{builtins.name('dict')}[{builtins.name('str')}, _Tensor]"
+        case FieldKind.TENSOR if field.container == "list":
+            plain = f"{builtins.name('list')}[_Tensor]"
         case FieldKind.TENSOR | FieldKind.NUMBER:
-            plain = "Tensor"
+            plain = "_Tensor"
         case FieldKind.NESTED:
             plain = names[qualified_name(field)]
         case FieldKind.STATIC | FieldKind.PER_ITEM:
-            return _WORD.sub(lambda word: "Any" if word[0] in variables else word[0], static_type(field.type))
+            return python_type(field, module, builtins, variables)
     return f"{plain} | None" if field.optional else plain
+
+
+def python_type(
+    field: FieldDecl | ModuleField, module: str, builtins: Builtins, variables: Collection[str] = ()
+) -> str:
+    """A type that the declaration writes, as the generated module repeats it. Strings in it stay as they are.
+
+    The stub says all types. Where names of another file would have to be imported, and where checkers would take a string for any
+    other that is stored in its place, the module says `Any`.
+    """
+    mentioned = field.type.mentioned
+    is_foreign = home(field) != module and not all(name.startswith("builtins.") or name in _WORDS for name in mentioned)
+    if is_foreign or "typing.Literal" in mentioned:
+        return "_t.Any"
+
+    def written(name: str) -> str:
+        return "_t.Any" if name in variables else builtins.name(name) if name in WRITTEN_BUILTINS else name
+
+    return renamed(static_type(field.type), written, lambda _: True)
 
 
 def static_type(type: TypeExpr) -> str:
@@ -108,8 +145,8 @@ def is_of_torch(initializer: Value | None) -> bool:
     return initializer is not None and (initializer.torch_name is not None or initializer.partial is not None)
 
 
-def filled(initializer: Value, owner: str, name: str, aliases: Aliases) -> str:
-    """The call that initialises a parameter or buffer: `_nn.init.normal_(self.weight, std=0.02)`."""
+def filled(initializer: Value, owner: str, label: str, name: str, aliases: Aliases) -> str:
+    """The call that initialises a parameter or buffer, which errors call `label`: `_nn.init.normal_(self.weight, std=0.02)`."""
     if initializer.written in _SHORT_INITIALIZERS:
         return f"{_SHORT_INITIALIZERS[initializer.written]}(self.{name})"
     if initializer.partial is not None:
@@ -120,7 +157,7 @@ def filled(initializer: Value, owner: str, name: str, aliases: Aliases) -> str:
     function = value(initializer, owner, f"{name}.initializer", aliases)
     if initializer.method is not None:
         function = f"self.{initializer.method}"
-    return f'_rt.fill(self.{name}, {function}, "{owner}.{name}")'
+    return f'_rt.fill(self.{name}, {function}, "{label}")'
 
 
 def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str:
@@ -133,6 +170,19 @@ def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str
         return f"{field.name}: {type} = _rt.DEFAULT"
     spelled = double_quoted(written) if default.value.literal else torch_name(written, aliases)
     return f"{field.name}: {type} = {spelled}"
+
+
+def stub_default(field: FieldDecl | ConfigDecl) -> str:
+    """The default in a stub: ` = 8` where it is short and simple, as in the stubs of the standard library, else ` = ...`."""
+    if field.default is None:
+        return ""
+    literal = None if field.default.factory else field.default.value.literal
+    return f" = {double_quoted(literal)}" if literal is not None and is_simple(literal) else " = ..."
+
+
+def is_simple(literal: str) -> bool:
+    """Whether the text of a default says it all at a glance: a number, a name of the language, or a short string."""
+    return len(literal) <= _LONGEST_DEFAULT and literal[:1] not in ("(", "[", "{")
 
 
 def default_is_looked_up(field: FieldDecl | ConfigDecl) -> bool:

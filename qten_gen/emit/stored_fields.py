@@ -6,7 +6,7 @@ What a line says depends on the field's kind alone, so there is one function for
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import FieldDecl, FieldKind, TensorClassDecl, declares, storage
 from . import layout, spelling
@@ -18,8 +18,7 @@ _PLAIN = {f"builtins.{name}": name for name in ("bool", "bytes", "complex", "flo
 """Annotations whose values need no check: comparing with one type is faster than looking for it in a set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(NamedTuple):
     """What the generated class says about one field: an expression for each primitive, if not a statement.
 
     An empty string leaves the field out.
@@ -61,8 +60,7 @@ class Lines:
     """The names of `imports.IMPORTS` that these lines use."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredField:
+class StoredField(NamedTuple):
     """A field as the template sets it out."""
 
     name: str
@@ -83,8 +81,7 @@ class StoredField:
     lines: Lines
 
 
-@dataclass(frozen=True, slots=True)
-class _FieldCode:
+class _FieldCode(NamedTuple):
     """A field in the code of its class: the names there, and the expressions that several kinds of field share."""
 
     field: FieldDecl
@@ -160,7 +157,7 @@ def stored_field(
     return StoredField(
         name=field.name,
         storage=code.storage,
-        type=spelling.field_type(field, names, variables),
+        type=spelling.field_type(field, declaration.module, names, builtins, variables),
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
         static=field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM),
@@ -209,7 +206,6 @@ def _tensor(code: _FieldCode) -> Lines:
         item=f'"{name}": {mine}',
         match=code.call("match_optional", f"{mine}, {code.others}") if optional else "",
         set_checked="" if optional or check != "tensor" else code.call("checked_tensor", "value"),
-        imports=code.builtins.imports("isinstance"),
     )
 
 
@@ -235,7 +231,7 @@ def _unbatched(code: _FieldCode) -> Lines:
         requires_grad=code.false_if_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
         match=code.call("same_tensor", f"[{mine}, {code.others}]"),
-        imports=code.builtins.imports("isinstance") | _REPEAT,
+        imports=_REPEAT,
     )
 
 
@@ -294,7 +290,6 @@ def _nested(code: _FieldCode) -> Lines:
         requires_grad=code.false_if_none(f"{mine}._requires_grad()"),
         item=f'"{name}": {code.none_or(f"{mine}._to_dict()")}',
         match=code.call("match_nested", f"{mine}, {code.others}"),
-        imports=code.builtins.imports("isinstance"),
     )
 
 
@@ -322,7 +317,7 @@ def _static(code: _FieldCode) -> Lines:
         requires_grad="",
         item=f'"{name}": {mine}',
         match=code.call("same", f"[{mine}, {code.others}]"),
-        imports=_REPEAT | code.builtins.imports(*([builtin] if builtin else [])),
+        imports=_REPEAT,
     )
 
 

@@ -7,19 +7,33 @@ there, an inherited `forward`) are read with that file's imports.
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from ..common.module_names import absolute
-from ..model import FieldDecl, FileDecl, ModuleField, SourceFile, TypeExpr, home
+from ..model import Declaration, FieldDecl, FileDecl, ModuleField, SourceFile, TensorClassDecl, TypeExpr, home
 from . import spelling
+from .builtin_names import WRITTEN_BUILTINS, Builtins
 from .imports import IMPORTS, Aliases, statement
+from .renaming import renamed
 
 Meanings = Mapping[str, str]
 """What type variables stand for: the text that the stub has in place of each."""
 
 _NOTHING: Meanings = {}
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
+_BOUND = {
+    True: frozenset(
+        "from_dict get get_at items keys numpy replace select exclude set set_ set_at_ to_dict update values".split()
+    ),
+    False: frozenset("config from_config get_buffer get_parameter get_submodule state_dict".split()),
+}
+"""The methods in the stub of a TensorClass, and of a Module: in its body their names mean nothing else."""
+_BUILTINS = frozenset(dir(builtins))
+_FINAL = ("typing.final", "typing_extensions.final")
+_LITERAL = ("typing.Literal", "typing.Annotated", "typing_extensions.Literal", "typing_extensions.Annotated")
 
 
 class StubNames:
@@ -32,6 +46,8 @@ class StubNames:
         self.aliases = Aliases()
         self._file = file
         self._imports: dict[str, str] = {}
+        self._bound = frozenset[str]().union(*(_names_in_body(declaration) for declaration in file.declarations))
+        self._builtins = Builtins(self._bound)
 
     def for_class(self) -> StubNames:
         """The same names with aliases of their own, for the view of one class."""
@@ -46,15 +62,36 @@ class StubNames:
 
     def type(self, type: TypeExpr, module: str = "", variables: Meanings = _NOTHING) -> str:
         """An annotation as the stub writes it; `module` is where it stands, this file if empty."""
-        return self.rewritten(spelling.static_type(type), type.names, module, variables)
+        return self.text(spelling.static_type(type), module, variables)
 
     def field_type(self, field: FieldDecl | ModuleField, variables: Meanings = _NOTHING) -> str:
         """The annotation of a field as the stub writes it: read in the file of the class that declares the field."""
         return self.type(field.type, home(field), variables)
 
     def text(self, text: str, module: str = "", variables: Meanings = _NOTHING) -> str:
-        """`rewritten` for a text that has no strings, where every word may be a name."""
-        return self.rewritten(text, _WORD.findall(text), module, variables)
+        """A type with its names as the stub has them; imports that it needs are noted."""
+        source = self._file.sources[module or self._file.source.module]
+        return renamed(
+            text,
+            lambda name: variables.get(name) or self._written(name, source),
+            partial(_keeps_strings, source),
+        )
+
+    def is_final(self, declaration: Declaration) -> bool:
+        """Whether a class of this file is decorated with `@final`."""
+        return any(
+            name in _FINAL
+            for found in self._file.source.classes
+            if found.name == declaration.name
+            for name, _ in found.decorators
+        )
+
+    def builtin(self, name: str) -> str:
+        """A builtin as the stub writes it: `_builtins.set` beside a method `set`."""
+        written = self._builtins.name(name)
+        for alias in self._builtins.imports:
+            self.aliases.use(alias)
+        return written
 
     def variables(self, text: str, module: str) -> list[str]:
         """The type variables of a file that a text mentions."""
@@ -67,13 +104,6 @@ class StubNames:
         bound = next((found.attributes for found in source.classes if found.name == cls), ())
         inner = sorted(set(bound).intersection(mentioned))
         return {name: f"{self._written(cls, source)}.{name}" for name in inner}
-
-    def rewritten(self, text: str, names: Iterable[str], module: str = "", variables: Meanings = _NOTHING) -> str:
-        """A text with its names as the stub has them; imports that it needs are noted."""
-        source = self._file.sources[module or self._file.source.module]
-        heads = {name.partition(".")[0] for name in names}
-        written = {head: variables.get(head) or self._written(head, source) for head in sorted(heads)}
-        return _WORD.sub(lambda word: written.get(word[0], word[0]), text)
 
     def generated(self, qualified: str, suffix: str = "") -> str:
         """The generated class of a declaration, or what stands beside it: by name in this stub, by import from another."""
@@ -89,8 +119,8 @@ class StubNames:
         """How the stub writes a name of a source file."""
         imported = source.imports.get(name)
         if imported is None:
-            if name not in source.names:
-                return name
+            if name not in source.names and not (source.has_star_import and name not in _BUILTINS):
+                return self.builtin(name) if name in self._bound else name
             if source.module == self._file.source.module:
                 return f"_decl.{name}"
             return self._import(f"_{name}", f"from {_seen_from(self._file.source, source.module)} import {name}")
@@ -111,10 +141,14 @@ class StubNames:
             name = f"{name}_" if name.startswith("_") else f"_{name}"
 
     def _is_taken(self, name: str, line: str) -> bool:
-        """Whether a generated class of this stub has the name, or the stub's own lines mean something else by it."""
-        own = IMPORTS.get(name) if name.startswith("_") else None
-        return (own is not None and line != statement(name, own)) or any(
-            declaration.name == name for declaration in self._file.declarations
+        """Whether this stub means something else by the name, at its top or in the body of a class."""
+        own = IMPORTS.get(name)
+        return (
+            (own is not None and line != statement(name, own))
+            or name in self._bound
+            or name in WRITTEN_BUILTINS
+            or name == "_decl"
+            or any(declaration.name == name for declaration in self._file.declarations)
         )
 
     def _output_module(self, home: str) -> str:
@@ -124,6 +158,21 @@ class StubNames:
             f"{home}._qten" if self._file.is_package(home) else f"{folder}.{leaf}_qten" if folder else f"{leaf}_qten"
         )
         return _seen_from(self._file.source, outputs)
+
+
+def _names_in_body(declaration: Declaration) -> frozenset[str]:
+    """What names mean something of its own in the body of a class: those of its fields and of the methods in its stub."""
+    return _BOUND[isinstance(declaration, TensorClassDecl)].union(field.name for field in declaration.fields)
+
+
+def _keeps_strings(source: SourceFile, name: str) -> bool:
+    """Whether strings in the brackets of a name are no types: those of `Literal`, and shapes of jaxtyping."""
+    head, _, rest = name.partition(".")
+    imported = source.imports.get(head)
+    if imported is None:
+        return head in ("Literal", "Annotated") and source.has_star_import
+    qualified = ".".join(part for part in (imported.module, imported.name, rest) if part)
+    return qualified in _LITERAL or qualified.startswith("jaxtyping.")
 
 
 def _seen_from(source: SourceFile, module: str) -> str:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
 from keyword import kwlist
+from typing import NamedTuple
 
+from ..common.naming import generated_class
 from ..model import FieldDecl, FieldKind, TensorClassDecl, fingerprint
 from . import layout, spelling
-from .builtin_names import BUILTINS, Builtins
+from .builtin_names import WRITTEN_BUILTINS, Builtins
 from .imports import Aliases
-from .nested_names import NestedNames, nested_fields, reference
+from .nested_names import NestedNames, nested_fields, qualified_name, reference
 from .shape_checks import shape_checks
 from .stored_fields import StoredField, stored_field
 
-_IN_CONSTRUCTORS = (*BUILTINS, *kwlist, "self", "batch_size", "device", "names", "lock")
+_IN_CONSTRUCTORS = (*WRITTEN_BUILTINS, *kwlist, "self", "batch_size", "device", "names", "lock")
 """Names that a variable for the size of a dimension cannot have."""
-_IN_TEMPLATE = ("Any", "Callable", "Self", "Tensor", "_rt", "_torch")
+_IN_TEMPLATE = ("_rt", "_t", "_torch")
 """What the template itself needs, whatever the fields are."""
 
 
-@dataclass(frozen=True, slots=True)
-class TensorClassView:
+class TensorClassView(NamedTuple):
     """What the template of a TensorClass sets out.
 
     `map` to `to_dict` are the statements of the primitives with the same names. Those that make an object call `_fill`, which
@@ -76,7 +76,7 @@ class TensorClassView:
     """The statement of `_field_values`."""
     to_dict: str
     builtin: dict[str, str]
-    """How the text writes `len`, `type`, `isinstance` and `property`, which a field may be called."""
+    """How the text writes each builtin, because a field may have its name."""
     imports: frozenset[str]
     """The names of `imports.IMPORTS` that the class uses."""
 
@@ -89,8 +89,9 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
     """
     taken = frozenset(field.name for field in declaration.fields)
     builtins = Builtins(taken)
+    classes = {names[qualified_name(field)] for field in nested_fields(declaration)}
     n = next(name for name in ("n", "dims", "batch_dims", "n_") if name not in taken)
-    checks = shape_checks(declaration, n, taken.union(_IN_CONSTRUCTORS, {n}))
+    checks = shape_checks(declaration, n, taken.union(_IN_CONSTRUCTORS, classes, {n}))
     fields = tuple(
         stored_field(field, declaration, names, builtins, n, checks.guards.get(field.name), variables)
         for field in declaration.fields
@@ -98,13 +99,14 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
     carried, static = [f for f in fields if not f.static], [f for f in fields if f.static]
     stored = [*carried, *static]
     always = [f.lines.leaf for f in carried if not f.lines.leaf_if]
-    plain = bool(fields) and all(f.plain for f in fields)
+    plain = all(f.plain for f in fields)
+    matches = tuple(f.lines.match for f in fields if f.lines.match)
     aliases = Aliases()
     return TensorClassView(
-        name=declaration.name,
+        name=generated_class(declaration.name),
         doc=layout.docstring(f"Storage and constructor of `{declaration.name}`.", 4),
-        attributes=_attributes(declaration, names),
-        parameters=_parameters(declaration, names, variables, aliases),
+        attributes=(*_attributes(declaration, names), *_of_ground_class(declaration, plain, bool(matches))),
+        parameters=_parameters(declaration, names, builtins, variables, aliases),
         defaults=tuple(f.name for f in declaration.fields if spelling.default_is_looked_up(f)),
         fields=fields,
         shape_checks=checks.lines,
@@ -124,7 +126,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         zip=_new([f.lines.zip for f in stored], "self._batch_size", "self._device", "self._names"),
         join=_new([f.lines.join for f in stored], "batch_size", "self._device"),
         puts=tuple(f.lines.put for f in fields if f.lines.put),
-        matches=tuple(f.lines.match for f in fields if f.lines.match),
+        matches=matches,
         leaves=layout.bracketed("leaves = [" if len(always) < len(carried) else "return [", always, "]", 8),
         leaves_if=tuple(f for f in carried if f.lines.leaf_if),
         pieces=layout.bracketed(
@@ -133,15 +135,18 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         requires_grad=_any([f.lines.requires_grad for f in carried]),
         contents=_contents([f.storage for f in carried], [f.storage for f in static]),
         to_dict=layout.bracketed("return {", [f.lines.item for f in fields], "}", 8),
-        builtin={name: builtins.name(name) for name in BUILTINS},
+        builtin=builtins.names(
+            *("type", "bool", "tuple", "dict", "str", "object"),
+            *(["len"] if carried else []),
+            *(["property"] if any(f.own for f in fields) else []),
+            *([] if plain else ["list"]),
+        ),
         imports=aliases.used.union(
             _IN_TEMPLATE,
-            () if plain else ("Sequence", "_repeat"),
-            builtins.imports(
-                "type", *(["len"] if carried else []), *(["property"] if any(f.own for f in fields) else [])
-            ),
+            () if plain else ("_repeat",),
             *(f.lines.imports for f in fields),
-        ),
+        )
+        | builtins.imports,
     )
 
 
@@ -183,30 +188,38 @@ def _fill_signature(fields: list[StoredField]) -> str:
         "device: _rt.Device",
         "names: _rt.Names | None = None",
     ]
-    return layout.signature("_fill", parameters, "Self", 4)
+    return layout.signature("_fill", parameters, "_t.Self", 4)
 
 
 def _parameters(
-    declaration: TensorClassDecl, names: NestedNames, variables: Collection[str], aliases: Aliases
+    declaration: TensorClassDecl, names: NestedNames, builtins: Builtins, variables: Collection[str], aliases: Aliases
 ) -> tuple[str, ...]:
     """The parameters of the generated `__init__` behind `self`, as they are written."""
     positional = [f for f in declaration.fields if not f.kw_only]
     keyword = [f for f in declaration.fields if f.kw_only]
     return (
-        *(spelling.parameter(f, _given_type(f, names, variables), aliases) for f in positional),
+        *(
+            spelling.parameter(f, _given_type(f, declaration.module, names, builtins, variables), aliases)
+            for f in positional
+        ),
         "*",
-        *(spelling.parameter(f, _given_type(f, names, variables), aliases) for f in keyword),
+        *(
+            spelling.parameter(f, _given_type(f, declaration.module, names, builtins, variables), aliases)
+            for f in keyword
+        ),
         "batch_size: _rt.BatchSize = ()",
         "device: _rt.DeviceLike = None",
         "names: _rt.NamesLike = None",
-        "lock: bool = False",
+        f"lock: {builtins.name('bool')} = False",
     )
 
 
-def _given_type(field: FieldDecl, names: NestedNames, variables: Collection[str]) -> str:
+def _given_type(
+    field: FieldDecl, module: str, names: NestedNames, builtins: Builtins, variables: Collection[str]
+) -> str:
     """The type of a field's parameter: what a number is given as becomes a tensor."""
-    type = spelling.field_type(field, names, variables)
-    return f"{type} | complex" if field.kind is FieldKind.NUMBER else type
+    type = spelling.field_type(field, module, names, builtins, variables)
+    return f"{type} | {builtins.name('complex')}" if field.kind is FieldKind.NUMBER else type
 
 
 def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:
@@ -223,3 +236,12 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
         *([layout.mapping(nested, 4, "_nested = ")] if nested or derives else []),
         *([layout.names(static, 4, "_static = ")] if static or derives else []),
     )
+
+
+def _of_ground_class(declaration: TensorClassDecl, plain: bool, has_matches: bool) -> Iterator[str]:
+    """The primitives of the ground class that serve, where a parent with other kinds of fields may have its own."""
+    if any(base.declared for base in declaration.bases):
+        for primitive in ("_rearrange", "_index_put", "_join", "_split", "_leaves") if plain else ():
+            yield f"{primitive} = _rt.Stored.{primitive}"
+        if not has_matches:
+            yield "_check_compatible = _rt.Stored._check_compatible"

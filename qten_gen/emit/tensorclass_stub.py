@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import Declaration, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, home
 from ..model.field_kinds import members_of
-from . import layout
+from . import layout, spelling
 from .stub_names import Meanings, StubNames
 from .type_parameters import arguments, bind, bracketed, meanings, type_parameters
 
@@ -18,8 +18,7 @@ _DEPTH = 3
 """How many levels of nested keys are spelled out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A literal key of `get` and `set`: its type, and what is read and written under it.
 
     `through_none` says that a nested field on the way may be None, where `get` gives its default.
@@ -31,8 +30,7 @@ class Key:
     through_none: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TensorClassStubView:
+class TensorClassStubView(NamedTuple):
     """What the template of a TensorClass stub sets out."""
 
     name: str
@@ -46,6 +44,8 @@ class TensorClassStubView:
     arguments: str
     """What a reference to a generic class ends with."""
     bases: str
+    is_final: bool
+    """Whether the declaration is `@final`: the class in the stub derives from it all the same."""
     init: str
     slots: tuple[str, ...]
     keys: tuple[Key, ...]
@@ -61,12 +61,13 @@ class TensorClassStubView:
     """Suffix of the TypedDict that `update` takes."""
     changed: tuple[str, ...]
     frozen: bool
+    builtin: dict[str, str]
+    """How the text writes each builtin, because a field may have its name."""
     imports: frozenset[str]
     """The names of `imports.IMPORTS` that the class uses."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Types:
+class _Types(NamedTuple):
     """A field's type as it is read, as it is written, and as `to_dict`, `from_dict` and `update` have it."""
 
     read: str
@@ -95,11 +96,12 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         generic=parameters.generic,
         arguments=parameters.arguments,
         bases=bases(declaration, names),
+        is_final=names.is_final(declaration),
         init=_init(declaration, types, names),
         slots=(*_slots(declaration, types, names), *_match_args(declaration, types)),
         keys=tuple(_keys(declaration, names, related, variables)),
         replace=_replace(types, f"{typed[update]}{parameters.arguments}"),
-        selections=tuple(_selections(quoted, f"{typed['Fields']}{parameters.arguments}")),
+        selections=tuple(_selections(quoted, f"{typed['Fields']}{parameters.arguments}", names)),
         writers=tuple(_writers(declaration, names)),
         listings=tuple(_listings(literals, [found.read for found in types.values()], names)),
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
@@ -111,6 +113,7 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         update=update,
         changed=tuple(f"{name}: {found.changed}" for name, found in types.items()) if update == "Update" else (),
         frozen=declaration.frozen,
+        builtin={name: names.builtin(name) for name in ("bool", "classmethod", "dict", "int", "object", "str")},
         imports=names.aliases.used,
     )
 
@@ -125,9 +128,7 @@ def bases(declaration: Declaration, names: StubNames) -> str:
     frozen = ["frozen=True"] if isinstance(declaration, TensorClassDecl) and declaration.frozen_by_keyword else []
     init = ["init=False"] if isinstance(declaration, ModuleDecl) and declaration.keeps_init else []
     own = f"_decl.{declaration.name}{type_parameters(declaration, names).arguments}"
-    # Behind all others: whatever the class calls so counts.
-    methods = [names.aliases.use("_ModuleMethods")] if isinstance(declaration, ModuleDecl) and not parents else []
-    return ", ".join([own, *parents, *methods, *frozen, *init])
+    return ", ".join([own, *parents, *frozen, *init])
 
 
 def _update(declaration: Declaration | None) -> str:
@@ -183,8 +184,12 @@ def _arrays(field: FieldDecl, names: StubNames, types: _Types, variables: Mappin
         given = bracketed(arguments(nested.text, names, home(field), variables.get(field.owner, {})))
         return f"{names.generated(nested.name, 'Arrays')}{given}{none}"
     array = names.aliases.use("_Array")
-    holder = {None: array, "dict": f"dict[str, {array}]", "list": f"list[{array}]"}[field.container]
-    return f"{holder}{none}"
+    match field.container:
+        case "dict":
+            return f"{names.builtin('dict')}[{names.builtin('str')}, {array}]{none}"
+        case "list":
+            return f"{names.builtin('list')}[{array}]{none}"
+    return f"{array}{none}"
 
 
 def _nested(field: FieldDecl) -> TypeExpr:
@@ -201,16 +206,16 @@ def _init(declaration: TensorClassDecl, types: Mapping[str, _Types], names: Stub
     keyword = [_parameter(f, types) for f in declaration.fields if f.kw_only]
     use = names.aliases.use
     own = [
-        f"batch_size: {use('_BatchSize')} = ...",
-        f"device: {use('_DeviceLike')} = ...",
-        f"names: {use('_NamesLike')} = ...",
-        "lock: bool = ...",
+        f"batch_size: {use('_BatchSize')} = ()",
+        f"device: {use('_DeviceLike')} = None",
+        f"names: {use('_NamesLike')} = None",
+        f"lock: {names.builtin('bool')} = False",
     ]
     return layout.bracketed("def __init__(", ["self", *positional, "*", *keyword, *own], ") -> None: ...", 4)
 
 
 def _parameter(field: FieldDecl, types: Mapping[str, _Types]) -> str:
-    return f"{field.name}: {types[field.name].written}{'' if field.default is None else ' = ...'}"
+    return f"{field.name}: {types[field.name].written}{spelling.stub_default(field)}"
 
 
 def _match_args(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> Iterator[str]:
@@ -226,9 +231,11 @@ def _slots(declaration: TensorClassDecl, types: Mapping[str, _Types], names: Stu
         if found.read == found.written:
             continue
         if declaration.frozen:
-            yield f"@property\n    def {field.name}(self) -> {found.read}: ..."
+            doc = f"\n        {layout.docstring(field.doc, 8)}" if field.doc else " ..."
+            yield f"@{names.builtin('property')}\n    def {field.name}(self) -> {found.read}:{doc}"
         else:
-            yield f"{field.name}: {names.aliases.use('_Slot')}[{found.read}, {found.written}] = ..."
+            doc = f"\n    {layout.docstring(field.doc, 4)}" if field.doc else ""
+            yield f"{field.name}: {names.aliases.use('_Slot')}[{found.read}, {found.written}] = ...{doc}"
 
 
 def _keys(
@@ -244,7 +251,7 @@ def _keys(
         steps, found = (*path, field.name), _types(field, names, related, variables)
         if through_none:
             names.aliases.use("_Default")
-        yield Key(_literal(steps), found.read, found.written, through_none)
+        yield Key(_literal(steps, names), found.read, found.written, through_none)
         nested = _nested(field) if field.kind is FieldKind.NESTED else TypeExpr("")
         inner = related.get(nested.name)
         if isinstance(inner, TensorClassDecl) and inner is not declaration and len(steps) < _DEPTH:
@@ -253,10 +260,10 @@ def _keys(
             yield from _keys(inner, names, related, bound, steps, through_none or field.optional)
 
 
-def _literal(steps: tuple[str, ...]) -> str:
+def _literal(steps: tuple[str, ...], names: StubNames) -> str:
     if len(steps) == 1:
         return f'_t.Literal["{steps[0]}"]'
-    return f"tuple[{', '.join(_literal((step,)) for step in steps)}]"
+    return f"{names.builtin('tuple')}[{', '.join(_literal((step,), names) for step in steps)}]"
 
 
 def _replace(types: Mapping[str, _Types], values: str) -> str:
@@ -265,44 +272,52 @@ def _replace(types: Mapping[str, _Types], values: str) -> str:
     return layout.bracketed("def replace(", [*first, *(["*", *changes] if changes else [])], ") -> _t.Self: ...", 4)
 
 
-def _selections(quoted: list[str], fields: str) -> Iterator[str]:
+def _selections(quoted: list[str], fields: str, names: StubNames) -> Iterator[str]:
     """`select` and `exclude`: names of fields give a TypedDict, tuples that lead into nested objects a plain dict."""
-    names = f"_t.Literal[{', '.join(quoted)}]" if quoted else "_t.Never"
+    literals = f"_t.Literal[{', '.join(quoted)}]" if quoted else "_t.Never"
+    anything = f"{names.builtin('dict')}[{names.builtin('str')}, {names.builtin('object')}]"
     for method in ("select", "exclude"):
         yield "@_t.overload"
-        yield layout.bracketed(f"def {method}(", ["self", f"*keys: {names}"], f") -> {fields}: ...", 4)
+        yield layout.bracketed(f"def {method}(", ["self", f"*keys: {literals}"], f") -> {fields}: ...", 4)
         yield "@_t.overload"
-        wider = f"*keys: {names} | tuple[str, ...]"
-        yield layout.bracketed(f"def {method}(", ["self", wider], ") -> dict[str, object]: ...", 4)
+        wider = f"*keys: {literals} | {_path(names)}"
+        yield layout.bracketed(f"def {method}(", ["self", wider], f") -> {anything}: ...", 4)
+
+
+def _path(names: StubNames) -> str:
+    """The type of a key that leads into nested objects."""
+    return f"{names.builtin('tuple')}[{names.builtin('str')}, ...]"
 
 
 def _writers(declaration: TensorClassDecl, names: StubNames) -> Iterator[str]:
     """Methods that write into the tensors of one field: they know the names of those that have some."""
     quoted = [f'"{field.name}"' for field in declaration.fields if field.kind is not FieldKind.STATIC]
     key = (
-        f"key: _t.Literal[{', '.join(quoted)}] | tuple[str, ...]"
+        f"key: _t.Literal[{', '.join(quoted)}] | {_path(names)}"
         if quoted and not declaration.frozen
         else "key: _t.Never"
     )
+    value, non_blocking = f"value: {names.builtin('object')}", f"non_blocking: {names.builtin('bool')} = ..."
     index = f"index: {names.aliases.use('_Index')}"
-    for method, rest in (("set_", ["*", "non_blocking: bool = ..."]), ("set_at_", [index, "non_blocking: bool = ..."])):
-        yield layout.bracketed(f"def {method}(", ["self", key, "value: object", *rest], ") -> _t.Self: ...", 4)
+    for method, rest in (("set_", ["*", non_blocking]), ("set_at_", [index, non_blocking])):
+        yield layout.bracketed(f"def {method}(", ["self", key, value, *rest], ") -> _t.Self: ...", 4)
 
 
 def _listings(literals: list[str], values: list[str], names: StubNames) -> Iterator[str]:
     """`keys`, `values` and `items`: with the type of every position where all fields are asked for."""
-    pairs = [f"tuple[{literal}, {value}]" for literal, value in zip(literals, values, strict=True)]
+    several, anything, flag = names.builtin("tuple"), names.builtin("object"), f"{names.builtin('bool')} = ..."
+    pairs = [f"{several}[{literal}, {value}]" for literal, value in zip(literals, values, strict=True)]
     key = names.aliases.use("_Key")
-    some = ["self", "include_nested: bool = ...", "leaves_only: bool = ...", "*", "sort: bool = ..."]
+    some = ["self", f"include_nested: {flag}", f"leaves_only: {flag}", "*", f"sort: {flag}"]
     for name, members, one in (
         ("keys", literals, key),
-        ("values", values, "object"),
-        ("items", pairs, f"tuple[{key}, object]"),
+        ("values", values, anything),
+        ("items", pairs, f"{several}[{key}, {anything}]"),
     ):
         yield "@_t.overload"
-        yield layout.bracketed(f"def {name}(self) -> tuple[", members or ["()"], "]: ...", 4)
+        yield layout.bracketed(f"def {name}(self) -> {several}[", members or ["()"], "]: ...", 4)
         yield "@_t.overload"
-        yield layout.bracketed(f"def {name}(", some, f") -> tuple[{one}, ...]: ...", 4)
+        yield layout.bracketed(f"def {name}(", some, f") -> {several}[{one}, ...]: ...", 4)
 
 
 def _given(field: FieldDecl, types: _Types) -> str:

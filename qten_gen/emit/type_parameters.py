@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model import Declaration
 from . import layout
@@ -13,8 +13,7 @@ from .stub_names import Meanings, StubNames
 _NOTHING: Meanings = {}
 
 
-@dataclass(frozen=True, slots=True)
-class TypeParameters:
+class TypeParameters(NamedTuple):
     """What a class is generic over."""
 
     variables: tuple[str, ...]
@@ -33,7 +32,11 @@ def type_parameters(declaration: Declaration, names: StubNames) -> TypeParameter
     """The type parameters of a class: in brackets after its name, by `Generic[T]`, or by the variables in its other bases."""
     if declaration.type_parameters:
         found = tuple(re.split(r"[:=]", text)[0].strip() for text in _split(declaration.type_parameters))
-        return TypeParameters(found, names.text(declaration.type_parameters), f"[{', '.join(found)}]")
+        # Of `[*Ts, **P]`, a reference takes `[*Ts, P]`.
+        reference = ", ".join(name.removeprefix("**") for name in found)
+        return TypeParameters(
+            tuple(name.lstrip("*") for name in found), names.text(declaration.type_parameters), f"[{reference}]"
+        )
     generic = [base.text for base in declaration.bases if base.name == "typing.Generic"]
     bases = generic or [base.text for base in declaration.bases if base.declared]
     given = [

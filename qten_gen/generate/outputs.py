@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from symtable import symtable
+
+from ..common.format_number import FORMAT
+from ..emit.source_imports import source_name
 from ..model import FileDecl
+from ..project.header import with_header
 from ..project.output_names import outputs_of
-from .render import render
+from .render import render_python
+from .render_stub import render_stub
 
 
 def render_outputs(file: FileDecl) -> dict[str, str]:
@@ -21,8 +28,20 @@ def render_outputs(file: FileDecl) -> dict[str, str]:
     return named
 
 
+def render(file: FileDecl) -> dict[str, str]:
+    """The generated texts of a source file by suffix, `"py"` and `"pyi"`, headers included."""
+    name = source_name(file)
+    texts = {"py": render_python(file), "pyi": render_stub(file)}
+    return {suffix: with_header(name, FORMAT, text) for suffix, text in texts.items()}
+
+
 def _check_compiles(path: str, text: str) -> None:
-    """Raise SyntaxError if a text is not valid Python."""
+    """Raise SyntaxError if a text is not valid Python. A stub is never run, so that no byte code is made of it."""
     if "\0" in text:  # before Python 3.11.4, `compile` raises another exception
         raise SyntaxError("source code cannot contain null bytes")
-    compile(text, path, "exec", dont_inherit=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if path.endswith(".pyi"):
+            symtable(text, path, "exec")
+        else:
+            compile(text, path, "exec", dont_inherit=True)

@@ -1,21 +1,27 @@
 """Plans a run: returns generated texts and diagnostics for the bytes of source files, without reading the disk or settings.
 
 The command, its options `--check` and `--diff`, and the tests all call `plan`, which does not raise. It reads, links, checks,
-locates and renders one group of files at a time (see `generate.group`). A bug in qten-gen that one file triggers becomes a
-`Crash`, and the other files are still generated.
+renders and locates one target after the other. The plan of a target does not depend on the other targets. A bug in qten-gen that
+one file triggers becomes a `Crash`, and the other files are still generated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, ordered
 from ..project.header import is_ours
-from ..project.import_graph import SourceGraph, graph_from_texts
-from ..project.output_names import source_of
-from .crashes import Crash
-from .group import GroupPlan, plan_group
+from ..project.import_graph import SourceGraph, View, graph_from_texts
+from ..project.output_names import outputs_of, source_of
+from ..read.positions import locate
+from .crashes import Crash, attempt
+from .examination import Examination
+from .obstacles import obstacles, unknown_root
+from .outputs import render_outputs
+from .readings import Readings
+from .unfound import unfound_modules
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,21 @@ class Plan:
     diagnostics: tuple[Diagnostic, ...] = ()
     blocked: tuple[str, ...] = ()
     crashes: tuple[Crash, ...] = ()
+    lookups: dict[str, frozenset[str]] = field(default_factory=dict)
+    """What the plan of each target depends on (see `link.lookups`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _FilePlan:
+    """The plan of one target. The diagnostics have no spans."""
+
+    outputs: dict[str, str]
+    diagnostics: tuple[Diagnostic, ...]
+    blocking: frozenset[str]
+    is_blocked: bool
+    keeps_outputs: bool
+    """Whether its existing outputs stay."""
+    lookups: frozenset[str]
 
 
 def plan(
@@ -36,34 +57,96 @@ def plan(
     existing: Mapping[str, bytes],
     targets: Collection[str] | None = None,
     graph: SourceGraph | None = None,
+    readings: Readings | None = None,
 ) -> Plan:
     """Plan the outputs of `targets`, given the outputs that exist.
 
     Args:
-        sources: The bytes of the files by path: at least those of every group with a target.
+        sources: The bytes of the files by path. Those that no target depends on are not asked for.
         existing: The bytes of existing outputs by path. Those without a source are removed if qten-gen wrote them.
         targets: The files to generate for; None for all sources.
         graph: The sources of the run and their imports. None means that `sources` are all sources, and that a folder is a
             package if its `__init__.py` is one of them.
+        readings: What has been read of them already.
     """
     known = graph or graph_from_texts(sources, {source_of(path) for path in existing})
-    wanted = frozenset(sources if targets is None else targets)
-    groups = [
-        plan_group(group, sources, known, existing, wanted) for group in known.groups if not wanted.isdisjoint(group)
-    ]
-    outputs = {path: text for group in groups for path, text in group.outputs.items()}
+    wanted = frozenset(known.origins if targets is None else targets)
+    known_readings = readings or Readings(sources, known)
+    examinations: dict[View, Examination] = {}
+    plans: dict[str, _FilePlan] = {}
+    for path in sorted(wanted & known.relevant):
+        view = known.view(path)
+        if view not in examinations:
+            examinations[view] = Examination(known_readings, path)
+        plans[path] = _plan_file(path, examinations[view], known_readings, existing)
+    crashes = _crashes(known_readings, plans)
+    found = [item for made in plans.values() for item in made.diagnostics]
+    located = attempt(crashes, min(plans), "locating", locate, found, sources) or found if found else found
+    outputs = {path: text for made in plans.values() for path, text in made.outputs.items()}
+    keeping = (known.origins.keys() - wanted).union(path for path, made in plans.items() if made.keeps_outputs)
     return Plan(
-        {**outputs, **_orphans(existing, outputs, groups, sources.keys() - wanted)},
-        ordered(item for group in groups for item in group.diagnostics),
-        tuple(sorted(path for group in groups for path in group.blocked)),
-        tuple(crash for group in groups for crash in group.crashes),
+        {**outputs, **_orphans(existing, outputs, keeping)},
+        ordered(located),
+        tuple(path for path, made in plans.items() if made.is_blocked),
+        tuple(crashes),
+        {path: made.lookups for path, made in plans.items()},
     )
 
 
-def _orphans(
-    existing: Mapping[str, bytes], outputs: Collection[str], groups: Iterable[GroupPlan], others: Collection[str]
-) -> dict[str, None]:
-    """The generated files to remove, because no source declares them any more. Those of `others` are kept."""
-    keeping = {path for group in groups for path in group.keeping}.union(others)
+def _plan_file(path: str, examination: Examination, readings: Readings, existing: Mapping[str, bytes]) -> _FilePlan:
+    """The plan of one target. It contains the diagnostics of another file only if that file blocks the target."""
+    with readings.program(path).lookups.recorded() as lookups:
+        examined = examination.of(path)
+        blocking = examination.blocking(path)
+        linked = examined.linked
+        declares = linked is not None and bool(linked.declarations)
+        found = [*examined.found, *(obstacles(path, existing) if declares else ())]
+        if linked is not None and not examined.unread:
+            found += _unfound(linked, readings, frozenset(lookups), existing)
+        broken = examined.is_broken or any(item.is_error for item in found)
+        sound = declares and not broken and not blocking
+        outputs: dict[str, str] = {}
+        if linked is not None and sound:
+            if path in readings.graph.mismatches:
+                found.append(_unknown_root(path, readings.graph))
+            outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked) or {}
+        has_outputs = any(output in existing for output in outputs_of(path))
+        blocked = bool(blocking) and not broken and (declares or examined.is_suspect or has_outputs)
+        if blocked:
+            found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]
+    return _FilePlan(outputs, tuple(found), blocking, blocked, declares or broken or bool(blocking), frozenset(lookups))
+
+
+def _unfound(
+    file: FileDecl, readings: Readings, lookups: Collection[str], existing: Mapping[str, bytes]
+) -> list[Diagnostic]:
+    """Errors for classes that depend on modules which cannot be found."""
+    graph, path = readings.graph, file.source.path
+    lost = frozenset[str]().union(*(graph.unfound.get(other, ()) for other in graph.files(path, lookups)))
+    if not lost:
+        return []
+    ancestors = readings.program(path).ancestry.mro
+    generated = existing.get(outputs_of(path)[0], b"")
+    return (
+        attempt(readings.crashes, path, "linking", lambda: [*unfound_modules(file, ancestors, lost, generated)]) or []
+    )
+
+
+def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:
+    return unknown_root(path, graph.origins[path].module, graph.mismatches[path])
+
+
+def _crashes(readings: Readings, plans: Mapping[str, _FilePlan]) -> list[Crash]:
+    """The first crash of each target, and of each file that blocks one."""
+    relevant = {*plans, *(path for made in plans.values() if made.is_blocked for path in made.blocking)}
+    first: dict[str, Crash] = {}
+    for crash in readings.crashes:
+        if crash.path in relevant:
+            first.setdefault(crash.path, crash)
+    return sorted(first.values(), key=lambda crash: crash.path)
+
+
+def _orphans(existing: Mapping[str, bytes], outputs: Collection[str], keeping: Collection[str]) -> dict[str, None]:
+    """The generated files to remove, because no source declares them any more. Those of the sources in `keeping` stay."""
     found = sorted(path for path in existing.keys() - set(outputs) if source_of(path) not in keeping)
     return dict.fromkeys(path for path in found if is_ours(path, existing[path]))

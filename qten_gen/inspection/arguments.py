@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
@@ -106,7 +107,7 @@ def _bound(
     factory: Callable[..., object], tree: Mapping[str, object], path: str, problems: list[str]
 ) -> tuple[list[object], dict[str, object]]:
     """The arguments from a tree; `problems` gets what is wrong."""
-    parameters, takes_any = parameters_of(factory)
+    parameters, others = parameters_of(factory)
     known = {parameter.name: parameter for parameter in parameters}
     values: dict[str, object] = {}
 
@@ -116,20 +117,44 @@ def _bound(
     for name, raw in tree.items():
         where = f"{path}.{name}" if path else name
         parameter = known.get(name)
-        if parameter is None and not takes_any:
+        if parameter is None and others is None:
             problems.append(f"{where}: there is no such argument{_hint(name, known)}")
             continue
-        kind, default = (EMPTY, EMPTY) if parameter is None else (parameter.kind, parameter.default)
+        kind, default = (others, EMPTY) if parameter is None else (parameter.kind, parameter.default)
         try:
             values[name] = convert(raw, kind, where, build, default)
         except Unfit as error:
             problems.append(f"{where}: {error}")
     for parameter in parameters:
         if parameter.default is EMPTY and parameter.name not in tree:
-            of_type = "" if parameter.kind is EMPTY else f" ({type_name(parameter.kind)})"
-            where = f"{path}.{parameter.name}" if path else parameter.name
-            problems.append(f"{where}: missing{of_type}; it has no default, {_advice(parameter.kind, where)}")
+            problems.append(_missing(parameter.kind, f"{path}.{parameter.name}" if path else parameter.name))
     return _split(parameters, values)
+
+
+_MISSING = re.compile(r"(\w+)\.__init__\(\) missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
+
+
+def missing_arguments(factory: Callable[..., object], error: TypeError) -> list[str]:
+    """What is missing of a class that hands its arguments on, as `nn.LSTM` does to its base, which raised this error.
+
+    The signature of such a class is `*args, **kwargs`, so the arguments were not checked before. The list is empty for any
+    other error.
+    """
+    found = _MISSING.fullmatch(str(error))
+    if found is None or not isinstance(factory, type) or parameters_of(factory)[1] is None:
+        return []
+    base = next((kind for kind in factory.__mro__ if kind.__qualname__.endswith(found[1])), None)
+    if base is None:
+        return []
+    types = {parameter.name: parameter.kind for parameter in parameters_of(base)[0]}
+    names = re.findall(r"'(\w+)'", found[2])
+    return [f"{factory.__name__}: {_missing(types.get(name, EMPTY), name)}" for name in names]
+
+
+def _missing(kind: object, where: str) -> str:
+    """The problem of an argument that has to be given."""
+    of_type = "" if kind is EMPTY else f" ({type_name(kind)})"
+    return f"{where}: missing{of_type}; it has no default, {_advice(kind, where)}"
 
 
 def _advice(kind: object, where: str) -> str:
@@ -174,23 +199,25 @@ def _build(kind: type, tree: Mapping[str, object], path: str, problems: list[str
         raise Unfit(f"{type_name(kind)} raised {describe(error)}") from None
 
 
-def parameters_of(factory: Callable[..., object]) -> tuple[list[Parameter], bool]:
-    """The parameters of a factory, and whether it takes keywords of any name."""
+def parameters_of(factory: Callable[..., object]) -> tuple[list[Parameter], object]:
+    """The parameters of a factory, and the type of keywords of any other name; None if it takes no others."""
     try:
         signature = inspect.signature(factory)
     except (TypeError, ValueError):
-        return [], True
+        return [], EMPTY
     function = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc] # its own, not of an instance
     hints = _hints(function)
     found = []
+    others: object = None
     for name, parameter in signature.parameters.items():
+        kind = hints.get(name, EMPTY if parameter.annotation is parameter.empty else parameter.annotation)
+        if parameter.kind is parameter.VAR_KEYWORD:
+            others = kind
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        kind = hints.get(name, EMPTY if parameter.annotation is parameter.empty else parameter.annotation)
         default = EMPTY if parameter.default is parameter.empty else parameter.default
         found.append(Parameter(name, kind, default, parameter.kind is parameter.POSITIONAL_ONLY))
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values())
-    return found, takes_any
+    return found, others
 
 
 def _hints(function: object) -> dict[str, object]:

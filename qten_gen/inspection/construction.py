@@ -16,7 +16,8 @@ from torch.nn.parameter import is_lazy
 
 from ..runtime.deferred.deferred_init import deferred_init
 from ..runtime.fake.context import MODE, fake_mode
-from ..runtime.fake.errors import FakeTensorError
+from ..runtime.fake.errors import FakeTensorError, NestedTensorError
+from .arguments import missing_arguments
 from .request import InspectionError
 from .silence import aside
 from .user_errors import of_user
@@ -33,8 +34,13 @@ def build(factory: Callable[..., object], args: list[object], keywords: dict[str
     try:
         with aside(), fake_mode(fake_cuda=True):
             made = factory(*args, **keywords)
+    except NestedTensorError as error:
+        raise of_user(what, error) from None
     except FakeTensorError:
         made = _built_otherwise(factory, args, keywords, what)
+    except TypeError as error:
+        missing = missing_arguments(factory, error)
+        raise (InspectionError(missing) if missing else of_user(what, error)) from None
     except (Exception, SystemExit) as error:  # whatever code of the user raises
         raise of_user(what, error) from None
     if not isinstance(made, nn.Module):
@@ -83,7 +89,10 @@ def on_fakes(model: nn.Module, device: torch.device, dtype: torch.dtype | None) 
             for home in (module._parameters, module._buffers, vars(module)):
                 swap.values_of(home)
         if dtype is not None or device.type != "cpu":
-            model.to(device=device, dtype=dtype)
+            try:
+                model.to(device=device, dtype=dtype)
+            except (Exception, SystemExit) as error:  # of an `_apply` of the user's, or of a model that cannot move
+                raise of_user("moving the model", error) from None
     return model
 
 
@@ -118,6 +127,11 @@ class _Swap:
         """The fake that stands for a tensor: one for each tensor, and in one memory where they share theirs."""
         if getattr(tensor, "fake_mode", None) is MODE or is_lazy(tensor):
             return tensor
+        if tensor.is_nested:
+            raise InspectionError(
+                ["the model holds a nested tensor, whose sizes are values; inspect it with a padded one"],
+                is_misuse=False,
+            )
         if id(tensor) not in self._made:
             self._held.append(tensor)
             fake = self._memory(tensor).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 TensorKind = Literal["parameter", "buffer", "attribute"]
@@ -34,6 +34,8 @@ class TensorEntry:
     """The path under which the same tensor came first."""
     shares_with: str | None = None
     """The path of another tensor that has the same memory, or a part of it."""
+    is_initialised: bool = True
+    """Whether it has a shape: a tensor of a lazy module, such as `nn.LazyLinear`, gets one when the module is first called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +51,26 @@ class ModuleEntry:
     children: tuple[ModuleEntry, ...]
     same_as: str | None = None
     """The path under which the same module came first; then tensors and children are listed there."""
+    parameters: int = field(init=False)
+    """The elements of its parameters and those of its children."""
+    bytes: int = field(init=False)
+    """The memory of all its tensors."""
+
+    def __post_init__(self) -> None:
+        own = sum(entry.elements for entry in self.tensors if entry.kind == "parameter")
+        size = sum(entry.bytes for entry in self.tensors)
+        object.__setattr__(self, "parameters", own + sum(child.parameters for child in self.children))
+        object.__setattr__(self, "bytes", size + sum(child.bytes for child in self.children))
 
     def all_tensors(self) -> Iterator[TensorEntry]:
         """Its tensors, then those of its children."""
-        yield from self.tensors
-        for child in self.children:
-            yield from child.all_tensors()
+        for entry in self.all_modules():
+            yield from entry.tensors
 
     def all_modules(self) -> Iterator[ModuleEntry]:
-        """Itself, then its children."""
-        yield self
-        for child in self.children:
-            yield from child.all_modules()
-
-    @property
-    def parameters(self) -> int:
-        """The elements of its parameters and those of its children."""
-        return sum(entry.elements for entry in self.all_tensors() if entry.kind == "parameter")
-
-    @property
-    def bytes(self) -> int:
-        """The memory of all its tensors."""
-        return sum(entry.bytes for entry in self.all_tensors())
+        """Itself, then its children, however deep they nest."""
+        waiting = [self]
+        while waiting:
+            entry = waiting.pop()
+            yield entry
+            waiting += reversed(entry.children)

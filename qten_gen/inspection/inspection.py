@@ -51,6 +51,8 @@ def inspect(request: Request) -> Inspection:
         model = on_fakes(_model(request), device, dtype)
         tree = contents_of(model)
         found = None if request.inputs is None else run(model, request.inputs, device)
+        if found is not None and not all(entry.is_initialised for entry in tree.all_tensors()):
+            tree = contents_of(model)
         totals = totals_of(tree)
         memory = memory_of(tree, totals, found, request.optimizers)
     sharding = None if request.ranks is None else sharding_of(tree, request.ranks)

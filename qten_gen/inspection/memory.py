@@ -25,6 +25,12 @@ from .user_errors import describe
 USUAL = ("adamw", "sgd")
 """The optimizers that are counted if the user names none."""
 
+_UNCOUNTABLE = {
+    "lbfgs": "it calls the model itself, and keeps as many past gradients as it has made steps",
+    "sparseadam": "it takes sparse gradients only",
+}
+"""Optimizers of torch that one step with a dense gradient says nothing about, and why."""
+
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -47,7 +53,11 @@ def memory_of(tree: ModuleEntry, totals: Totals, run: Run | None, optimizers: tu
     Raises:
         InspectionError: torch has no such optimizer, or it refuses its arguments.
     """
-    trained = [entry for entry in tree.all_tensors() if entry.kind == "parameter" and entry.requires_grad]
+    trained = [
+        entry
+        for entry in tree.all_tensors()
+        if entry.kind == "parameter" and entry.requires_grad and entry.is_initialised
+    ]
     unique = [entry for entry in trained if entry.tied_to is None]
     return Memory(
         parameters=totals.parameters.bytes,
@@ -80,6 +90,10 @@ def _optimizer(spec: str) -> Callable[[list[nn.Parameter]], torch.optim.Optimize
         for key, value in vars(torch.optim).items()
         if isinstance(value, type) and issubclass(value, torch.optim.Optimizer) and value is not torch.optim.Optimizer
     }
+    refused = _UNCOUNTABLE.get(name.lower())
+    if refused is not None:
+        raise InspectionError([f"--optimizer {spec}: its states cannot be counted: {refused}"])
+    known = {key: value for key, value in known.items() if key not in _UNCOUNTABLE}
     if name.lower() not in known:
         advice = did_you_mean(name.lower(), known, f"torch.optim has {', '.join(sorted(known))}")
         raise InspectionError([f"--optimizer {spec}: there is no optimizer {name}; {advice}"])

@@ -2,15 +2,24 @@
 
 It knows `mm`, `bmm` and convolutions, but not the attention of a CPU, products of groups (mixtures of experts), products with a
 vector, and a fused LSTM. Without these, a model would silently seem cheaper than it is.
+
+Torch's counter also follows the modules that are called, which fails where a module contains itself. The recorder knows the
+modules already, so that is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from math import prod
+from typing import TYPE_CHECKING
 
 import torch
-from torch.utils.flop_counter import FlopCounterMode, flop_registry
+from torch._ops import OpOverload
+from torch.utils.flop_counter import FlopCounterMode, _FlopCounterMode, flop_registry
+
+if TYPE_CHECKING:
+    from typing import Self
 
 Shape = tuple[int, ...]
 Formula = Callable[..., int]
@@ -22,7 +31,52 @@ def counter() -> FlopCounterMode:
     known = {getattr(aten, name, None): formula for name, formula in _FORMULAS.items()}
     missing = {operation: formula for operation, formula in known.items() if operation not in flop_registry}
     missing.pop(None, None)  # this version of torch has no such operation
-    return FlopCounterMode(display=False, custom_mapping=missing)
+    return _Counter(display=False, custom_mapping=missing)
+
+
+class _Counter(FlopCounterMode):
+    """Torch's counter for a whole program, whatever modules it calls."""
+
+    def __enter__(self) -> Self:
+        self.flop_counts.clear()
+        self.mod_tracker = _Everywhere()  # type: ignore[assignment] # in place of torch's
+        self.mode = _CountingMode(self)
+        self.mode.__enter__()  # type: ignore[no-untyped-call] # torch gives it no types
+        return self
+
+
+class _Everywhere:
+    """Says that everything happens in no module, in place of torch's tracker of modules."""
+
+    parents = frozenset({"Global"})
+
+    def __exit__(self, *_: object) -> None:
+        """As the tracker, which takes its hooks away."""
+
+
+class _CountingMode(_FlopCounterMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
+    """Hands on what is neither counted nor made of other operations: most calls, reads of a device among them."""
+
+    def __torch_dispatch__(
+        self,
+        func: object,
+        types: Sequence[type],
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        if isinstance(func, OpOverload) and _is_whole(func) and func._overloadpacket not in self.counter.flop_registry:
+            return func(*args, **(kwargs or {}))
+        found: object = super().__torch_dispatch__(func, types, args, kwargs)  # type: ignore[no-untyped-call] # the same
+        return found
+
+
+@cache
+def _is_whole(func: OpOverload) -> bool:
+    """Whether torch's counter takes an operation as it is: it leaves those that return sizes to others, and takes some apart."""
+    if func is torch.ops.prim.device.default:
+        return True
+    returns_tensors = any("Tensor" in str(result.type) for result in func._schema.returns)
+    return returns_tensors and not func.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd)
 
 
 def _product(first: Shape, second: Shape, *args: object, **keywords: object) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
+from torch.nn.parameter import is_lazy
 from torch.utils.flop_counter import FlopCounterMode
 
 from ..runtime.module.core.handlers import HandlerTables, find_handler
@@ -48,12 +49,18 @@ class Recorder:
     _held: list[object] = field(default_factory=list)
     _storages: set[int] = field(default_factory=set)
     _inputs: set[int] = field(default_factory=set)
+    _uninitialised: list[Tensor] = field(default_factory=list)
     failed_in: str = ""
     """The innermost module that was running when forward raised."""
 
     def leave_out(self, tensors: Iterator[Tensor]) -> None:
         """Count the memory of these tensors no more: parameters and buffers are listed already."""
-        self._storages |= {key for tensor in tensors if (key := storage_key(tensor)) is not None}
+        for tensor in tensors:
+            key = None if is_lazy(tensor) else storage_key(tensor)
+            if key is not None:
+                self._storages.add(key)
+            elif is_lazy(tensor):
+                self._uninitialised.append(tensor)
 
     def take_inputs(self, value: object) -> None:
         """Note the tensors that the model is given."""
@@ -116,6 +123,9 @@ class Recorder:
 
     def _save(self, tensor: Tensor) -> Tensor:
         """Count a tensor that autograd keeps for the backward pass, once for each memory."""
+        if self._uninitialised:
+            waiting, self._uninitialised = self._uninitialised, []
+            self.leave_out(iter(waiting))
         storage, key = storage_of(tensor), storage_key(tensor)
         if storage is None or key is None:
             self.saved_bytes += bytes_of(tensor)

@@ -84,7 +84,7 @@ def _scope_of(function: Callable[..., object]) -> ClassStatement:
         is_declaration=lambda value: False,
         import_of=import_of,
         defines=lambda name: False,
-        is_declared_elsewhere=lambda name: False,
+        elsewhere=lambda name: None,
         classes={},
     )
 

@@ -11,7 +11,6 @@ from torch.nn.parameter import is_lazy
 from ..common.naming import REFERENCE
 from ..runtime.module.core.module_base import ModuleBase
 from .entries import ModuleEntry, TensorEntry, TensorKind
-from .request import InspectionError
 
 
 def contents_of(model: nn.Module) -> ModuleEntry:
@@ -47,19 +46,21 @@ class _Walk:
         first = self._tensors.setdefault(id(tensor), _joined(owner, _declared_tie(module, name, tensor) or name))
         tied_to = first if first != path else None
         size, shares_with = self._shares[id(tensor)]
+        is_initialised = not is_lazy(tensor)
         return TensorEntry(
             name,
             path,
             kind,
-            tuple(tensor.shape),
+            tuple(tensor.shape) if is_initialised else (),
             dtype_name(tensor),
             str(tensor.device),
-            0 if tied_to else tensor.numel(),
+            0 if tied_to or not is_initialised else tensor.numel(),
             0 if tied_to else size,
             tensor.requires_grad,
             kind == "parameter" or (kind == "buffer" and name not in module._non_persistent_buffers_set),
             tied_to,
             None if tied_to else shares_with,
+            is_initialised,
         )
 
 
@@ -79,6 +80,9 @@ def _shares(model: nn.Module) -> dict[int, tuple[int, str | None]]:
     for kind in ("parameter", "buffer", "attribute"):
         for its_kind, path, tensor in listed:
             if its_kind != kind or id(tensor) in found:
+                continue
+            if is_lazy(tensor):
+                found[id(tensor)] = 0, None
                 continue
             storage, key = storage_of(tensor), storage_key(tensor)
             if storage is None or key is None:
@@ -108,27 +112,18 @@ def _joined(path: str, name: str) -> str:
 
 
 def _tensors(module: nn.Module) -> list[tuple[str, TensorKind, Tensor]]:
-    """The tensors of a module itself. The empty buffer that tells virtual tensors their dtype is left out.
-
-    Raises:
-        InspectionError: a parameter gets its shape when the model first runs, as in `nn.LazyLinear`.
-    """
+    """The tensors of a module itself. The empty buffer that tells virtual tensors their dtype is left out."""
     homes: tuple[tuple[TensorKind, Mapping[str, object]], ...] = (
         ("parameter", module._parameters),
         ("buffer", module._buffers),
         ("attribute", vars(module)),
     )
-    found: list[tuple[str, TensorKind, Tensor]] = [
+    return [
         (name, kind, value)
         for kind, home in homes
         for name, value in home.items()
         if isinstance(value, Tensor) and name != REFERENCE
     ]
-    for name, _, value in found:
-        if is_lazy(value):
-            what = f"{type(module).__name__}.{name} has no shape before the model first runs"
-            raise InspectionError([f"{what}: make it with its sizes"], is_misuse=False)
-    return found
 
 
 def dtype_name(tensor: Tensor) -> str:

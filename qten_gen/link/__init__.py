@@ -6,43 +6,32 @@ because no code is executed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from ..model import Declaration, FileDecl, ModuleDecl, SourceFile
+from ..model import FileDecl, SourceFile
 from ..model.diagnostics import Diagnostic, ordered
-from .bases import Ancestry
-from .declare import declare_all, related
-from .names import Names
+from .program import Library, Program, Reading
 
 
 def link(files: Sequence[SourceFile]) -> tuple[tuple[FileDecl, ...], tuple[Diagnostic, ...]]:
     """Link the files, and return their declarations in the given order with the diagnostics about bases.
 
-    A class is a declaration if `TensorClass` or `Module` of qten_gen is among its ancestors. A class from a file that is not in
-    `files` counts as a plain class.
+    A class from a file that is not in `files` counts as a plain class.
     """
-    names = Names(files)
-    ancestry = Ancestry(names)
-    declarations = declare_all(names, ancestry)
-    by_module = {file.module: file for file in files}
-    linked = tuple(_linked(file, _declared_in(file, declarations), declarations, by_module) for file in files)
-    return linked, ordered(ancestry.diagnostics())
+    program = program_of(map(Reading, files))
+    linked = [found for file in files if (found := program.linked(file.module)) is not None]
+    return tuple(file for file, _ in linked), ordered(item for _, said in linked for item in said)
 
 
-def _linked(
-    file: SourceFile,
-    own: tuple[Declaration, ...],
-    declarations: Mapping[str, Declaration],
-    by_module: Mapping[str, SourceFile],
-) -> FileDecl:
-    """The declarations of a file, with the declarations and files that they mention."""
-    found = related(own, declarations)
-    modules = {declaration.module for declaration in found.values()} | {
-        handler.module for declaration in own if isinstance(declaration, ModuleDecl) for handler in declaration.handlers
-    }
-    return FileDecl(file, own, found, {module: by_module[module] for module in sorted(modules | {file.module})})
-
-
-def _declared_in(file: SourceFile, declarations: Mapping[str, Declaration]) -> tuple[Declaration, ...]:
-    qualified = (f"{file.module}.{cls.name}" for cls in file.classes)
-    return tuple(declarations[name] for name in qualified if name in declarations)
+def program_of(readings: Iterable[Reading]) -> Program:
+    """The program that consists of these files."""
+    by_module = {reading.file.module: reading for reading in readings}
+    registering = [module for module, reading in by_module.items() if reading.file.registrations]
+    return Program(
+        Library(
+            reading=by_module.get,
+            is_package=lambda module: by_module[module].file.is_package if module in by_module else None,
+            heads=frozenset(module.partition(".")[0] for module in by_module),
+            handlers=lambda _: registering,
+        )
+    )

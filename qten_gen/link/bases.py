@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import Enum
+from typing import NamedTuple
 
 from ..common.suggestions import did_you_mean
-from ..model import ClassSource, SourceFile, TypeExpr, language
-from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
+from ..model import UNTOLD, ClassSource, SourceFile, TypeExpr, language
+from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, UNTOLD_BY_TEXT, Diagnostic
+from ..model.field_kinds import is_tensor
 from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS
+from .lookups import Lookups, Remembered
 from .names import Names
 
 
@@ -23,65 +27,117 @@ class Root(Enum):
 ROOTS = {root.value: root for root in Root}
 
 
+class _Order(NamedTuple):
+    """The ancestors of a class, itself included."""
+
+    mro: tuple[str, ...]
+    is_consistent: bool
+    roots: frozenset[Root]
+
+
 class Ancestry:
     """The bases of all classes of a run, by resolved names."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, lookups: Lookups) -> None:
         self._names = names
-        self._mros: dict[str, tuple[str, ...] | None] = {}
+        self._lookups = lookups
+        self._bases: Remembered[str, tuple[str, ...]] = {}
+        self._orders: Remembered[str, _Order] = {}
 
     def bases(self, qualified: str) -> tuple[str, ...]:
         """The resolved names of the bases of a class; empty for a class outside the run."""
+        return self._lookups.once(self._bases, qualified, self._resolved_bases)
+
+    def _resolved_bases(self, qualified: str) -> tuple[str, ...]:
         found = self._names.class_of(qualified)
-        return tuple(self._names.resolve(base.name) for base in found[1].bases) if found else ()
+        bases = self._names.nested_bases(qualified) or () if found is None else found[1].bases
+        return tuple(self._base(base) for base in bases)
+
+    def _base(self, base: TypeExpr) -> str:
+        """The resolved name of a base; of one with several names, if all mean the same."""
+        name = self._names.resolve(base.name)
+        return name if self._names.alternatives(name) is None else self._names.expand(TypeExpr(name)).name
 
     def mro(self, qualified: str) -> tuple[str, ...]:
         """The class and its ancestors in method resolution order, or depth first if no consistent order exists."""
-        return self._linear(qualified, ()) or tuple(self._depth_first(qualified, set()))
+        return self._order(qualified).mro
+
+    def is_consistent(self, qualified: str) -> bool:
+        """Whether a class and all its ancestors have a method resolution order."""
+        return self._order(qualified).is_consistent
 
     def roots(self, qualified: str) -> frozenset[Root]:
         """The roots among the ancestors of a class, without the class itself."""
-        return frozenset(ROOTS[name] for name in self.mro(qualified)[1:] if name in ROOTS)
+        return self._order(qualified).roots
 
     def root(self, qualified: str) -> Root | None:
         """The root of a declaration; None for any other class."""
         roots = self.roots(qualified)
         return next((root for root in Root if root in roots), None)
 
-    def diagnostics(self) -> Iterator[Diagnostic]:
-        """The diagnostics about the bases of all classes."""
-        for file in self._names.files:
-            for cls in file.classes:
-                for found in self._checked(file, cls):
-                    yield replace(found, path=file.path)
+    def diagnostics(self, file: SourceFile) -> Iterator[Diagnostic]:
+        """The diagnostics about the bases of the classes in a file."""
+        for cls in file.classes:
+            for found in self._checked(file, cls):
+                yield replace(found, path=file.path)
 
-    def _linear(self, qualified: str, below: tuple[str, ...]) -> tuple[str, ...] | None:
-        """The C3 linearisation; None if it does not exist, or if the class is its own ancestor."""
-        if qualified in below:
-            return None
-        if qualified not in self._mros:
-            bases = [base for base in self.bases(qualified) if base]
-            orders = [self._linear(base, (*below, qualified)) for base in bases]
-            merged = None if None in orders else _merge([*(order for order in orders if order), tuple(bases)])
-            self._mros[qualified] = None if merged is None else (qualified, *merged)
-        return self._mros[qualified]
+    def _order(self, qualified: str) -> _Order:
+        """The order of a class. Those of its ancestors are computed first, without recursion, as there may be hundreds."""
+        if qualified not in self._orders:
+            entered: set[str] = set()
+            waiting = [qualified]
+            while waiting:
+                current = waiting[-1]
+                missing = [base for base in self.bases(current) if base and base not in self._orders]
+                if current not in entered and missing:
+                    entered.add(current)
+                    waiting += [base for base in missing if base not in entered]
+                else:
+                    waiting.pop()
+                    if current not in self._orders:
+                        self._lookups.once(self._orders, current, self._ordered)
+        return self._lookups.once(self._orders, qualified, self._ordered)
 
-    def _depth_first(self, qualified: str, seen: set[str]) -> Iterator[str]:
-        if qualified not in seen:
-            seen.add(qualified)
-            yield qualified
-            for base in self.bases(qualified):
-                yield from self._depth_first(base, seen)
+    def _ordered(self, qualified: str) -> _Order:
+        """The order of a class, from those of its bases. One without an order is its own ancestor."""
+        bases = [base for base in self.bases(qualified) if base]
+        known = [self._orders.get(base) for base in bases]
+        orders = []
+        for found in known:
+            if found is not None:
+                self._lookups.add(found[1])
+                orders.append(found[0])
+        merged = None
+        if len(orders) == len(known) and all(order.is_consistent for order in orders):
+            merged = _merge([*(order.mro for order in orders), tuple(bases)])
+        mro = tuple(self._depth_first(qualified)) if merged is None else (qualified, *merged)
+        roots = frozenset(ROOTS[name] for name in mro[1:] if name in ROOTS)
+        return _Order(mro, merged is not None, roots)
+
+    def _depth_first(self, qualified: str) -> Iterator[str]:
+        seen: set[str] = set()
+        waiting = [qualified]
+        while waiting:
+            current = waiting.pop()
+            if current not in seen:
+                seen.add(current)
+                yield current
+                waiting += reversed(self.bases(current))
 
     def _checked(self, file: SourceFile, cls: ClassSource) -> Iterator[Diagnostic]:
         """Diagnostics for bases that are not defined, and for bases that cannot be combined, without the path."""
         qualified = f"{file.module}.{cls.name}"
         roots = self.roots(qualified)
         for base in cls.bases:
+            untold = self._untold(file, cls, base)
+            if untold is not None:
+                yield untold
+            if self._base(base) == UNTOLD:
+                continue
             unresolved = self._unresolved(file, cls, base)
             if unresolved is not None:
                 yield unresolved
-        if roots and self._linear(qualified, ()) is None:
+        if roots and not self.is_consistent(qualified):
             yield Diagnostic(
                 INCONSISTENT_BASES,
                 f"the bases of {cls.name} have no consistent order",
@@ -104,6 +160,23 @@ class Ancestry:
                 cls.place / "name",
                 help="keep the data in a TensorClass and give the Module a field or an argument of that type",
             )
+
+    def _untold(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
+        """The diagnostic for a base of which the text does not tell whether it is a declaration."""
+        if self._base(base) != UNTOLD:
+            return None
+        name = self._names.resolve(base.name)
+        alternatives = self._names.alternatives(name) or ()
+        may_declare = any(self._may_declare(alternative) for alternative in alternatives)
+        if not may_declare and not any(field.specifier or _mentions_tensor(field.annotation) for field in cls.fields):
+            return None
+        why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
+        message = f"cannot be told from the text: what {cls.name} derives from, because {why}"
+        return Diagnostic(UNTOLD_BY_TEXT, message, base.place, "import or define the base once, without try or if")
+
+    def _may_declare(self, base: TypeExpr) -> bool:
+        found = self._names.expand(base).name
+        return found in ROOTS or self.root(found) is not None
 
     def _other_kind(self, qualified: str) -> str | None:
         """The qualified name of an ancestor that cannot be combined with a declaration, such as an Enum; None without one."""
@@ -139,15 +212,28 @@ class Ancestry:
         return Diagnostic(UNRESOLVED_BASE, f"{target.module} does not define {head}", base.place, help)
 
 
+def _mentions_tensor(annotation: TypeExpr | None) -> bool:
+    """Whether an annotation names a tensor, as those of a declaration do."""
+    return annotation is not None and any(is_tensor(TypeExpr(name)) for name in annotation.mentioned)
+
+
 def _merge(orders: list[tuple[str, ...]]) -> tuple[str, ...] | None:
-    """The C3 merge: repeatedly takes the first head that is not in the tail of another order."""
-    merged: list[str] = []
+    """The C3 merge: repeatedly takes the first head that is not in the tail of another order; None if there is no such head."""
     orders = [order for order in orders if order]
-    while orders:
-        heads = (order[0] for order in orders)
-        head = next((head for head in heads if not any(head in order[1:] for order in orders)), None)
+    in_tails = Counter(name for order in orders for name in order[1:])
+    positions = [0] * len(orders)
+    merged: list[str] = []
+    while True:
+        heads = [order[at] for order, at in zip(orders, positions, strict=True) if at < len(order)]
+        if not heads:
+            return tuple(merged)
+        head = next((head for head in heads if not in_tails[head]), None)
         if head is None:
             return None
         merged.append(head)
-        orders = [rest for order in orders if (rest := tuple(name for name in order if name != head))]
-    return tuple(merged)
+        for index, order in enumerate(orders):
+            at = positions[index]
+            if at < len(order) and order[at] == head:
+                positions[index] = at + 1
+                if at + 1 < len(order):
+                    in_tails[order[at + 1]] -= 1

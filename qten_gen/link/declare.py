@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from ast import literal_eval
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from ..model import (
@@ -19,60 +19,236 @@ from ..model import (
     ModuleDecl,
     ModuleField,
     RegistrationDecl,
+    RegistrationSource,
     SourceFile,
-    SubmoduleDecl,
     TensorClassDecl,
     language,
 )
 from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
-from ..model.field_kinds import child_class, members_of
+from ..model.field_kinds import members_of
 from ..model.written_init import is_attribute_only, keeps_foreign_init
 from .bases import ROOTS, Ancestry, Root
+from .lookups import Lookups, Remembered
 from .names import Names
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 """A plain or dotted name."""
 
-Registrations = Mapping[str, tuple[RegistrationDecl, ...]]
-"""Handlers by the qualified name of the Module that they are registered for."""
+_CLASS_VARIABLE = "typing.ClassVar"
+
+Lineage = tuple[tuple[str, ClassSource], ...]
+"""Classes with their qualified names."""
+
+Handlers = Callable[[str], Iterable[str]]
+"""Finds the modules that register handlers for the Modules of a module; it may find more, but not fewer."""
 
 
-def declare_all(names: Names, ancestry: Ancestry) -> dict[str, Declaration]:
-    """The declarations of a run, by qualified name."""
-    registrations = _registrations(names)
-    declarations: dict[str, Declaration] = {}
-    for file in names.files:
-        for cls in file.classes:
-            qualified = f"{file.module}.{cls.name}"
-            root = ancestry.root(qualified)
-            if root is Root.TENSORCLASS:
-                declarations[qualified] = _tensorclass(file, cls, names, ancestry)
-            elif root is Root.MODULE:
-                declarations[qualified] = _module(file, cls, names, ancestry, registrations)
-    return declarations
+class Declarations:
+    """The declarations of a run, each computed when it is asked for."""
 
+    def __init__(self, names: Names, ancestry: Ancestry, handlers: Handlers, lookups: Lookups) -> None:
+        self._names = names
+        self._ancestry = ancestry
+        self._handlers = handlers
+        self._lookups = lookups
+        self._declared: Remembered[str, Declaration | None] = {}
+        self._lineages: Remembered[str, Lineage] = {}
+        self._fields: Remembered[str, tuple[FieldDecl, ...]] = {}
+        self._module_fields: Remembered[str, tuple[ModuleField, ...]] = {}
+        self._registrations: Remembered[str, tuple[RegistrationDecl, ...]] = {}
+        self._sources: Remembered[str, dict[str, list[RegistrationSource]]] = {}
 
-def related(own: tuple[Declaration, ...], declarations: Mapping[str, Declaration]) -> dict[str, Declaration]:
-    """The declarations of a file, and all that they mention directly or indirectly."""
-    found: dict[str, Declaration] = {declaration.qualified: declaration for declaration in own}
-    waiting = list(own)
-    while waiting:
-        for name in _mentioned(waiting.pop()):
-            if name in declarations and name not in found:
-                found[name] = declarations[name]
-                waiting.append(declarations[name])
-    return found
+    def get(self, qualified: str) -> Declaration | None:
+        """The declaration of a class by its resolved name; None for any other class."""
+        return self._lookups.once(self._declared, qualified, self._declaration)
 
+    def registered(self, qualified: str) -> tuple[RegistrationDecl, ...]:
+        """The handlers registered for a Module itself, sorted by file and line; one for each member of a union."""
+        return self._lookups.once(self._registrations, qualified, self._registered)
 
-def _mentioned(declaration: Declaration) -> Iterator[str]:
-    yield from (base.name for base in declaration.bases)
-    for field in declaration.fields:
-        yield from (member.name for member in members_of(field.type))
-        if isinstance(field, SubmoduleDecl):
-            yield child_class(field.type).name
-    if isinstance(declaration, ModuleDecl):
-        yield from (handler.type.name for handler in declaration.handlers)
-        yield from (found.type.name for found in declaration.registers if found.type is not None)
+    def _declaration(self, qualified: str) -> Declaration | None:
+        found = self._names.class_of(qualified)
+        root = self._ancestry.root(qualified) if found is not None else None
+        if found is None or root is None:
+            return None
+        return self._tensorclass(*found) if root is Root.TENSORCLASS else self._module(*found)
+
+    def _tensorclass(self, file: SourceFile, cls: ClassSource) -> TensorClassDecl:
+        """The declaration of a TensorClass. A field that the class redeclares keeps its inherited position."""
+        qualified = f"{file.module}.{cls.name}"
+        lineage = self._lineage(qualified)
+        inherited: dict[str, FieldDecl] = {}
+        for owner, _ in reversed(lineage[1:]):
+            inherited.update({f.name: f for f in self._tensorclass_fields(owner)})
+        fields = {**inherited, **{f.name: f for f in self._tensorclass_fields(qualified)}}
+        return TensorClassDecl(
+            name=cls.name,
+            fields=tuple(fields.values()),
+            own=tuple(name for name in fields if name not in inherited),
+            flags=self._flags(lineage),
+            checks=self._string_option("checks", qualified),
+            post_init=self._defines(qualified, "__post_init__"),
+            custom_init=_has(cls, "__init__"),
+            frozen_by_keyword=any(name == "frozen" and value.literal == "True" for name, value in cls.keywords),
+            module=file.module,
+            bases=self._bases(cls),
+            type_parameters=cls.type_parameters,
+            doc=cls.doc,
+            methods=cls.methods,
+            place=cls.place,
+        )
+
+    def _module(self, file: SourceFile, cls: ClassSource) -> ModuleDecl:
+        """The declaration of a Module. A field that the class redeclares keeps its inherited position."""
+        qualified = f"{file.module}.{cls.name}"
+        lineage = self._lineage(qualified)
+        inherited: dict[str, ModuleField] = {}
+        for owner, _ in reversed(lineage[1:]):
+            inherited.update({f.name: f for f in self._fields_of_module(owner)})
+        fields = {**inherited, **{f.name: f for f in self._fields_of_module(qualified)}}
+        written = any(_has(source, "__init__") for _, source in lineage)
+        kept = [(self._bases(source), _keeps_init(source)) for _, source in lineage]
+        forward = next((method.signature for method in cls.methods if method.name == "forward"), None)
+        registers = (
+            each if each.type is None else replace(each, type=self._names.expand(each.type)) for each in cls.registers
+        )
+        return ModuleDecl(
+            name=cls.name,
+            fields=tuple(fields.values()),
+            own=tuple(name for name in fields if name not in inherited),
+            custom_init=written or keeps_foreign_init(fields.values(), kept),
+            post_init=self._defines(qualified, "__post_init__"),
+            custom_reset=self._defines(qualified, "reset_parameters"),
+            keeps_init=_keeps_init(cls),
+            inherited_reset=self._defines(qualified, "reset_parameters", inherited=True),
+            module=file.module,
+            bases=self._bases(cls),
+            type_parameters=cls.type_parameters,
+            forward=forward,
+            registrations=self.registered(qualified),
+            handlers=self._dispatched(qualified),
+            doc=cls.doc,
+            methods=tuple(method for method in cls.methods if not is_virtual(method)),
+            registers=tuple(registers),
+            bound=_bound(cls),
+            place=cls.place,
+        )
+
+    def _lineage(self, qualified: str) -> Lineage:
+        """The class and those of its ancestors that are declarations, in method resolution order."""
+        return self._lookups.once(self._lineages, qualified, self._declared_lineage)
+
+    def _declared_lineage(self, qualified: str) -> Lineage:
+        found = ((name, self._names.class_of(name)) for name in self._ancestry.mro(qualified))
+        return tuple(
+            (name, item[1]) for name, item in found if item and (name == qualified or self._ancestry.root(name))
+        )
+
+    def _flags(self, lineage: Lineage) -> frozenset[str]:
+        flags: frozenset[str] = frozenset()
+        return flags.union(*(flags_of(source, self._names) for _, source in lineage))
+
+    def _string_option(self, keyword: str, qualified: str) -> str:
+        """The value of a class keyword that takes a string: that of the class, or else of its first parent."""
+        seen: set[str] = set()
+        lineage = self._lineage(qualified)
+        while lineage and lineage[0][0] not in seen:
+            owner, cls = lineage[0]
+            value = next((value for name, value in cls.keywords if name == keyword), None)
+            if value is not None:
+                return str(literal_eval(value.literal or "None"))
+            seen.add(owner)
+            lineage = self._lineage(lineage[1][0]) if len(lineage) > 1 else ()
+        return STRING_OPTIONS[keyword][0]
+
+    def _tensorclass_fields(self, owner: str) -> tuple[FieldDecl, ...]:
+        """The fields that a TensorClass declares itself."""
+        return self._lookups.once(self._fields, owner, self._own_fields)
+
+    def _own_fields(self, owner: str) -> tuple[FieldDecl, ...]:
+        """Build the fields that a TensorClass declares itself."""
+        lineage = self._lineage(owner)
+        flags = self._flags(lineage)
+
+        def is_tensorclass(name: str) -> bool:
+            return self._ancestry.root(name) is Root.TENSORCLASS
+
+        written = [(field, field.annotation) for field in lineage[0][1].fields if field.annotation is not None]
+        typed = [(field, self._names.expand(annotation)) for field, annotation in written]
+        return tuple(
+            build_tensorclass_field(field, type, flags, owner, is_tensorclass)
+            for field, type in typed
+            if type.name != _CLASS_VARIABLE  # by an alias
+        )
+
+    def _fields_of_module(self, owner: str) -> tuple[ModuleField, ...]:
+        """The fields that a Module declares itself, virtual tensors last."""
+        return self._lookups.once(self._module_fields, owner, self._own_module_fields)
+
+    def _own_module_fields(self, owner: str) -> tuple[ModuleField, ...]:
+        """Build the fields that a Module declares itself."""
+        lineage = self._lineage(owner)
+        cls = lineage[0][1]
+        written = any(_has(source, "__init__") or _keeps_init(source) for _, source in lineage)
+        fields = [
+            build_module_field(source, self._names.expand(source.annotation), owner)
+            for source in cls.fields
+            if source.annotation is not None and not (written and is_attribute_only(source))
+        ]
+        return (*fields, *(build_virtual_field(method, owner) for method in cls.methods if is_virtual(method)))
+
+    def _bases(self, cls: ClassSource) -> tuple[BaseDecl, ...]:
+        resolved = [(self._names.resolve(base.name), base) for base in cls.bases]
+        return tuple(
+            BaseDecl(name, base.text, declared=name not in ROOTS and self._ancestry.root(name) is not None)
+            for name, base in resolved
+        )
+
+    def _defines(self, qualified: str, method: str, inherited: bool = False) -> bool:
+        """Whether the class or any ancestor in the run, mixins included, defines the method; or only whether an ancestor does."""
+        found = (self._names.class_of(name) for name in self._ancestry.mro(qualified)[int(inherited) :])
+        return any(item is not None and _has(item[1], method) for item in found)
+
+    def _dispatched(self, qualified: str) -> tuple[RegistrationDecl, ...]:
+        """The handlers of a Module, including inherited ones: one for each type, the most specific type first."""
+        found: dict[str, RegistrationDecl] = {}
+        for owner in self._ancestry.mro(qualified):
+            own: dict[str, RegistrationDecl] = {}
+            for registration in self.registered(owner):
+                if registration.replaces or registration.type.name not in own:
+                    own[registration.type.name] = registration
+            for name, registration in own.items():
+                found.setdefault(name, registration)
+        return tuple(sorted(found.values(), key=lambda registration: -len(self._ancestry.mro(registration.type.name))))
+
+    def _registered(self, qualified: str) -> tuple[RegistrationDecl, ...]:
+        """The handlers registered for a Module, from all files that may have some."""
+        if self._names.class_of(qualified) is None:
+            return ()
+        files = (self._names.find(module) for module in sorted(self._handlers(qualified.rpartition(".")[0])))
+        return tuple(
+            registration
+            for file in files
+            if file is not None
+            for source in self._lookups.once(self._sources, file.module, self._by_owner).get(qualified, ())
+            for registration in self._registration(source, qualified, file)
+        )
+
+    def _by_owner(self, module: str) -> dict[str, list[RegistrationSource]]:
+        """The handlers that a file registers, by the qualified name of the Module that they are for."""
+        file = self._names.find(module)
+        found: dict[str, list[RegistrationSource]] = {}
+        for source in file.registrations if file is not None else ():
+            found.setdefault(self._names.resolve(source.owner.name), []).append(source)
+        return found
+
+    def _registration(self, source: RegistrationSource, owner: str, file: SourceFile) -> Iterator[RegistrationDecl]:
+        result = source.signature.result
+        meaning = self._names.meaning(result, file) if _NAME.fullmatch(result) else ""
+        for member in members_of(self._names.expand(source.type)):
+            yield RegistrationDecl(
+                owner, member, source.handler, source.signature, file.module, source.place, source.replaces, meaning
+            )
 
 
 def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
@@ -84,115 +260,8 @@ def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
     return frozenset(given.intersection(FLAGS))
 
 
-def _tensorclass(file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry) -> TensorClassDecl:
-    """The declaration of a TensorClass. A field that the class redeclares keeps its inherited position."""
-    qualified = f"{file.module}.{cls.name}"
-    lineage = _lineage(qualified, names, ancestry)
-    inherited: dict[str, FieldDecl] = {}
-    for owner, source in reversed(lineage[1:]):
-        inherited.update({f.name: f for f in _tensorclass_fields(owner, source, names, ancestry)})
-    fields = dict(inherited)
-    fields.update({f.name: f for f in _tensorclass_fields(qualified, cls, names, ancestry)})
-    return TensorClassDecl(
-        name=cls.name,
-        fields=tuple(fields.values()),
-        own=tuple(name for name in fields if name not in inherited),
-        flags=_all_flags(qualified, names, ancestry),
-        checks=_string_option("checks", qualified, names, ancestry),
-        post_init=_defines(qualified, "__post_init__", names, ancestry),
-        custom_init=_has(cls, "__init__"),
-        frozen_by_keyword=any(name == "frozen" and value.literal == "True" for name, value in cls.keywords),
-        module=file.module,
-        bases=_bases(cls, names, ancestry),
-        type_parameters=cls.type_parameters,
-        doc=cls.doc,
-        methods=cls.methods,
-        place=cls.place,
-    )
-
-
-def _module(
-    file: SourceFile, cls: ClassSource, names: Names, ancestry: Ancestry, registrations: Registrations
-) -> ModuleDecl:
-    """The declaration of a Module. A field that the class redeclares keeps its inherited position."""
-    qualified = f"{file.module}.{cls.name}"
-    lineage = _lineage(qualified, names, ancestry)
-    inherited: dict[str, ModuleField] = {}
-    for owner, source in reversed(lineage[1:]):
-        inherited.update({f.name: f for f in _module_fields(owner, source, names, ancestry)})
-    fields = dict(inherited)
-    fields.update({f.name: f for f in _module_fields(qualified, cls, names, ancestry)})
-    written = any(_has(source, "__init__") for _, source in lineage)
-    kept = [(_bases(source, names, ancestry), _keeps_init(source)) for _, source in lineage]
-    forward = next((method.signature for method in cls.methods if method.name == "forward"), None)
-    return ModuleDecl(
-        name=cls.name,
-        fields=tuple(fields.values()),
-        own=tuple(name for name in fields if name not in inherited),
-        custom_init=written or keeps_foreign_init(fields.values(), kept),
-        post_init=_defines(qualified, "__post_init__", names, ancestry),
-        custom_reset=_defines(qualified, "reset_parameters", names, ancestry),
-        keeps_init=_keeps_init(cls),
-        inherited_reset=any(
-            _defines(base, "reset_parameters", names, ancestry) for base in ancestry.mro(qualified)[1:]
-        ),
-        module=file.module,
-        bases=_bases(cls, names, ancestry),
-        type_parameters=cls.type_parameters,
-        forward=forward,
-        registrations=registrations.get(qualified, ()),
-        handlers=_handlers(qualified, registrations, ancestry),
-        doc=cls.doc,
-        methods=tuple(method for method in cls.methods if not is_virtual(method)),
-        registers=tuple(
-            found if found.type is None else replace(found, type=names.expand(found.type)) for found in cls.registers
-        ),
-        bound=_bound(cls),
-        place=cls.place,
-    )
-
-
-def is_virtual(method: MethodSource) -> bool:
-    """Whether the function is a virtual tensor."""
-    return language.VIRTUAL in method.decorators
-
-
-def _lineage(qualified: str, names: Names, ancestry: Ancestry) -> list[tuple[str, ClassSource]]:
-    """The class and those of its ancestors that are declarations, in method resolution order."""
-    found = ((name, names.class_of(name)) for name in ancestry.mro(qualified))
-    return [(name, item[1]) for name, item in found if item and (name == qualified or ancestry.root(name))]
-
-
-def _all_flags(qualified: str, names: Names, ancestry: Ancestry) -> frozenset[str]:
-    flags: frozenset[str] = frozenset()
-    return flags.union(*(flags_of(source, names) for _, source in _lineage(qualified, names, ancestry)))
-
-
-def _string_option(keyword: str, qualified: str, names: Names, ancestry: Ancestry) -> str:
-    """The value of a class keyword that takes a string: that of the class, or else of its first parent."""
-    seen: set[str] = set()
-    lineage = _lineage(qualified, names, ancestry)
-    while lineage and lineage[0][0] not in seen:
-        owner, cls = lineage[0]
-        value = next((value for name, value in cls.keywords if name == keyword), None)
-        if value is not None:
-            return str(literal_eval(value.literal or "None"))
-        seen.add(owner)
-        lineage = _lineage(lineage[1][0], names, ancestry) if len(lineage) > 1 else []
-    return STRING_OPTIONS[keyword][0]
-
-
-def _tensorclass_fields(owner: str, cls: ClassSource, names: Names, ancestry: Ancestry) -> Iterator[FieldDecl]:
-    """The fields that a class statement declares itself."""
-    flags = _all_flags(owner, names, ancestry)
-
-    def is_tensorclass(name: str) -> bool:
-        return ancestry.root(name) is Root.TENSORCLASS
-
-    for source in cls.fields:
-        if source.annotation is not None:
-            type = names.expand(source.annotation)
-            yield build_tensorclass_field(source, type, flags, owner, is_tensorclass)
+def _keeps_init(cls: ClassSource) -> bool:
+    return any(name == INIT and value.literal == "False" for name, value in cls.keywords)
 
 
 def _bound(cls: ClassSource) -> frozenset[str]:
@@ -203,28 +272,9 @@ def _bound(cls: ClassSource) -> frozenset[str]:
     return frozenset((*fields, *methods, *cls.attributes))
 
 
-def _keeps_init(cls: ClassSource) -> bool:
-    return any(name == INIT and value.literal == "False" for name, value in cls.keywords)
-
-
-def _module_fields(owner: str, cls: ClassSource, names: Names, ancestry: Ancestry) -> Iterator[ModuleField]:
-    """The fields that a class statement declares itself, virtual tensors last."""
-    lineage = _lineage(owner, names, ancestry)
-    written = any(_has(source, "__init__") or _keeps_init(source) for _, source in lineage)
-    for source in cls.fields:
-        if source.annotation is not None and not (written and is_attribute_only(source)):
-            yield build_module_field(source, names.expand(source.annotation), owner)
-    for method in cls.methods:
-        if is_virtual(method):
-            yield build_virtual_field(method, owner)
-
-
-def _bases(cls: ClassSource, names: Names, ancestry: Ancestry) -> tuple[BaseDecl, ...]:
-    resolved = [(names.resolve(base.name), base) for base in cls.bases]
-    return tuple(
-        BaseDecl(name, base.text, declared=name not in ROOTS and ancestry.root(name) is not None)
-        for name, base in resolved
-    )
+def is_virtual(method: MethodSource) -> bool:
+    """Whether the function is a virtual tensor."""
+    return language.VIRTUAL in method.decorators
 
 
 def _has(cls: ClassSource, method: str) -> bool:
@@ -235,40 +285,3 @@ def _defines(qualified: str, method: str, names: Names, ancestry: Ancestry) -> b
     """Whether the class or any ancestor in the run, mixins included, defines the method."""
     found = (names.class_of(name) for name in ancestry.mro(qualified))
     return any(item is not None and _has(item[1], method) for item in found)
-
-
-def _handlers(qualified: str, registrations: Registrations, ancestry: Ancestry) -> tuple[RegistrationDecl, ...]:
-    """The handlers of a Module, including inherited ones: one for each type, the most specific type first."""
-    found: dict[str, RegistrationDecl] = {}
-    for owner in ancestry.mro(qualified):
-        own: dict[str, RegistrationDecl] = {}
-        for registration in registrations.get(owner, ()):
-            if registration.replaces or registration.type.name not in own:
-                own[registration.type.name] = registration
-        for name, registration in own.items():
-            found.setdefault(name, registration)
-    return tuple(sorted(found.values(), key=lambda registration: -len(ancestry.mro(registration.type.name))))
-
-
-def _registrations(names: Names) -> Registrations:
-    """The handlers registered for each Module, sorted by file and line; one for each member of a union."""
-    found: dict[str, tuple[RegistrationDecl, ...]] = {}
-    for file in sorted(names.files, key=lambda file: file.module):
-        for source in file.registrations:
-            owner = names.resolve(source.owner.name)
-            result = source.signature.result
-            decls = (
-                RegistrationDecl(
-                    owner,
-                    member,
-                    source.handler,
-                    source.signature,
-                    file.module,
-                    source.place,
-                    source.replaces,
-                    names.meaning(result, file) if _NAME.fullmatch(result) else "",
-                )
-                for member in members_of(names.expand(source.type))
-            )
-            found[owner] = (*found.get(owner, ()), *decls)
-    return found

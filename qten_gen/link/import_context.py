@@ -2,130 +2,166 @@
 
 `from .base import *` binds the names that `base` exports. `from .common import Tensor` means `torch.Tensor` if `common` imports
 it from torch. The reader must know this, because it decides whether an annotation is a tensor, or a call a `param`. So files that
-need it are read a second time, with the contexts that this module derives from the first reading.
+need it are read a second time, with the context that this module derives from the first readings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
+from typing import Protocol
 
 from ..common.module_names import absolute
 from ..model import ImportContext, ImportedName, SourceFile, language
 
 
-def import_contexts(files: Sequence[SourceFile], texts: Mapping[str, bytes]) -> dict[str, ImportContext]:
-    """The contexts by path. Files that need none are left out. `texts` contains the bytes of the files by path."""
-    exports = _Exports(files)
-    reexports = exports.reexports()
-    below = _by_prefix(reexports)
-    found = {}
-    for file in files:
-        star_names, complete = exports.star_names(file)
-        if complete or star_names or _uses(file, reexports, below, texts[file.path]):
-            found[file.path] = ImportContext(reexports, star_names, complete)
-    return found
+class Modules(Protocol):
+    """The modules of a run, as they are read for the first time."""
+
+    def first(self, module: str) -> SourceFile | None:
+        """The first reading of a module; None for a module outside the run."""
+        ...
+
+    def is_package(self, module: str) -> bool | None:
+        """Whether a module is a package; None for a module outside the run. Its content does not matter."""
+        ...
 
 
-def _by_prefix(names: Iterable[str]) -> dict[str, list[str]]:
-    """For each module and package, the rest of each qualified name that starts with it, including the dot."""
-    found: dict[str, list[str]] = {}
-    for name in names:
-        end = name.rfind(".")
-        while end > 0:
-            found.setdefault(name[:end], []).append(name[end:])
-            end = name.rfind(".", 0, end)
-    return found
+class Asked:
+    """Stands for the reexports of a first reading: it knows none, and remembers the names that were asked for."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def get(self, name: str) -> str | None:
+        self.names.add(name)
+        return None
 
 
-def _uses(file: SourceFile, reexports: Mapping[str, str], below: Mapping[str, list[str]], text: bytes) -> bool:
-    """Whether a file imports a reexported name, or uses one as an attribute of the module that reexports it."""
-    for name, imported in file.imports.items():
-        module = absolute(imported.module, file.module, file.is_package)
-        qualified = module if imported.name is None else f"{module}.{imported.name}"
-        if qualified in reexports or any(f"{name}{rest}".encode() in text for rest in below.get(qualified, ())):
-            return True
-    return False
+def import_context(file: SourceFile, asked: Collection[str], modules: Modules) -> ImportContext | None:
+    """The context of a file; None if it needs none. `asked` are the qualified names that its first reading asked for."""
+    exports = Exports(modules)
+    star_names, complete = exports.star_names(file)
+    if complete or star_names or any(exports.get(name) is not None for name in sorted(asked)):
+        return ImportContext(exports, star_names, complete)
+    return None
 
 
-class _Exports:
+class Exports:
     """The names that files bind and export, including those of star imports."""
 
-    def __init__(self, files: Sequence[SourceFile]) -> None:
-        self._files = {file.module: file for file in files}
+    def __init__(self, modules: Modules) -> None:
+        self._modules = modules
+        self._exported: dict[str, frozenset[str]] = {}
+        self._origins: dict[str, str | None] = {}
 
-    def reexports(self) -> dict[str, str]:
-        """The names in the files that are imported from outside the run, with their origin."""
-        found = {}
-        for file in self._files.values():
-            for name in (*file.imports, *self.star_names(file)[0]):
-                meaning = self._meaning(file, name, ())
-                if meaning is not None and self._is_outside(meaning):
-                    found[f"{file.module}.{name}"] = meaning
-        return found
+    def get(self, name: str) -> str | None:
+        """The origin of a qualified name that a file imports from outside the run: `torch.Tensor` for `shop.common.Tensor`."""
+        if name not in self._origins:
+            self._origins[name] = self._reexported(name)
+        return self._origins[name]
+
+    def _reexported(self, qualified: str) -> str | None:
+        module, _, name = qualified.rpartition(".")
+        is_package = self._modules.is_package(module) if module else None
+        if is_package is None or (is_package and self._modules.is_package(qualified) is not None):
+            return None
+        file = self._modules.first(module)
+        meaning = self._meaning(file, name) if file is not None else None
+        return meaning if meaning is not None and self._is_outside(meaning) else None
 
     def star_names(self, file: SourceFile) -> tuple[dict[str, ImportedName], bool]:
         """The names that the star imports of a file bind, and whether it has such imports and all their names are known."""
         star_names: dict[str, ImportedName] = {}
         for star, source in self._stars(file):
-            for name in self._exports(source, ()):
+            for name in sorted(self._exports(source)):
                 submodule = f"{source.module}.{name}"
-                meaning = self._meaning(source, name, ()) or (submodule if submodule in self._files else None)
+                meaning = self._meaning(source, name) or (
+                    submodule if self._modules.is_package(submodule) is not None else None
+                )
                 if meaning is not None:
                     star_names[name] = self._origin(star, name, meaning)
         kept = {name: origin for name, origin in star_names.items() if name not in file.names}
-        return kept, bool(file.star_imports) and self._is_complete(file, ())
+        return kept, bool(file.star_imports) and self._is_complete(file)
 
     def _stars(self, file: SourceFile) -> Iterator[tuple[str, SourceFile]]:
         """The star imports from files of the run, as written, with these files."""
         for star in file.star_imports:
-            source = self._files.get(absolute(star, file.module, file.is_package))
+            source = self._modules.first(absolute(star, file.module, file.is_package))
             if source is not None:
                 yield star, source
 
-    def _is_complete(self, file: SourceFile, below: tuple[str, ...]) -> bool:
-        stars = list(self._stars(file))
-        return len(stars) == len(file.star_imports) and all(
-            self._is_complete(source, (*below, file.module)) for _, source in stars if source.module not in below
-        )
+    def _is_complete(self, file: SourceFile) -> bool:
+        """Whether all star imports that a file leads to are from files of the run."""
+        waiting, seen = [file], {file.module}
+        while waiting:
+            current = waiting.pop()
+            sources = [source for _, source in self._stars(current)]
+            if len(sources) < len(current.star_imports):
+                return False
+            waiting += [source for source in sources if source.module not in seen]
+            seen.update(source.module for source in sources)
+        return True
 
-    def _exports(self, file: SourceFile, below: tuple[str, ...]) -> Iterator[str]:
+    def _exports(self, file: SourceFile) -> frozenset[str]:
         """The names that a star import of the file binds: those of `__all__`, or all public names."""
-        if file.exported is not None:
-            yield from file.exported
-        elif file.module not in below:
-            yield from (name for name in sorted(file.names) if not name.startswith("_"))
-            for _, source in self._stars(file):
-                yield from self._exports(source, (*below, file.module))
+        if file.module not in self._exported:
+            found: set[str] = set()
+            waiting, seen = [file], {file.module}
+            while waiting:
+                current = waiting.pop()
+                if current.exported is not None:
+                    found.update(current.exported)
+                    continue
+                found.update(name for name in current.names if not name.startswith("_"))
+                sources = [source for _, source in self._stars(current) if source.module not in seen]
+                waiting += sources
+                seen.update(source.module for source in sources)
+            self._exported[file.module] = frozenset(found)
+        return self._exported[file.module]
 
-    def _meaning(self, file: SourceFile, name: str, below: tuple[str, ...]) -> str | None:
-        """The qualified name that a name in a file refers to; None if the file has no such name."""
-        if file.module in below:
-            return None
-        deeper = (*below, file.module)
-        imported = file.imports.get(name)
-        if imported is not None and all(cls.name != name for cls in file.classes):
-            return self._imported(file, imported, deeper)
-        if name in file.names:
-            return f"{file.module}.{name}"
-        for _, source in reversed(list(self._stars(file))):
-            if name in self._exports(source, ()) and (meaning := self._meaning(source, name, deeper)) is not None:
-                return meaning
+    def _meaning(self, start: SourceFile, wanted: str) -> str | None:
+        """The qualified name that a name in a file refers to; None if the file has no such name.
+
+        It goes along imports, and through star imports from the last one back. A text among the waiting steps is the name as an
+        import has it: the answer if the steps after it lead nowhere.
+        """
+        waiting: list[tuple[SourceFile, str] | str] = [(start, wanted)]
+        seen: set[tuple[str, str]] = set()
+        while waiting:
+            step = waiting.pop()
+            if isinstance(step, str):
+                return step
+            file, name = step
+            if (file.module, name) in seen:
+                continue
+            seen.add((file.module, name))
+            imported = file.imports.get(name)
+            if imported is not None and all(cls.name != name for cls in file.classes):
+                waiting += self._imported(file, imported)
+            elif name in file.names:
+                return f"{file.module}.{name}"
+            else:
+                sources = [source for _, source in self._stars(file)]
+                waiting += [(source, name) for source in sources if name in self._exports(source)]
         return None
 
-    def _imported(self, file: SourceFile, imported: ImportedName, below: tuple[str, ...]) -> str | None:
+    def _imported(self, file: SourceFile, imported: ImportedName) -> Iterator[tuple[SourceFile, str] | str]:
+        """The steps that an import leads to, the last one first to be taken."""
         module = absolute(imported.module, file.module, file.is_package)
         if imported.name is None:
-            return module
-        if module.partition(".")[0] == language.PACKAGE:
-            return f"{language.PACKAGE}.{imported.name}"
-        source = self._files.get(module)
-        meaning = self._meaning(source, imported.name, below) if source is not None else None
-        return meaning or f"{module}.{imported.name}".lstrip(".")
+            yield module
+        elif module.partition(".")[0] == language.PACKAGE:
+            yield f"{language.PACKAGE}.{imported.name}"
+        else:
+            yield f"{module}.{imported.name}".lstrip(".")
+            source = self._modules.first(module)
+            if source is not None:
+                yield source, imported.name
 
     def _is_outside(self, qualified: str) -> bool:
         """Whether a name is outside the files of the run, such as in a library."""
         parts = qualified.split(".")
-        return all(".".join(parts[:end]) not in self._files for end in range(1, len(parts) + 1))
+        return all(self._modules.is_package(".".join(parts[:end])) is None for end in range(1, len(parts) + 1))
 
     def _origin(self, star: str, name: str, meaning: str) -> ImportedName:
         """The explicit import that would bind the same name as a star import."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ..model import ClassSource, SourceFile, TypeExpr, union
+from ..model import UNTOLD, ClassSource, SourceFile, TypeExpr, union
 from ..model.field_kinds import is_tensor
 from ..read.names import Scope
 
@@ -14,30 +14,34 @@ _MAX_DEPTH = 50
 
 
 class Names:
-    """The names in all files of a run. A qualified name is `module.name`. A reexported class has several."""
+    """The names in the files of a run. A qualified name is `module.name`. A reexported class has several.
 
-    def __init__(self, files: Sequence[SourceFile]) -> None:
-        self.files = tuple(files)
-        self._modules = {file.module: file for file in files}
-        self._classes = {f"{file.module}.{cls.name}": (file, cls) for file in files for cls in file.classes}
-        self._scopes = {file.module: _scope(file) for file in files}
+    `find` returns the file of a module; None for a module outside the run.
+    """
+
+    def __init__(self, find: Callable[[str], SourceFile | None]) -> None:
+        self.find = find
+        self._known: dict[str, tuple[Scope, Mapping[str, ClassSource]]] = {}
 
     def class_of(self, qualified: str) -> tuple[SourceFile, ClassSource] | None:
         """The class statement of a resolved name, with its file; None for a class outside the run."""
-        return self._classes.get(qualified)
+        module, _, name = qualified.rpartition(".")
+        file = self.find(module) if module else None
+        cls = self._of(file)[1].get(name) if file is not None else None
+        return None if file is None or cls is None else (file, cls)
 
     def locate(self, qualified: str) -> tuple[SourceFile, str] | None:
         """The file with the longest module name that the name starts with, and the rest of the name."""
         parts = qualified.split(".")
         for length in range(len(parts) - 1, 0, -1):
-            file = self._modules.get(".".join(parts[:length]))
+            file = self.find(".".join(parts[:length]))
             if file is not None:
                 return file, ".".join(parts[length:])
         return None
 
     def meaning(self, name: str, file: SourceFile) -> str:
         """The resolved name for a name as written in a file."""
-        return self.resolve(self._scopes[file.module].resolve(name))
+        return self.resolve(self._of(file)[0].resolve(name))
 
     def resolve(self, qualified: str) -> str:
         """The qualified name of the definition. It follows reexports and plain aliases (`Points = Batch`)."""
@@ -54,9 +58,12 @@ class Names:
         name = self.resolve(type.name)
         if self._is_tensor_class(name, frozenset()):
             return replace(type, name="torch.Tensor", args=())
-        meaning = self._meaning(name)
-        if meaning is not None:
-            expanded = self.expand(meaning, depth + 1)
+        alternatives = self.alternatives(name)
+        meaning = self._meaning(name) if alternatives is None else None
+        if alternatives is not None:
+            expanded = self._agreed(alternatives, depth + 1)
+        elif meaning is not None:
+            expanded = self.expand(self._filled(meaning, type.args), depth + 1)
         else:
             arguments = tuple(self._argument(name, i, argument, depth + 1) for i, argument in enumerate(type.args))
             if name == "|":
@@ -64,6 +71,52 @@ class Names:
             else:
                 expanded = TypeExpr(name, arguments)
         return replace(expanded, text=type.text, place=type.place, names=type.names)
+
+    def _of(self, file: SourceFile) -> tuple[Scope, Mapping[str, ClassSource]]:
+        """The scope of a file, and its classes by name."""
+        known = self._known.get(file.module)
+        if known is None:
+            classes = {cls.name: cls for cls in file.classes}
+            scope = Scope(file.module, file.is_package, file.imports, file.names, frozenset(classes))
+            known = self._known[file.module] = (scope, classes)
+        return known
+
+    def alternatives(self, name: str) -> tuple[TypeExpr, ...] | None:
+        """What a resolved name may mean if it is bound in several ways, or to what the text does not show; otherwise None."""
+        located = self.locate(name)
+        if located is None:
+            return None
+        file, rest = located
+        return file.alternatives.get(rest.partition(".")[0])
+
+    def nested_bases(self, qualified: str) -> tuple[TypeExpr, ...] | None:
+        """The bases of a class inside a class of the run, by its resolved name; None for any other name."""
+        located = self.locate(qualified)
+        return None if located is None else located[0].nested.get(located[1])
+
+    def _agreed(self, alternatives: tuple[TypeExpr, ...], depth: int) -> TypeExpr:
+        """The meaning that all alternatives have; the type that nobody knows if they differ."""
+        found = {self.expand(alternative, depth) for alternative in alternatives}
+        return next(iter(found)) if len(found) == 1 else TypeExpr(UNTOLD)
+
+    def _filled(self, meaning: TypeExpr, arguments: tuple[TypeExpr | str, ...]) -> TypeExpr:
+        """The type of a generic alias, with its type variables replaced by the arguments in brackets."""
+        if not arguments:
+            return meaning
+        variables = [found for found in dict.fromkeys(map(self.resolve, meaning.mentioned)) if self._is_variable(found)]
+        values = dict(zip(variables, arguments, strict=False))
+        return self._substituted(meaning, values) if values else meaning
+
+    def _substituted(self, type: TypeExpr, values: Mapping[str, TypeExpr | str]) -> TypeExpr:
+        found = values.get(self.resolve(type.name))
+        if isinstance(found, TypeExpr):
+            return found
+        arguments = tuple(self._substituted(arg, values) if isinstance(arg, TypeExpr) else arg for arg in type.args)
+        return replace(type, args=arguments)
+
+    def _is_variable(self, name: str) -> bool:
+        located = self.locate(name)
+        return located is not None and located[1] in located[0].type_variables
 
     def _is_tensor_class(self, name: str, below: frozenset[str]) -> bool:
         """Whether a class of the run derives from `torch.Tensor`."""
@@ -80,10 +133,14 @@ class Names:
             return None
         file, rest = located
         head, _, tail = rest.partition(".")
-        if self.class_of(f"{file.module}.{head}"):
+        own = file.aliases.get(rest)
+        if tail and own is not None and not own.args and "." in own.name:
+            return own.name
+        scope, classes = self._of(file)
+        if head in classes:
             return None
         if head in file.imports:
-            return self._scopes[file.module].resolve(rest)
+            return scope.resolve(rest)
         alias = file.aliases.get(head)
         if alias is not None and not alias.args and "." in alias.name:
             return f"{alias.name}.{tail}" if tail else alias.name
@@ -115,8 +172,3 @@ def _text_of(type: TypeExpr) -> TypeExpr | str:
     except (ValueError, SyntaxError):
         return type
     return found if isinstance(found, str) else type
-
-
-def _scope(file: SourceFile) -> Scope:
-    classes = frozenset(cls.name for cls in file.classes)
-    return Scope(file.module, file.is_package, file.imports, file.names, classes)

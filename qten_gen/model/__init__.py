@@ -18,6 +18,7 @@ from ..common.naming import PRIVATE_NAMES as PRIVATE_NAMES
 from ..common.naming import storage as storage
 from .class_body import Argument as Argument
 from .class_body import BaseFunction as BaseFunction
+from .class_body import Change as Change
 from .class_body import DataWrite as DataWrite
 from .class_body import FieldSource as FieldSource
 from .class_body import MethodSource as MethodSource
@@ -41,7 +42,9 @@ from .dimensions import Negate as Negate
 from .dimensions import Number as Number
 from .dimensions import dim_names as dim_names
 from .expressions import NO_PATH as NO_PATH
+from .expressions import UNTOLD as UNTOLD
 from .expressions import Default as Default
+from .expressions import Meaning as Meaning
 from .expressions import NodePath as NodePath
 from .expressions import Partial as Partial
 from .expressions import TypeExpr as TypeExpr
@@ -61,6 +64,7 @@ from .source import ClassSource as ClassSource
 from .source import ConditionalSource as ConditionalSource
 from .source import ImportContext as ImportContext
 from .source import ImportedName as ImportedName
+from .source import Reexports as Reexports
 from .source import RegistrationSource as RegistrationSource
 from .source import SourceFile as SourceFile
 from .source import TypeVariable as TypeVariable

@@ -92,7 +92,7 @@ def read_axes(text: str, *, expressions: bool = False) -> tuple[Axis, ...]:
     Args:
         text: The shape: `"*batch seq 3"`.
         expressions: Whether an axis can be an expression, which is not parsed here: `width//heads`, `{self.width}+1`, or with a
-            space on both sides of each operator, `width // heads`.
+            space on both sides of each operator, `width // heads`. So can `?name`, whose size may differ between parts of a tree.
 
     Raises:
         UnreadableShape: a word is unknown, or two words match any number of dimensions.
@@ -125,6 +125,8 @@ def _axis(word: str, expressions: bool) -> Axis:
         return Axis(AxisKind.BROADCAST, word[1:])
     if word.isidentifier():
         return Axis(AxisKind.ANY) if word.startswith("_") else Axis(AxisKind.NAME, word)
+    if expressions and word.startswith("?") and word[1:].isidentifier():
+        return Axis(AxisKind.ANY)
     expression = size.replace("{", "(").replace("}", ")")
     if expressions and _EXPRESSION.fullmatch(expression):
         return Axis(AxisKind.EXPRESSION, size)

@@ -147,7 +147,9 @@ def _default(source: FieldSource) -> tuple[Default | None, bool]:
     kw_only = _is(call, "kw_only", True)
     for keyword, factory in (("default_factory", True), ("default", False)):
         argument = call.get(keyword)
-        if argument is not None and isinstance(argument.value, Value):
+        if argument is None or not isinstance(argument.value, Value):
+            continue
+        if not factory or argument.value.literal != "None":
             return Default(argument.value, factory), kw_only
     return None, kw_only
 

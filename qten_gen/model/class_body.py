@@ -37,6 +37,8 @@ class SpecifierCall:
     arguments: tuple[Argument, ...]
     """All arguments in the order of the call."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+    of_dataclasses: bool = field(default=False, compare=False, repr=False)
+    """Whether it is written `dataclasses.field(...)`."""
 
     def get(self, keyword: str) -> Argument | None:
         """The argument with that keyword; None if it is not given."""
@@ -122,6 +124,26 @@ class DataWrite:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What a statement of a method does to an attribute of the method's own object."""
+
+    name: str
+    """The attribute: `weight`; empty for the object itself."""
+    action: str
+    """`"assign"`, `"augment"` (`+=`), `"element"` (`self.x[0] = 1`), `"in place"` (`self.x.add_(1)`), `"append"`, or `"init"` for
+    a call of the constructor of a base."""
+    makes: tuple[str, ...] = ()
+    """What the value calls and keeps the result of: `torch.nn.Linear`; the method of a change in place."""
+    in_container: bool = False
+    """Whether that is inside a list, a dict or the like."""
+    moved: bool = False
+    """Whether the value is the result of a method of what it makes: `nn.Parameter(...).to(device)`."""
+    in_block: bool = False
+    """Whether it is under a condition, in a loop or the like."""
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class MethodSource:
     """A function in a class body."""
 
@@ -135,6 +157,14 @@ class MethodSource:
     place: NodePath = NO_PATH
     data_writes: tuple[DataWrite, ...] = ()
     """Writes through `.data`. They are collected only in classes with cached virtual tensors."""
+    changes: tuple[Change, ...] = field(default=(), compare=False, repr=False)
+    """What it does to the attributes of its object. Only rules about the class itself use it."""
+    reads: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The attributes of its object that a virtual tensor with `sources=` mentions."""
+    initialises_base: bool = field(default=True, compare=False, repr=False)
+    """False for an `__init__` that calls no other one."""
+    registers_later: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The attributes that an `__init__` or `__post_init__` registers after it assigned them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ declaration. Attributes that are not compared (`compare=False`) are used for the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .class_body import MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr
 from .fields import FieldDecl, ModuleField
 from .registered import Registered
-from .source import SourceFile
+from .source import ClassSource, SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +159,13 @@ class FileDecl:
     source: SourceFile
     declarations: tuple[Declaration, ...]
     """The declarations of the file itself, in the order of its classes."""
-    related: dict[str, Declaration] = field(default_factory=dict)
-    """These declarations and all that they mention (bases, fields, registered types), by qualified name."""
-    sources: dict[str, SourceFile] = field(default_factory=dict)
-    """The files that define `related`, their handlers and their inherited methods, by module name."""
+    related: Mapping[str, Declaration] = field(default_factory=dict)
+    """All declarations of the run by qualified name. Iteration gives only those of the file, and of the Modules that it registers
+    handlers for."""
+    sources: Mapping[str, SourceFile] = field(default_factory=dict)
+    """All files of the run by module name. Iteration gives only those that the declarations mention directly."""
+    classes: Mapping[str, ClassSource] = field(default_factory=dict)
+    """The class statements of the run by qualified name, declarations or not. They cannot be listed."""
 
     def is_package(self, module: str) -> bool:
         """Whether one of the modules is a package's `__init__.py`."""

@@ -31,6 +31,8 @@ FOREIGN_OUTPUT = Kind("QG003", "foreign-output")
 UNKNOWN_SETTING = Kind("QG004", "unknown-setting")
 UNIMPORTABLE_FILE = Kind("QG005", "unimportable-file")
 UNKNOWN_ROOT = Kind("QG006", "unknown-root", "warning")
+UNFOUND_MODULE = Kind("QG007", "unfound-module")
+UNTOLD_BY_TEXT = Kind("QG008", "untold")
 UNRESOLVED_BASE = Kind("QG101", "unresolved-base")
 INCONSISTENT_BASES = Kind("QG102", "inconsistent-bases")
 

@@ -32,13 +32,17 @@ NO_PATH = NodePath()
 """The place of everything that was not read from a file, such as all records of `reflection`."""
 
 
+UNTOLD = "?"
+"""The name of a type that the text does not tell, such as that of a name with several meanings."""
+
+
 @dataclass(frozen=True, slots=True)
 class TypeExpr:
     """An annotation with its names resolved: `Int[Tensor, "b s"] | None` is `|(jaxtyping.Int(torch.Tensor, 'b s'), None)`."""
 
     name: str
     """A qualified name (`torch.Tensor`, `builtins.int`, `shop.model.Inner`), `"|"` for a union, `"None"` for None, `"..."` for an
-    ellipsis, or `""` for an expression that does not name a type."""
+    ellipsis, `UNTOLD` for a type that only the program knows, or `""` for an expression that does not name a type."""
     args: tuple[TypeExpr | str, ...] = ()
     """The subscripts, or the members of a union. Strings that are not types stay strings: the `"b s"` of a jaxtyping shape."""
     text: str = field(default="", compare=False)
@@ -51,6 +55,15 @@ class TypeExpr:
     def mentioned(self) -> tuple[str, ...]:
         """The qualified names in the expression, from left to right: `("jaxtyping.Int", "torch.Tensor", "None")`."""
         return (self.name, *(name for arg in self.args if isinstance(arg, TypeExpr) for name in arg.mentioned))
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a name means as a type, with aliases expanded."""
+
+    type: TypeExpr
+    declared: frozenset[str]
+    """The TensorClasses in it, by qualified name."""
 
 
 def union(members: tuple[TypeExpr, ...]) -> TypeExpr:
@@ -94,9 +107,11 @@ class Value:
     torch_name: str | None = field(default=None, compare=False)
     """The qualified name if it is a name of torch: `torch.nn.init.ones_`."""
     partial: Partial | None = field(default=None, compare=False)
+    name: str = field(default="", compare=False)
+    """The qualified name if it is a plain or dotted name, or an object with such a name: `shop.model.Block`, `builtins.list`."""
     contains: tuple[str, ...] = field(default=(), compare=False)
     """The classes and functions whose results it holds, in lists, dicts and partials too: `torch.nn.Linear`, `torch.ones`. Of an
-    object, they are the classes of the modules and tensors in it."""
+    object, they are the classes of the modules and tensors in it. `qten_gen.param` stands for any specifier that it may be."""
     is_container: bool = field(default=False, compare=False)
     """Whether these are inside a container, a partial or a dataclass, rather than the value itself."""
     mutable: bool = field(default=False, compare=False)

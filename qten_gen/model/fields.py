@@ -146,6 +146,11 @@ class SubmoduleDecl:
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property
+    def made(self) -> str:
+        """The qualified name of what is called to construct the child; empty if it has none."""
+        return self.cls.torch_name or self.cls.name
+
+    @property
     def is_repeated(self) -> bool:
         """Whether there is a list or a dict of children, each of which has an index."""
         return self.repeat is not None or self.keys is not None

@@ -34,3 +34,8 @@ class Registered:
     """The class of a child, as far as a call says it; for a list of children, that of each."""
     container: str = ""
     """`ModuleList` or `ModuleDict` for children of one class in one of them."""
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether it is a parameter or a buffer, which may be None."""
+        return self.kind in (RegisteredKind.PARAMETER, RegisteredKind.BUFFER)

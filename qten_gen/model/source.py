@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from .class_body import FieldSource, MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
@@ -37,6 +38,8 @@ class ClassSource:
     """All functions of the body, properties and virtual tensors among them."""
     attributes: tuple[str, ...] = ()
     """Other names that the body binds: assignments without annotation, nested classes, ClassVars."""
+    values: tuple[tuple[str, Value], ...] = field(default=(), compare=False, repr=False)
+    """Those attributes whose value makes an object or is a type, with the value: `head = nn.Linear(2, 2)`."""
     type_parameters: str = ""
     """PEP 695 parameters as written, brackets included: `[T: Tensor]`."""
     doc: str = ""
@@ -85,12 +88,20 @@ class ImportedName:
     """Whether the import is under `if TYPE_CHECKING:`."""
 
 
+class Reexports(Protocol):
+    """The names that other files reexport from outside the run."""
+
+    def get(self, name: str, /) -> str | None:
+        """The origin of a reexported name, `torch.Tensor` for `shop.common.Tensor`; None for any other name."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ImportContext:
     """What a reader must know about other files to resolve the names of this one."""
 
-    reexports: Mapping[str, str] = field(default_factory=dict)
-    """Names that other files reexport from outside the run, and their origin: `shop.common.Tensor` for `torch.Tensor`."""
+    reexports: Reexports | None = None
+    """The names that other files reexport. Without them, names mean what this file alone says."""
     star_names: Mapping[str, ImportedName] = field(default_factory=dict)
     """The names that its star imports bind."""
     complete: bool = False
@@ -118,7 +129,15 @@ class SourceFile:
     imports: dict[str, ImportedName] = field(default_factory=dict)
     """The imported names and their imports."""
     aliases: dict[str, TypeExpr] = field(default_factory=dict)
-    """Module-level names bound to a type expression: `Tokens = Int[Tensor, "b s"]`."""
+    """Names bound to a type expression: `Tokens = Int[Tensor, "b s"]`; those of a class as `Class.Tokens`."""
+    alternatives: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    """Names of the top level that are bound in several ways, or to what the text does not show, as types."""
+    constants: dict[str, str] = field(default_factory=dict)
+    """Names that are bound once, to an expression that may be a constant, as written; those of a class as `Class.SIZE`."""
+    nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    """The bases of the classes inside classes, by names such as `Class.Inner`."""
+    makers: frozenset[str] = frozenset()
+    """Functions that call a specifier, whose results may be specifiers therefore."""
     type_variables: dict[str, TypeVariable] = field(default_factory=dict)
     """Type variables by name; those of a class as `Class.T`."""
     registrations: tuple[RegistrationSource, ...] = ()

@@ -9,6 +9,8 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
+from .temporary import is_leftover, temporary_name
+
 
 class Change(NamedTuple):
     """An output that differs from the plan. `old` is None if it is missing, and `new` is None if it is to be removed."""
@@ -58,14 +60,11 @@ def write(change: Change) -> None:
 def _replace(path: str, data: bytes) -> None:
     """Write a file under a temporary name and rename it. It keeps the permissions of the file that it replaces."""
     folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    temporary = os.path.join(folder, temporary_name(name))
     try:
         with open(temporary, "xb") as file:
             file.write(data)
-        try:
-            os.chmod(temporary, stat.S_IMODE(os.lstat(path).st_mode))
-        except FileNotFoundError:
-            pass
+        _keep_permissions(path, temporary)
         os.replace(temporary, path)
     except BaseException:
         try:
@@ -73,6 +72,24 @@ def _replace(path: str, data: bytes) -> None:
         except OSError:
             pass
         raise
+
+
+def _keep_permissions(path: str, temporary: str) -> None:
+    try:
+        mode = stat.S_IMODE(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return
+    os.chmod(temporary, mode)
+
+
+def remove_leftovers(paths: Iterable[str]) -> None:
+    """Remove those of the temporary files that an interrupted run has left. It does not raise."""
+    for path in paths:
+        if is_leftover(path):
+            try:
+                os.unlink(path)
+            except OSError:
+                continue
 
 
 def diff(found: Iterable[Change]) -> Iterator[str]:

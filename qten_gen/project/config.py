@@ -1,16 +1,15 @@
-"""The section `[tool.qten-gen]` of `pyproject.toml`.
+"""The section `[tool.qten-gen]` of `pyproject.toml`, and the project that a folder belongs to.
 
-The nearest file with that section, upwards from the first path of a run, is used. A file without the section is not parsed, so
-qten-gen does not report mistakes in it.
+A folder belongs to the project of the nearest file with that section, upwards, or without any to that of the nearest
+`pyproject.toml`. A file that does not mention qten-gen is not parsed, so qten-gen does not report mistakes in it.
 """
 
 import os
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..common.suggestions import did_you_mean
-from .files import display_path
+from .paths import display_path, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
 
 OUTPUT_FORMATS = ("full", "concise", "json", "github")
 
-KEYS = ("exclude", "output-format", "source-roots", "src")
+SECTION = "qten-gen"
+
+KEYS = ("environment", "exclude", "output-format", "source-roots", "src")
 
 DEFAULT_ROOT = "src"
 """The folder that is a source root without the setting `source-roots`, unless it is a package."""
@@ -36,6 +37,7 @@ class Config(NamedTuple):
     exclude: tuple[str, ...] = ()
     output_format: str | None = None
     source_roots: tuple[str, ...] | None = None
+    environment: str | None = None
 
     @property
     def import_roots(self) -> tuple[str, ...]:
@@ -70,25 +72,52 @@ def _unknown(path: str, problem: str, line: int = 0) -> ConfigError:
     return ConfigError(Diagnostic(UNKNOWN_SETTING, problem, path=path, span=Span(line, 0, line, 0)))
 
 
+class Settings:
+    """The settings of all folders of a run. Every `pyproject.toml` is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Config] = {}
+
+    def of(self, path: str) -> Config:
+        """The settings for a file or a folder.
+
+        Raises:
+            ConfigError: The section has an unknown key or a wrong value, or the file cannot be read.
+        """
+        folder = os.path.abspath(path)
+        if not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        below: list[str] = []
+        while folder not in self._known and os.path.dirname(folder) != folder:
+            below.append(folder)
+            folder = os.path.dirname(folder)
+        found = self._known.get(folder, Config())
+        for folder in reversed(below):
+            found = self._known[folder] = _settings_in(folder, found)
+        return found
+
+
 def load(start: str) -> Config:
-    """Read the settings for a path.
+    """The settings for one path.
 
     Raises:
         ConfigError: The section has an unknown key or a wrong value, or the file cannot be read.
     """
-    nearest = None
-    for folder in _upwards(start):
-        path = os.path.join(folder, "pyproject.toml")
-        if not os.path.isfile(path):
-            continue
-        nearest = nearest or folder
-        data = _bytes(path)
-        if b"qten-gen" in data:
-            config = parse(data, folder, display_path(path))
-            if config is not None:
-                _check_source_roots(config)
-                return config
-    return Config(root=nearest)
+    return Settings().of(start)
+
+
+def _settings_in(folder: str, above: Config) -> Config:
+    """The settings for a folder, given those of the folder above it."""
+    path = os.path.join(folder, "pyproject.toml")
+    if not os.path.isfile(path):
+        return above
+    data = _bytes(path)
+    if re.search(rb"(?i)qten[-_. ]?gen", data):
+        config = parse(data, folder, display_path(path))
+        if config is not None:
+            _check_folders(config)
+            return config
+    return above if above.path is not None else Config(root=folder)
 
 
 def source_paths(config: Config) -> list[str]:
@@ -106,36 +135,28 @@ def source_paths(config: Config) -> list[str]:
     return paths
 
 
-def _check_source_roots(config: Config) -> None:
-    """Raise a ConfigError if a source root does not exist."""
+def _check_folders(config: Config) -> None:
+    """Raise a ConfigError if a source root or the environment does not exist."""
     for folder in config.source_roots or ():
         if not os.path.isdir(os.path.join(config.root or "", folder)):
             raise _unusable(config.path or "", f"source-roots names {folder!r}, which is not a folder")
-
-
-def _upwards(start: str) -> Iterable[str]:
-    """The folder of a path, as an absolute path, and every folder above it."""
-    folder = os.path.abspath(start)
-    if not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
-    while True:
-        yield folder
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return
-        folder = parent
+    if config.environment is not None and not os.path.isdir(os.path.join(config.root or "", config.environment)):
+        raise _unusable(config.path or "", f"environment names {config.environment!r}, which is not a folder")
 
 
 def _bytes(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_regular(path)
     except OSError as error:
         raise _unusable(display_path(path), f"cannot read it: {error.strerror}") from None
 
 
 def parse(data: bytes, root: str, path: str) -> Config | None:
-    """Parse the text of a `pyproject.toml`; None if it has no section `[tool.qten-gen]`."""
+    """Parse the text of a `pyproject.toml`; None if it has no section `[tool.qten-gen]`.
+
+    Raises:
+        ConfigError: The section is misspelt, or has an unknown key or a wrong value.
+    """
     import tomllib
 
     try:
@@ -148,8 +169,9 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
     except tomllib.TOMLDecodeError as error:
         raise _invalid_toml(path, str(error), text) from None
     tool = document.get("tool")
-    section = tool.get("qten-gen") if isinstance(tool, dict) else None
+    section = tool.get(SECTION) if isinstance(tool, dict) else None
     if section is None:
+        _refuse_misspelt(document, _SettingsFile(path, text))
         return None
     if not isinstance(section, dict):
         raise _unknown(path, "tool.qten-gen must be a table, [tool.qten-gen]")
@@ -164,7 +186,20 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         exclude=_strings(section, "exclude", file),
         output_format=_choice(section, "output-format", OUTPUT_FORMATS, file),
         source_roots=_strings(section, "source-roots", file) if "source-roots" in section else None,
+        environment=_folder(section, "environment", file),
     )
+
+
+def _refuse_misspelt(document: dict[str, object], file: "_SettingsFile") -> None:
+    """Raise a ConfigError for a section such as `[tool.qten_gen]` or `[qten-gen]`, which nobody would read otherwise."""
+    tool = document.get("tool")
+    places = [("", document), *([("tool.", tool)] if isinstance(tool, dict) else [])]
+    for start, table in places:
+        for key, value in table.items():
+            if re.sub(r"[-_. ]", "", key).lower() == "qtengen" and isinstance(value, dict):
+                line = next((n for n, text in enumerate(file.text.splitlines(), 1) if key in text), 0)
+                shown = start + (key if re.fullmatch(r"[\w-]+", key) else f'"{key}"')
+                raise _unknown(file.path, f"[{shown}] is not read; the section is called [tool.{SECTION}]", line)
 
 
 class _SettingsFile(NamedTuple):
@@ -205,6 +240,13 @@ def _strings(section: dict[str, object], key: str, file: _SettingsFile) -> tuple
     if not all(items):
         raise file.refused(key, f"{key} contains an empty string")
     return tuple(items)
+
+
+def _folder(section: dict[str, object], key: str, file: _SettingsFile) -> str | None:
+    value = section.get(key)
+    if value is not None and (not isinstance(value, str) or not value):
+        raise file.refused(key, f"{key} must be a folder, got {_kind(value) if value != '' else 'an empty string'}")
+    return value
 
 
 def _choice(section: dict[str, object], key: str, choices: tuple[str, ...], file: _SettingsFile) -> str | None:

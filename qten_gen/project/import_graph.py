@@ -1,4 +1,4 @@
-"""The graph of imports between sources, which decides which files are parsed, and which are read together.
+"""The graph of imports between sources, which decides which files may be parsed.
 
 Parsing takes nearly all the time of a run, so only files that can affect a declaration are parsed. A declaration derives from
 TensorClass or Module, directly or through classes of other files. Its annotations may use type aliases of other files. A handler
@@ -10,7 +10,7 @@ may be registered for a Module in any file. These files are relevant:
 4. A file that a relevant file imports, if it imports a file of rule 1 or one that may define type aliases (directly or
    indirectly), if a base of a class or a star import comes from it, or if it reexports an imported name.
 
-Relevant files that import each other form a group. The outputs of a file depend only on its group.
+Of these, a run reads the files that its targets depend on (see `generate.readings`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -35,22 +35,79 @@ class SourceGraph(NamedTuple):
     """The sources that each source imports."""
     imported: frozenset[str]
     """The sources that another source imports."""
-    groups: tuple[tuple[str, ...], ...]
-    """The relevant sources in groups that are read together: sorted groups of sorted paths."""
+    relevant: frozenset[str]
+    """The sources that can affect a declaration."""
+    modules: "Modules"
+    """The sources by module name."""
     mismatches: Mapping[str, ImportMismatch]
     """The relevant sources that are imported under another module name than that of their origin."""
+    unfound: Mapping[str, frozenset[str]] = {}
+    """For each source that imports modules which cannot be found anywhere, the names of these."""
+
+    def view(self, path: str) -> "View":
+        """The view from a source."""
+        origin = self.origins[path]
+        is_hidden = self.modules.file(origin, origin.module) != path
+        return View(origin.root, origin.module, path) if is_hidden else View(origin.root)
+
+    def relevant_file(self, view: "View", module: str) -> str | None:
+        """The relevant source that a module name refers to; None without one."""
+        if view.path and module == view.module:
+            return view.path
+        path = self.modules.local.get((view.root, module)) or self.modules.anywhere.get(module)
+        return path if path in self.relevant else None
+
+    def files(self, path: str, lookups: Iterable[str]) -> list[str]:
+        """The files whose content a source with these look-ups depends on (see `link.lookups`)."""
+        view = self.view(path)
+        found = (self.relevant_file(view, name) for name in lookups if name[0] not in "?@" and name[-1] != ".")
+        return [other for other in found if other is not None]
+
+    @property
+    def heads(self) -> frozenset[str]:
+        """The first parts of the module names of all relevant sources."""
+        return frozenset(self.origins[path].module.partition(".")[0] for path in self.relevant)
+
+    @property
+    def registering(self) -> list[str]:
+        """The relevant sources that may register handlers, sorted."""
+        return sorted(path for path in self.relevant if self.scans[path].registers)
+
+
+class View(NamedTuple):
+    """Where module names are looked up from: the folder that a program is imported from.
+
+    A source whose name means another one, such as `model.py` beside `model/__init__.py`, has a view of its own.
+    """
+
+    root: str
+    module: str = ""
+    path: str = ""
+
+
+class Handlers(NamedTuple):
+    """The files that declare the Modules which a file registers handlers for, and the look-ups that it took to find them."""
+
+    owners: tuple[str, ...]
+    lookups: frozenset[str]
 
 
 def source_graph(
-    origins: Mapping[str, Origin], scans: Mapping[str, Scan], generated: Collection[str] = ()
+    origins: Mapping[str, Origin],
+    scans: Mapping[str, Scan],
+    generated: Collection[str] = (),
+    outside: Collection[str] = (),
 ) -> SourceGraph:
-    """Build the graph. Both mappings have the same keys; `generated` are the paths of files that have outputs."""
-    modules = _Modules.of(origins)
+    """Build the graph. Both mappings have the same keys.
+
+    `generated` are the paths of files that have outputs, and `outside` those of files that are not part of the project.
+    """
+    modules = Modules.of(origins, outside)
     imports = {path: modules.find(origins[path], found.imports) for path, found in scans.items()}
     imported = frozenset(target for path, targets in imports.items() for target in targets if target != path)
-    groups = _groups(_relevant(scans, imports, modules, origins, generated), imports)
-    mismatches = find_import_mismatches(origins, scans, [path for group in groups for path in group])
-    return SourceGraph(origins, scans, imports, imported, groups, mismatches)
+    relevant = frozenset(_relevant(scans, imports, modules, origins, generated))
+    mismatches = find_import_mismatches(origins, scans, sorted(relevant))
+    return SourceGraph(origins, scans, imports, imported, relevant, modules, mismatches)
 
 
 def graph_from_texts(sources: Mapping[str, bytes], generated: Collection[str] = ()) -> SourceGraph:
@@ -74,45 +131,48 @@ def _origin(path: str, known: Collection[str]) -> Origin:
     return Origin(folder, ".".join(parts), stem == "__init__")
 
 
-class _Modules(NamedTuple):
+class Modules(NamedTuple):
     """The files by module name.
 
-    A name refers to the module below the same root or, without one, to the only module of that name.
+    A name refers to the module below the same root. Without one, it refers to the only module of that name in the project, or
+    else outside the project.
     """
 
     local: dict[tuple[str, str], str]
     anywhere: dict[str, str | None]
 
     @classmethod
-    def of(cls, origins: Mapping[str, Origin]) -> "_Modules":
+    def of(cls, origins: Mapping[str, Origin], outside: Collection[str] = ()) -> "Modules":
         local: dict[tuple[str, str], str] = {}
         anywhere: dict[str, str | None] = {}
+        others: dict[str, str | None] = {}
         for path, origin in sorted(origins.items()):
             local[origin.root, origin.module] = path
-            anywhere[origin.module] = None if origin.module in anywhere else path
-        return cls(local, anywhere)
+            known = others if path in outside else anywhere
+            known[origin.module] = None if origin.module in known else path
+        return cls(local, {**others, **anywhere})
 
     def find(self, origin: Origin, names: Iterable[str]) -> tuple[str, ...]:
         """The files that these module names refer to in a file at `origin`."""
-        found = (self._file(origin, name) for name in names)
+        found = (self.file(origin, name) for name in names)
         return tuple(path for path in found if path is not None)
 
     def passing(self, origin: Origin, names: Iterable[str], scans: Mapping[str, Scan]) -> Iterator[str]:
         """The files that reexport a name which a file imports from them: `shop.common` for `shop.common.Tensor`."""
         for name in names:
             module, _, last = name.rpartition(".")
-            path = self._file(origin, module)
+            path = self.file(origin, module)
             if path is not None and last in scans[path].binds:
                 yield path
 
-    def _file(self, origin: Origin, name: str) -> str | None:
+    def file(self, origin: Origin, name: str) -> str | None:
         return self.local.get((origin.root, name)) or self.anywhere.get(name)
 
 
 def _relevant(
     scans: Mapping[str, Scan],
     imports: Mapping[str, tuple[str, ...]],
-    modules: _Modules,
+    modules: Modules,
     origins: Mapping[str, Origin],
     generated: Collection[str],
 ) -> set[str]:
@@ -130,25 +190,6 @@ def _relevant(
     }
     leading = closure(mentioning | {path for path, scan in scans.items() if scan.aliases}, importers.__getitem__)
     return closure(mentioning | deriving | (scans.keys() & set(generated)), needed)
-
-
-def _groups(relevant: Collection[str], imports: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """The connected components of the relevant files, computed with union-find."""
-    parent = {path: path for path in relevant}
-
-    def find(path: str) -> str:
-        while parent[path] != path:
-            parent[path] = path = parent[parent[path]]
-        return path
-
-    for path in relevant:
-        for other in imports[path]:
-            if other in parent:
-                parent[find(path)] = find(other)
-    collected: dict[str, list[str]] = {}
-    for path in sorted(relevant):
-        collected.setdefault(find(path), []).append(path)
-    return tuple(sorted(tuple(group) for group in collected.values()))
 
 
 def importers_of(imports: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:

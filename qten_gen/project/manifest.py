@@ -1,8 +1,9 @@
 """Saves the results of a run in `.qten_cache/`, so that the next run need not parse, and hardly read, an unchanged tree.
 
 The manifest only saves time. Its entries are compared with the files before they are used, and a manifest that is missing,
-damaged or written by another version of the generator counts as empty. It has the size, time, digest and scan of each source. For
-each source with fresh outputs it also has the digest of its group, and the signatures of the outputs.
+damaged or written by another version of the generator counts as empty. It has the size, time, digest and scan of each source, and
+the digest of what those say that have been parsed. For each source with fresh outputs it also has what they depend on (see
+`freshness`), and the signatures of the outputs.
 
 Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
 """
@@ -39,25 +40,40 @@ class SourceRecord(NamedTuple):
     signature: Signature
     module: str
     scan: Scan
+    content: str = ""
+    """The digest of what it says; empty if it has not been parsed."""
+
+
+class HandlerRecord(NamedTuple):
+    """The sources that a source registers handlers for, as long as `key` stays the same, which is computed with `lookups`."""
+
+    key: str
+    lookups: tuple[str, ...]
+    owners: tuple[str, ...]
 
 
 class FreshRecord(NamedTuple):
-    """A source whose outputs are fresh as long as `key`, the digest of its group, and the outputs stay the same.
+    """A source whose outputs are fresh as long as `key`, which is computed with `lookups`, and the outputs stay the same.
 
     Runs print its warnings again while it is fresh. The warnings have spans and source lines. They do not have a path, which
     depends on the working directory, or a place in a syntax tree.
     """
 
     key: str
+    lookups: tuple[str, ...]
     outputs: dict[str, Signature]
     warnings: "tuple[Diagnostic, ...]" = ()
 
 
 class Manifest(NamedTuple):
-    """The sources that were read, and those whose outputs are fresh, by path."""
+    """The sources that were read, those whose outputs are fresh, and those that register handlers, by path."""
 
     sources: dict[str, SourceRecord]
     fresh: dict[str, FreshRecord]
+    handlers: dict[str, HandlerRecord]
+
+
+EMPTY = Manifest({}, {}, {})
 
 
 def digest(data: bytes) -> str:
@@ -98,31 +114,43 @@ def load(root: str) -> Manifest:
         with open(os.path.join(root, FOLDER, _NAME), "rb") as file:
             document = json.load(file)
         if document["generator"] != generator():
-            return Manifest({}, {})
+            return EMPTY
+        names = _texts(document["lookups"])
         return Manifest(
             {path: _source_record(entry) for path, entry in document["sources"].items()},
-            {path: _fresh_record(entry) for path, entry in document["fresh"].items()},
+            {path: _fresh_record(entry, names) for path, entry in document["fresh"].items()},
+            {path: _handler_record(entry, names) for path, entry in document["handlers"].items()},
         )
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return Manifest({}, {})
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError):
+        return EMPTY
 
 
 def _source_record(entry: object) -> SourceRecord:
-    signature, module, mentions, derives, registers, aliases, imports, bases, binds, relative = _items(entry)
+    signature, module, content, mentions, derives, registers, aliases, imports, bases, binds, relative = _items(entry)
     flags = mentions is True, derives is True, registers is True, aliases is True
     found = Scan(*flags, _texts(imports), _texts(bases), _texts(binds), relative is True)
-    return SourceRecord(_signature(signature), _text(module), found)
+    return SourceRecord(_signature(signature), _text(module), found, _text(content))
 
 
-def _fresh_record(entry: object) -> FreshRecord:
-    key, outputs, warnings = _items(entry)
+def _fresh_record(entry: object, names: tuple[str, ...]) -> FreshRecord:
+    key, lookups, outputs, warnings = _items(entry)
     if not isinstance(outputs, dict):
         raise TypeError("outputs")
     signatures = {path: _signature(item) for path, item in outputs.items()}
-    return FreshRecord(_text(key), signatures, tuple(map(_warning, _items(warnings))))
+    return FreshRecord(_text(key), _named(lookups, names), signatures, tuple(map(warning, _items(warnings))))
 
 
-def _warning(entry: object) -> "Diagnostic":
+def _handler_record(entry: object, names: tuple[str, ...]) -> HandlerRecord:
+    key, lookups, owners = _items(entry)
+    return HandlerRecord(_text(key), _named(lookups, names), _texts(owners))
+
+
+def _named(lookups: object, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Look-ups, which the manifest has as positions in the list of all of them."""
+    return tuple(names[_number(position)] for position in _items(lookups))
+
+
+def warning(entry: object, path: object = "") -> "Diagnostic":
     """A recorded warning. The model is imported late, because most trees have no warnings."""
     from ..model.diagnostics import Diagnostic, Kind, Span
 
@@ -134,16 +162,30 @@ def _warning(entry: object) -> "Diagnostic":
         _text(message),
         help=_text(help),
         notes=_texts(notes),
+        path=_text(path),
         span=Span(first, second, third, fourth, None if line is None else _text(line)),
     )
 
 
-def _fresh_entry(fresh: FreshRecord) -> list[object]:
+def warning_entry(item: "Diagnostic") -> list[object]:
+    """A warning as JSON, without its path. `warning` reads it back."""
+    return [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span]
+
+
+def _fresh_entry(fresh: FreshRecord, positions: dict[str, int]) -> list[object]:
     """A record as JSON. `_fresh_record` reads it back."""
-    warnings = [
-        [item.kind.code, item.kind.name, item.message, item.help, item.notes, item.span] for item in fresh.warnings
-    ]
-    return [fresh.key, fresh.outputs, warnings]
+    warnings = [warning_entry(item) for item in fresh.warnings]
+    return [fresh.key, [positions[name] for name in fresh.lookups], fresh.outputs, warnings]
+
+
+def _handler_entry(found: HandlerRecord, positions: dict[str, int]) -> list[object]:
+    """A record as JSON. `_handler_record` reads it back."""
+    return [found.key, [positions[name] for name in found.lookups], found.owners]
+
+
+def _source_entry(source: SourceRecord) -> list[object]:
+    """A record as JSON. `_source_record` reads it back."""
+    return [source.signature, source.module, source.content, *source.scan]
 
 
 def _signature(entry: object) -> Signature:
@@ -175,21 +217,34 @@ def _text(value: object) -> str:
 
 def save(root: str, manifest: Manifest) -> None:
     """Write the manifest below a folder. If that fails, the next run is slower but correct, so nothing is reported."""
+    lists = [
+        *(item.lookups for item in manifest.fresh.values()),
+        *(item.lookups for item in manifest.handlers.values()),
+    ]
+    names = sorted(frozenset[str]().union(*lists))
+    positions = {name: position for position, name in enumerate(names)}
     document = {
         "generator": generator(),
-        "sources": {path: [item.signature, item.module, *item.scan] for path, item in sorted(manifest.sources.items())},
-        "fresh": {path: _fresh_entry(fresh) for path, fresh in sorted(manifest.fresh.items())},
+        "lookups": names,
+        "sources": {path: _source_entry(item) for path, item in sorted(manifest.sources.items())},
+        "fresh": {path: _fresh_entry(item, positions) for path, item in sorted(manifest.fresh.items())},
+        "handlers": {path: _handler_entry(item, positions) for path, item in sorted(manifest.handlers.items())},
     }
+    write(root, _NAME, json.dumps(document, separators=(",", ":")))
+
+
+def write(root: str, name: str, text: str) -> None:
+    """Write a file of the cache below a folder, if that is possible."""
     folder = os.path.join(root, FOLDER)
     try:
         if os.path.islink(folder):
             return
         if not os.path.isdir(folder):
             os.mkdir(folder)
-        for name, text in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
-            if not os.path.exists(os.path.join(folder, name)):
-                _write(folder, name, text)
-        _write(folder, _NAME, json.dumps(document, separators=(",", ":")))
+        for fixed, content in (("CACHEDIR.TAG", _TAG), (".gitignore", "*\n")):
+            if not os.path.exists(os.path.join(folder, fixed)):
+                _write(folder, fixed, content)
+        _write(folder, name, text)
     except OSError:
         return
 
@@ -197,6 +252,13 @@ def save(root: str, manifest: Manifest) -> None:
 def _write(folder: str, name: str, text: str) -> None:
     """Write a file under a temporary name and rename it, so that two parallel runs cannot mix their manifests."""
     temporary = os.path.join(folder, f".{name}.{os.getpid()}")
-    with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-    os.replace(temporary, os.path.join(folder, name))
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(temporary, os.path.join(folder, name))
+    except BaseException:
+        try:
+            os.unlink(temporary)
+        except OSError:
+            pass
+        raise

@@ -31,11 +31,11 @@ class Packages:
         return os.path.join(root, package.partition(".")[0]) if package else None
 
     def _found(self, folder: str) -> tuple[str, str]:
-        if not self._is_package(folder):
-            return folder, ""
-        parent, name = os.path.split(folder)
-        root, package = self.of(parent)
-        return root, f"{package}.{name}".lstrip(".")
+        names: list[str] = []
+        while self._is_package(folder):
+            folder, name = os.path.split(folder)
+            names.insert(0, name)
+        return folder, ".".join(names)
 
     def _is_package(self, folder: str) -> bool:
         if folder in self._roots:

@@ -9,20 +9,24 @@ from typing import NamedTuple
 
 from ..common.module_names import absolute
 
-# Patterns are compiled at their first use, because a run over an unchanged tree does not need them.
-_COMMENT = r"#[^\n]*"
-_FROM = r"\bfrom\s+([.\w][.\w \t]*?)\s*(?:\\\r?\n\s*)?\bimport\b\s*(\([^)]*\)|(?:\\\r?\n|[^\n;])*)"
-_IMPORT = r"(?m)(?:^|[;:])[ \t]*import\s+((?:\\\r?\n|[^\n;])+)"
-_CLASS = r"(?m)^[ \t]*class\s+\w+\s*(?:\[[^\n]*\])?\s*\(([^)]*)"
-_REGISTER = r"\.\s*register\s*\("
+# Patterns are compiled at their first use, because a run over an unchanged tree does not need them. Every repetition is
+# possessive (`*+`), so that no text makes the scan slow: its time grows with the size of the text, and not faster.
+_COMMENT = r"#[^\n]*+"
+_FROM = r"(?m)(?:^|[;:])[ \t\f]*+from\b([^\n;()]*+)(\([^()]*+)?+"
+_IMPORT = r"(?m)(?:^|[;:])[ \t\f]*+import\b([^\n;]++)"
+_BRACKETS = r"\[(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*+\])*+\])*+\]"
+_CLASS = rf"(?m)^[ \t\f]*+class[ \t]++\w++[ \t]*+(?:{_BRACKETS}[ \t]*+)?+\(([^)]*+)"
+_REGISTER = r"\.\s*+register\s*+\("
 # At the top level, a name of any spelling. Indented, as under `if TYPE_CHECKING:`, a name that starts with a capital, as types
 # do.
 _ALIAS = (
-    r"(?m)^(?:[ \t]*type\s+\w+|(?:\w+|[ \t]+[A-Z]\w*)\s*(?::[^=\n]*)?="
-    r"\s*(?:[^\W\d][\w.]*\s*(?:$|[\[|])|(?:\w+\.)?(?:TypeVar|NewType|TypeAliasType)\b))"
+    r"(?m)^(?:[ \t]*+type[ \t]++\w|(?:\w++|[ \t]++[A-Z]\w*+)[ \t]*+(?::[^=\n]*+)?+="
+    r"[ \t]*+(?:[^\W\d][\w.]*+[ \t]*+(?:$|[\[|])|(?:\w++\.)*+(?:TypeVar|NewType|TypeAliasType)\b))"
 )
-_NAME = r"[.\w]+"
-_HEAD = r"[^\W\d]\w*"
+_DEEPEST = 100
+"""How many parts of a dotted name count."""
+_NAME = r"[.\w]++"
+_HEAD = r"[^\W\d]\w*+"
 
 
 class Scan(NamedTuple):
@@ -63,7 +67,8 @@ class _Import(NamedTuple):
 
 def scan(data: bytes, origin: Origin) -> Scan:
     """Scan the bytes of a file."""
-    code = re.sub(_COMMENT, "", data.decode(_encoding(data), "replace"))
+    code = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+    code = re.sub(_COMMENT, "", code).replace("\\\n", "  ")
     found = [*_from_imports(code, origin), *_plain_imports(code)]
     lists = re.findall(_CLASS, code)
     heads = {name for bases in lists for name in re.findall(_HEAD, bases)}
@@ -75,7 +80,7 @@ def scan(data: bytes, origin: Origin) -> Scan:
         imports=_modules(found),
         bases=_modules(item for item in found if item.bound == "*" or (lists and item.bound in heads)),
         binds=tuple(sorted({item.bound for item in found})),
-        relative=any(module.startswith(".") for module, _ in re.findall(_FROM, code)),
+        relative=any(module.lstrip().startswith(".") and "import" in module for module, _ in re.findall(_FROM, code)),
     )
 
 
@@ -91,8 +96,11 @@ def _modules(imports: Iterable[_Import]) -> tuple[str, ...]:
 def _from_imports(code: str, origin: Origin) -> Iterator[_Import]:
     """`from a.b import c` imports `a.b`, and `a.b.c` if that is a module."""
     for match in re.finditer(_FROM, code):
-        base = absolute("".join(match[1].split()), origin.module, origin.is_package)
-        for clause in match[2].strip("() \t").split(","):
+        module, *rest = re.split(r"\bimport\b", match[1], maxsplit=1)
+        if not rest:
+            continue
+        base = absolute("".join(module.split()), origin.module, origin.is_package)
+        for clause in f"{rest[0]},{match[2] or ''}".split(","):
             names = re.findall(_NAME, clause)
             if names:
                 yield _Import(names[-1], (base, f"{base}.{names[0]}".lstrip(".")))
@@ -106,6 +114,6 @@ def _plain_imports(code: str) -> Iterator[_Import]:
         for clause in match[1].split(","):
             names = re.findall(_NAME, clause)
             if names:
-                parts = names[0].split(".")
+                parts = names[0].split(".", _DEEPEST)[:_DEEPEST]
                 bound = parts[0] if len(names) == 1 else names[-1]
                 yield _Import(bound, tuple(".".join(parts[:end]) for end in range(1, len(parts) + 1)))

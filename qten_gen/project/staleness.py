@@ -1,24 +1,29 @@
 """Finds out which outputs are fresh, stale or orphans, before anything is parsed.
 
-A source is fresh if the source itself, the files that it is linked with, and its outputs are as the last run left them. Sizes and
-times are compared first, and digests if those differ. So an unchanged tree is only listed, and a file that was only touched is
-read but not parsed.
+A source is fresh if what its outputs depend on (see `freshness`) and the outputs are as the last run left them. Sizes and times
+are compared first, then digests, and what a file says if those differ. So an unchanged tree is only listed, a file that was
+only touched is read but not parsed, and after a change of a comment one file is parsed.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from . import manifest
-from .files import ProjectFiles, Source, Stat, display_path
+from .config import Config
+from .dependencies import Dependencies
+from .files import ProjectFiles, Source
+from .freshness import Keys, Reader
 from .header import is_ours, read_header
-from .import_graph import SourceGraph, source_graph
-from .manifest import FreshRecord, Manifest, Signature, SourceRecord
+from .import_graph import Handlers, SourceGraph, source_graph
+from .manifest import FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
 from .output_names import outputs_of, source_of
-from .scan import Origin, scan
+from .paths import display_path, read_regular
+from .scan import Origin, Scan, scan
+from .walk import Stat
 
 _COARSE_CLOCK = 2_000_000_000
 """Nanoseconds within which two changes may get the same modification time."""
@@ -44,8 +49,12 @@ class ProjectState(NamedTuple):
     records: dict[str, SourceRecord]
     """The sources as they are now."""
     graph: SourceGraph
-    keys: dict[str, str]
-    """For each relevant source, the digest of its group."""
+    handlers: dict[str, HandlerRecord]
+    """What sources register handlers for, by their names in the manifest."""
+    owners: dict[str, tuple[str, ...]]
+    """The same by path: the sources that each source registers handlers for."""
+    reader: Reader | None
+    """What has read the changed sources; None if nothing had to be read."""
     fresh: dict[str, FreshRecord]
     stale: list[str]
     """Targets whose outputs have to be planned."""
@@ -54,23 +63,137 @@ class ProjectState(NamedTuple):
     failures: tuple[Failure, ...]
 
 
-def project_state(files: ProjectFiles, cache: str) -> ProjectState:
+OpenReader = Callable[[SourceGraph], Reader]
+
+
+def project_state(
+    files: ProjectFiles, cache: str, config: Config | None = None, open_reader: OpenReader | None = None
+) -> ProjectState:
     """Read the files that have changed since the last run, and find out which targets are fresh.
 
-    `cache` is the folder that holds the manifest.
+    `cache` is the folder that holds the manifest. Files outside the project that imports lead to are added to the sources.
+    `open_reader` gives what reads the changed files. Without it, nothing is fresh that depends on them.
     """
     previous = manifest.load(cache)
-    names = _manifest_names(files.sources, cache)
     now = time.time_ns()
-    records, unreadable = _source_records(files, previous, names, now)
+    records: dict[str, SourceRecord] = {}
+    unreadable: list[Failure] = []
+    names: dict[str, str] = {}
+    dependencies = Dependencies(config or Config())
+    more: Mapping[str, Source] = files.sources
+    while more:
+        names.update(_manifest_names(more, cache))
+        read, failed = _source_records(more, previous, names, now)
+        records.update(read)
+        unreadable += failed
+        dependencies.unreadable.update(failure.path for failure in failed)
+        more = dependencies.missing(*_scanned(files, records))
+        files = files._replace(sources={**files.sources, **more})
     graph = _graph(files, records)
-    keys = _keys(graph, records, names)
-    targets = [path for path in keys if files.sources[path].target]
-    fresh = {path: record for path in targets if (record := _fresh(path, keys[path], files, names, previous, now))}
+    graph = graph._replace(unfound=dependencies.unfound(*_scanned(files, records)))
+    changes = _Changes(graph, names, previous, records, open_reader)
+    changes.read_changed()
+    handlers = changes.handlers()
+    keys = Keys(graph, names, changes.contents, changes.owners)
+    targets = sorted(path for path in graph.relevant if files.sources[path].target)
+    fresh: dict[str, FreshRecord] = {}
+    for path in targets:
+        record = previous.fresh.get(names[path])
+        if record is not None and not (record.warnings and path in changes.changed):
+            verified = _fresh(path, record, keys, files, now)
+            if verified is not None:
+                fresh[path] = verified
     stale = [path for path in targets if path not in fresh]
     failures = (*_unlistable(files), *unreadable, *_shadowed_declarations(files))
     orphans = _orphans(files, {*stale, *(failure.path for failure in failures)}, fresh)
-    return ProjectState(files, cache, names, previous, records, graph, keys, fresh, stale, orphans, failures)
+    found = (handlers, changes.owners, changes.reader, fresh, stale, orphans, failures)
+    return ProjectState(files, cache, names, previous, records, graph, *found)
+
+
+def keys_of(state: ProjectState, lookups: Mapping[str, Iterable[str]], reader: Reader) -> dict[str, str]:
+    """The keys of planned sources, by path. What the files say that they depend on is added to the records."""
+    contents = {path: record.content for path, record in state.records.items() if record.content}
+    keys = Keys(state.graph, state.names, contents, state.owners)
+    for path, names in lookups.items():
+        for other in state.graph.files(path, names):
+            if other not in contents:
+                contents[other] = reader.content(other)
+                state.records[other] = state.records[other]._replace(content=contents[other])
+    return {path: keys.key(path, names) for path, names in lookups.items()}
+
+
+class _Changes:
+    """Brings what the manifest knows of the sources up to date, with the help of a reader where they have changed."""
+
+    def __init__(
+        self,
+        graph: SourceGraph,
+        names: Mapping[str, str],
+        previous: Manifest,
+        records: dict[str, SourceRecord],
+        open_reader: OpenReader | None,
+    ) -> None:
+        self._graph = graph
+        self._names = names
+        self._previous = previous
+        self._records = records
+        self._open_reader = open_reader
+        self.reader: Reader | None = None
+        self.changed: frozenset[str] = frozenset()
+        """The sources whose bytes have changed."""
+        self.owners: dict[str, tuple[str, ...]] = {}
+        """For each source that registers handlers, the sources that it does that for."""
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """The digests of what the sources say, as far as they are known."""
+        return {path: record.content for path, record in self._records.items() if record.content}
+
+    def read_changed(self) -> None:
+        """Find out what those changed sources say now that have been parsed before."""
+        changed = set()
+        for path in self._graph.relevant:
+            before, record = self._previous.sources.get(self._names[path]), self._records[path]
+            if before is not None and before.signature[2] != record.signature[2]:
+                changed.add(path)
+                if before.content:
+                    self._know(path)
+        self.changed = frozenset(changed)
+
+    def _know(self, path: str) -> None:
+        """Find out what a source says, if that is not known."""
+        reader = self._opened()
+        if reader is not None and not self._records[path].content:
+            self._records[path] = self._records[path]._replace(content=reader.content(path))
+
+    def handlers(self) -> dict[str, HandlerRecord]:
+        """What sources register handlers for: as the manifest has it, or read anew."""
+        found: dict[str, HandlerRecord] = {}
+        paths = {self._names[path]: path for path in self._graph.relevant}
+        keys = Keys(self._graph, self._names, self.contents, {})
+        for path in self._graph.registering:
+            record = self._previous.handlers.get(self._names[path])
+            known = record is not None and set(record.owners) <= paths.keys()
+            if record is not None and known and record.key == keys.key(path, record.lookups):
+                found[self._names[path]] = record
+                self.owners[path] = tuple(paths[owner] for owner in record.owners)
+        missing = [path for path in self._graph.registering if path not in self.owners]
+        reader = self._opened() if missing else self.reader
+        if reader is not None:
+            reader.know({path: Handlers(owners, frozenset()) for path, owners in self.owners.items()})
+            for path in missing:
+                self.owners[path], lookups = reader.handlers(path)
+                for other in self._graph.files(path, lookups):
+                    self._know(other)
+                key = Keys(self._graph, self._names, self.contents, {}).key(path, lookups)
+                owners = tuple(self._names[owner] for owner in self.owners[path])
+                found[self._names[path]] = HandlerRecord(key, tuple(sorted(lookups)), owners)
+        return found
+
+    def _opened(self) -> Reader | None:
+        if self.reader is None and self._open_reader is not None:
+            self.reader = self._open_reader(self._graph)
+        return self.reader
 
 
 def _manifest_names(paths: Iterable[str], cache: str) -> dict[str, str]:
@@ -86,15 +209,26 @@ def _manifest_names(paths: Iterable[str], cache: str) -> dict[str, str]:
     return names
 
 
+def _scanned(
+    files: ProjectFiles, records: Mapping[str, SourceRecord]
+) -> tuple[dict[str, Origin], dict[str, Scan], frozenset[str]]:
+    """The modules and the scans of all sources that could be read, and those outside the project."""
+    origins = {path: files.sources[path].origin for path in records}
+    outside = frozenset(path for path in records if files.sources[path].outside)
+    return origins, {path: record.scan for path, record in records.items()}, outside
+
+
 def _source_records(
-    files: ProjectFiles, previous: Manifest, names: Mapping[str, str], now: int
+    sources: Mapping[str, Source], previous: Manifest, names: Mapping[str, str], now: int
 ) -> tuple[dict[str, SourceRecord], list[Failure]]:
     """The records of all sources as they are now, and the failures for those that cannot be read."""
     records: dict[str, SourceRecord] = {}
     failures = []
-    for path, source in files.sources.items():
+    for path, source in sources.items():
         try:
             records[path] = _source_record(path, source, previous.sources.get(names[path]), now)
+        except FileNotFoundError:
+            continue  # it has been removed since it was listed
         except OSError as error:
             failures.append(Failure(path, f"cannot read it: {error.strerror}"))
     return records, failures
@@ -102,21 +236,20 @@ def _source_records(
 
 def _source_record(path: str, source: Source, before: SourceRecord | None, now: int) -> SourceRecord:
     """The record of a source. It is read only if its size or time has changed, and scanned only if its content has."""
-    origin, status, _ = source
+    origin, status = source.origin, source.stat
     if before is not None and before.module == origin.module and before.signature[:2] == status:
         return before
     data = read_source(path)
     found = signature(status, manifest.digest(data), now)
     if before is not None and before.module == origin.module and before.signature[2] == found[2]:
-        return SourceRecord(found, origin.module, before.scan)
+        return before._replace(signature=found)
     return SourceRecord(found, origin.module, scan(data, origin))
 
 
 def _graph(files: ProjectFiles, records: Mapping[str, SourceRecord]) -> SourceGraph:
     """The graph of all sources that could be read. Its folders are paths that messages can show."""
-    origins = {path: files.sources[path].origin for path in records}
-    scans = {path: record.scan for path, record in records.items()}
-    graph = source_graph(origins, scans, {source_of(path) for path in files.outputs})
+    origins, scans, outside = _scanned(files, records)
+    graph = source_graph(origins, scans, {source_of(path) for path in files.outputs}, outside)
     mismatches = {
         path: item._replace(root=display_path(item.root)) if item.root else item
         for path, item in graph.mismatches.items()
@@ -124,25 +257,9 @@ def _graph(files: ProjectFiles, records: Mapping[str, SourceRecord]) -> SourceGr
     return graph._replace(mismatches=mismatches)
 
 
-def _keys(graph: SourceGraph, records: Mapping[str, SourceRecord], names: Mapping[str, str]) -> dict[str, str]:
-    """For each relevant source, the digest of its group, and of how other files import it, which some rules check."""
-    keys: dict[str, str] = {}
-    for group in graph.groups:
-        parts = sorted(
-            f"{names[path]} {records[path].module} {records[path].signature[2]} "
-            f"{records[path].scan.registers and path in graph.imported} {graph.mismatches.get(path)}"
-            for path in group
-        )
-        keys.update(dict.fromkeys(group, manifest.digest("\n".join(parts).encode("utf-8", "surrogateescape"))))
-    return keys
-
-
-def _fresh(
-    path: str, key: str, files: ProjectFiles, names: Mapping[str, str], previous: Manifest, now: int
-) -> FreshRecord | None:
+def _fresh(path: str, record: FreshRecord, keys: Keys, files: ProjectFiles, now: int) -> FreshRecord | None:
     """The record of a fresh source, with the current times of its outputs; None for a stale one."""
-    record = previous.fresh.get(names[path])
-    if record is None or record.key != key:
+    if record.key != keys.key(path, record.lookups):
         return None
     outputs = _verified_outputs(record.outputs, path, files.outputs, now)
     return None if outputs is None else record._replace(outputs=outputs)
@@ -207,16 +324,14 @@ def read_source(path: str) -> bytes:
     Raises:
         OSError: It cannot be read.
     """
-    with open(path, "rb") as file:
-        return file.read()
+    return read_regular(path)
 
 
 def read_output(path: str) -> bytes:
-    """The bytes of an output; empty for a link or a folder, which qten-gen never writes."""
+    """The bytes of an output; empty for a link, a folder or a pipe, which qten-gen never writes."""
     if os.path.islink(path):
         return b""
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return read_regular(path)
     except OSError:
         return b""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..model import NodePath, TypeExpr, union
+from ..model import UNTOLD, NodePath, TypeExpr, union
 from .imports import dotted
 from .names import Scope
 from .source_lines import lines_of
@@ -14,6 +14,9 @@ from .syntax import expression_of
 from .written import text_of
 
 _LITERAL = "typing.Literal"
+_FIRST_IS_TYPE = ("typing.Annotated", "typing_extensions.Annotated")
+_COMPUTED = ast.Call | ast.IfExp | ast.BoolOp | ast.NamedExpr | ast.Attribute | ast.BinOp
+"""Expressions whose value may be a type."""
 
 
 def type_expr(node: ast.expr, place: NodePath, scope: Scope, *, base: bool = False) -> TypeExpr:
@@ -69,7 +72,8 @@ def _convert(node: ast.expr, place: NodePath, scope: Scope, keep_strings: bool =
         return _at(_convert(inner, place, replace(scope, lines=lines_of(text.strip()))), place)
     if isinstance(node, ast.Constant) and node.value is ...:
         return TypeExpr("...", text="...", place=place)
-    return TypeExpr("", text=text_of(node, scope.lines), place=place)
+    name = UNTOLD if isinstance(node, _COMPUTED) else ""
+    return TypeExpr(name, text=text_of(node, scope.lines), place=place)
 
 
 def _canonical(name: str) -> str:
@@ -87,7 +91,9 @@ def _subscript(node: ast.Subscript, place: NodePath, scope: Scope, keep_strings:
     arguments: list[TypeExpr | str] = []
     for index, element in enumerate(_elements(node.slice)):
         where = place / "slice" / "elts" / index if several else place / "slice"
-        if isinstance(element, ast.Starred):
+        if index == 0 and outer.name in _FIRST_IS_TYPE:
+            arguments.append(_convert(element, where, scope))
+        elif isinstance(element, ast.Starred):
             arguments.append(_argument(element.value, where / "value", scope, keep))
         elif not isinstance(element, ast.Slice):
             arguments.append(_argument(element, where, scope, keep))
@@ -99,6 +105,8 @@ def _subscript(node: ast.Subscript, place: NodePath, scope: Scope, keep_strings:
     if outer.name == "typing.Union":
         return union(types)
     text = text_of(node, scope.lines)
+    if not outer.name:
+        return TypeExpr(UNTOLD, text=text, place=place)
     return TypeExpr(outer.name, () if outer.name == _LITERAL else tuple(arguments), text=text, place=place)
 
 

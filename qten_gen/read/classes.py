@@ -18,13 +18,15 @@ from ..model import (
 from .annotations import string_value, type_expr
 from .blocks import BLOCK, inside
 from .calls import called, keywords, positional
+from .class_names import with_inner
 from .data_writes import data_writes
 from .docstrings import docstring, text_of_string
 from .imports import bound_names, dotted
 from .names import Scope
+from .own_attributes import changes, initialises_base, reads, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters
-from .type_variables import type_parameter_names, type_parameters
+from .type_variables import type_parameters
 from .values import specifier, value
 
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
@@ -35,8 +37,7 @@ Statement = tuple[ast.stmt, NodePath]
 def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSource:
     """Read a class statement, which may or may not be a declaration."""
     body = [(statement, place / "body" / index) for index, statement in enumerate(node.body)]
-    inner = [*type_parameter_names(node), *(nested.name for nested in node.body if isinstance(nested, ast.ClassDef))]
-    scope = replace(scope, inner={name: f"{node.name}.{name}" for name in inner})
+    scope = with_inner(scope, node)
     bases = list(positional(node.bases, place / "bases"))
     flags = list(keywords(node.keywords, place / "keywords"))
     fields = dict(_fields(body, scope))
@@ -51,8 +52,9 @@ def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSour
             for index, decorator in enumerate(node.decorator_list)
         ),
         fields=tuple(fields.values()),
-        methods=tuple(_methods(body, scope)),
+        methods=tuple(_methods(body, scope, has_bases=bool(node.bases))),
         attributes=tuple(name for name in dict.fromkeys(_attributes(body, scope)) if name not in fields),
+        values=tuple(_values(body, fields, scope)) if node.bases else (),
         type_parameters=type_parameters(node, scope),
         doc=docstring(node),
         place=place,
@@ -70,7 +72,7 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
         if isinstance(node, Function) and _takes_self(node):
             methods.add(node.name)
         doc = text_of_string(body[index + 1][0]) if index + 1 < len(body) else ""
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.simple:
             name = node.target.id
             call = None if node.value is None else specifier(node.value, place / "value", scope)
             if _is_no_field(node.annotation, scope):
@@ -81,14 +83,30 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
             given = None if node.value is None or call else value(node.value, place / "value", scope)
             annotated[name] = FieldSource(name, annotation, given, _by_method(call, methods), doc, place)
             yield name, annotated[name]
-        elif isinstance(node, ast.Assign):
-            call = specifier(node.value, place / "value", scope)
-            for name in (name for target in node.targets for name in bound_names(target)):
+        elif (assigned := _assigned(node)) is not None:
+            call = specifier(assigned, place / "value", scope)
+            for name in _targets(node):
                 if name in annotated:
-                    given = None if call else value(node.value, place / "value", scope)
+                    given = None if call else value(assigned, place / "value", scope)
                     yield name, replace(annotated[name], value=given, specifier=_by_method(call, methods))
                 elif call is not None:
                     yield name, FieldSource(name, None, None, call, doc, place)
+
+
+def _assigned(node: ast.stmt) -> ast.expr | None:
+    """The value of an assignment without an annotation. One of a target in parentheses, `(x): int = 3`, does not count."""
+    if isinstance(node, ast.AnnAssign) and node.simple:
+        return None
+    return node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+
+
+def _targets(node: ast.stmt) -> Iterator[str]:
+    """The names that an assignment binds."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from bound_names(target)
+    elif isinstance(node, ast.AnnAssign):
+        yield from bound_names(node.target)
 
 
 def _takes_self(node: Function) -> bool:
@@ -127,17 +145,40 @@ def _is_no_field(annotation: ast.expr, scope: Scope) -> bool:
 def _attributes(body: list[Statement], scope: Scope) -> Iterator[str]:
     """Names that the body binds. Some of them may be fields; the caller removes those."""
     for node, _ in body:
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                yield from bound_names(target)
-        elif isinstance(node, ast.AnnAssign) and _is_no_field(node.annotation, scope):
-            yield from bound_names(node.target)
+        if _assigned(node) is not None or (isinstance(node, ast.AnnAssign) and _is_no_field(node.annotation, scope)):
+            yield from _targets(node)
         elif isinstance(node, ast.ClassDef):
             yield node.name
 
 
-def _methods(body: list[Statement], scope: Scope) -> Iterator[MethodSource]:
+def _values(body: list[Statement], fields: Collection[str], scope: Scope) -> Iterator[tuple[str, Value]]:
+    """The attributes that are not fields, with values that are not plain constants."""
+    for node, place in body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        if not isinstance(target, ast.Name) or target.id in fields or given is None:
+            continue
+        if not isinstance(given, ast.Constant) or given.value is None:
+            yield target.id, value(given, place / "value", scope)
+
+
+def _methods(body: list[Statement], scope: Scope, *, has_bases: bool = False) -> Iterator[MethodSource]:
     found = [(method(node, place, scope), node) for node, place in body if isinstance(node, Function)]
     derives = any(source.specifier is not None and source.specifier.get("cached") for source, _ in found)
     for source, node in found:
-        yield replace(source, data_writes=data_writes(node, source.place)) if derives else source
+        written = replace(source, data_writes=data_writes(node, source.place)) if derives else source
+        yield _with_changes(written, node, scope) if has_bases else written
+
+
+def _with_changes(source: MethodSource, node: Function, scope: Scope) -> MethodSource:
+    """The method with what it does to its object. The constructors are read in more detail."""
+    found = changes(node, source.place, scope)
+    if source.specifier is not None and source.specifier.get("sources") is not None:
+        parameters = positional_parameters(node)
+        owner = parameters[0].arg if parameters else ""
+        return replace(source, changes=found, reads=tuple(dict.fromkeys(reads(node, owner))))
+    if source.name in ("__init__", "__post_init__"):
+        is_base = source.name != "__init__" or initialises_base(node)
+        later = registered_later(node) if any(change.in_container for change in found) else ()
+        return replace(source, changes=found, initialises_base=is_base, registers_later=later)
+    return replace(source, changes=found) if found else source

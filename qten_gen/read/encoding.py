@@ -15,8 +15,8 @@ def decode(data: bytes, path: str) -> str | Diagnostic:
         return _undecodable(data, "utf-8", path) or _bad_coding_line(encoding.msg, path)
     try:
         return data.decode(encoding)
-    except UnicodeDecodeError:
-        return _undecodable(data, encoding, path) or ""
+    except UnicodeError:
+        return _undecodable(data, encoding, path) or _bad_coding_line(f"encoding problem: {encoding}", path)
 
 
 def encoding_of(data: bytes) -> str | SyntaxError:
@@ -48,6 +48,8 @@ def _undecodable(data: bytes, encoding: str, path: str) -> Diagnostic | None:
             column=column,
             help="save the file as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
         )
+    except UnicodeError:
+        pass
     return None
 
 

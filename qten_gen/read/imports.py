@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import dataclasses
+import typing
+from collections.abc import Iterator, Sequence
 
 from .. import __all__ as PUBLIC_NAMES
 from ..model import ImportedName, language
@@ -24,21 +26,30 @@ def dotted(node: ast.AST) -> str | None:
     return ".".join(reversed(names))
 
 
+_KNOWN_STARS: dict[str, Sequence[str]] = {
+    language.PACKAGE: PUBLIC_NAMES,
+    "typing": typing.__all__,
+    "typing_extensions": typing.__all__,
+    "dataclasses": dataclasses.__all__,
+}
+"""The names that `from module import *` binds, for modules with a meaning in declarations. `typing_extensions` has more."""
+
+
 def star_import(node: ast.stmt) -> str | None:
-    """The module of `from module import *`, as written; None for qten_gen, whose names are known, and other statements."""
+    """The module of `from module import *`, as written; None if its names are known, and for other statements."""
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-        return source if (source := _source(node)) != language.PACKAGE else None
+        return source if (source := _source(node)) not in _KNOWN_STARS else None
     return None
 
 
 def imported_names(node: ast.Import | ast.ImportFrom, type_checking: bool) -> Iterator[tuple[str, ImportedName]]:
-    """The names that an import statement binds. For a star import, they are known only for qten_gen."""
+    """The names that an import statement binds. For a star import, they are known only for a few modules."""
     source = _source(node) if isinstance(node, ast.ImportFrom) else ""
     for alias in node.names:
         name = alias.name
         if name == "*":
-            if source == language.PACKAGE:
-                yield from ((name, ImportedName(source, name, type_checking)) for name in PUBLIC_NAMES)
+            known = _KNOWN_STARS.get(source, ())
+            yield from ((name, ImportedName(source, name, type_checking)) for name in known)
         elif isinstance(node, ast.ImportFrom):
             yield alias.asname or name, ImportedName(source, name, type_checking)
         elif alias.asname:

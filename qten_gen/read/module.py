@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..model import (
+    UNTOLD,
     ClassSource,
     ImportContext,
     ImportedName,
@@ -19,11 +20,14 @@ from ..model import (
     SourceFile,
     TypeExpr,
     TypeVariable,
+    language,
 )
 from ..model.diagnostics import Diagnostic
+from .aliases import alias
 from .annotations import type_expr
+from .bindings import Binding, Bindings, bindings, is_made
 from .blocks import BLOCK, bound_inside, inside, suites
-from .calls import call_arguments
+from .class_names import class_names
 from .classes import class_source
 from .encoding import decode
 from .exported import exported
@@ -33,9 +37,7 @@ from .signatures import Function, signature
 from .source_lines import lines_of
 from .syntax import deepest_line, parse, too_deep
 from .type_variables import TypeAlias, class_type_variables, type_variable
-
-_NEW_TYPE = ("typing.NewType", "typing_extensions.NewType")
-_TYPE_ALIAS = ("typing.TypeAlias", "typing_extensions.TypeAlias")
+from .values import constant_text, specifier
 
 NO_CONTEXT = ImportContext()
 """The empty context for reading a file for the first time."""
@@ -87,6 +89,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
     names = _names(statements)
     names.imports.update((name, origin) for name, origin in around.star_names.items() if name not in names.bound)
     names.bound.update(around.star_names)
+    known = _bindings(tree, text, names, empty)
     scope = Scope(
         empty.module,
         empty.is_package,
@@ -100,7 +103,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
     classes: dict[str, ClassSource] = {}
     repeated: list[ClassSource] = []
     type_variables: dict[str, TypeVariable] = {}
-    aliases: dict[str, TypeExpr] = {}
+    meant = _meanings(known, scope)
     registrations: list[RegistrationSource] = []
     for node, place, type_checking in statements:
         if isinstance(node, ast.ClassDef) and not type_checking:
@@ -109,23 +112,29 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
                 repeated.append(found)
             classes[found.name] = found
             type_variables.update(class_type_variables(node, place, scope))
+            inner = class_names(node, place, scope)
+            meant.aliases.update(inner.aliases)
+            meant.constants.update(inner.constants)
+            meant.nested.update(inner.nested)
+            meant.makers.update(inner.makers)
         elif isinstance(node, Function):
             registrations.extend(_registrations(node, place, scope))
-        elif isinstance(node, TypeAlias):
-            aliases[node.name.id] = type_expr(node.value, place / "value", scope)
-        elif isinstance(node, ast.Assign | ast.AnnAssign) and (name := _assigned(node)) is not None:
-            if isinstance(node.value, ast.Call):
-                variable = type_variable(node.value, place / "value", scope)
-                if variable is not None:
-                    type_variables[name] = variable
-            alias = _alias(node, place, scope)
-            if alias is not None:
-                aliases[name] = alias
+            if not type_checking and _makes_specifier(node, scope):
+                meant.makers.add(node.name)
+    for name, binding in known.values.items():
+        if isinstance(binding.value, ast.Call):
+            variable = type_variable(binding.value, binding.place, scope)
+            if variable is not None:
+                type_variables[name] = variable
     return replace(
         empty,
         classes=tuple(classes.values()),
         imports=names.imports,
-        aliases=aliases,
+        aliases=meant.aliases,
+        alternatives=meant.alternatives,
+        constants=meant.constants,
+        nested=meant.nested,
+        makers=frozenset(meant.makers),
         type_variables=type_variables,
         registrations=tuple(registrations),
         names=frozenset(names.bound),
@@ -177,27 +186,71 @@ def _names(statements: Sequence[_Statement]) -> _Names:
     return names
 
 
-def _assigned(node: ast.Assign | ast.AnnAssign) -> str | None:
-    """The name that is assigned to; None for several targets or other ones."""
-    target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0] if len(node.targets) == 1 else None
-    return target.id if isinstance(target, ast.Name) else None
+@dataclass(slots=True)
+class _Meanings:
+    """What the names of a file mean as types and values, as far as its text shows."""
+
+    aliases: dict[str, TypeExpr] = field(default_factory=dict)
+    alternatives: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
+    nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    makers: set[str] = field(default_factory=set)
 
 
-def _alias(node: ast.Assign | ast.AnnAssign, place: NodePath, scope: Scope) -> TypeExpr | None:
-    """`X = Int[Tensor, "b"]`, `X: TypeAlias = ...`, and `X = NewType("X", Tensor)`, which counts as a Tensor."""
-    value = node.value
-    if value is None:
-        return None
-    if isinstance(value, ast.Call):
-        if scope.resolve(dotted(value.func) or "") not in _NEW_TYPE:
-            return None
-        arguments = call_arguments(value, place / "value")
-        return type_expr(arguments[1].value, arguments[1].place, scope) if len(arguments) == 2 else None
-    if isinstance(node, ast.AnnAssign):
-        is_alias = scope.resolve(dotted(node.annotation) or "") in _TYPE_ALIAS
-    else:
-        is_alias = dotted(value) is not None or isinstance(value, ast.Attribute | ast.Subscript | ast.BinOp)
-    return type_expr(value, place / "value", scope) if is_alias else None
+def _bindings(tree: ast.Module, text: str, names: _Names, file: SourceFile) -> Bindings:
+    """The bindings of a file. Imports that do not count when it runs, or not alone, are taken out of `names`."""
+    scope = Scope(file.module, file.is_package, names.imports, frozenset(names.bound), frozenset(names.classes))
+    known = bindings(tree, text, scope)
+    for name in (*known.several, *known.values, *known.opaque):
+        names.imports.pop(name, None)
+        names.bound.add(name)
+    names.imports.update(known.imports)
+    return known
+
+
+def _meanings(known: Bindings, scope: Scope) -> _Meanings:
+    """What the names that are assigned or bound several times mean."""
+    found = _Meanings()
+    for name, binding in known.values.items():
+        assert binding.value is not None
+        meant = alias(binding.value, binding.place, scope)
+        if meant is not None:
+            found.aliases[name] = meant
+        elif is_made(binding.value, scope):
+            found.alternatives[name] = (TypeExpr(UNTOLD),)
+        if (text := constant_text(binding.value, scope)) is not None:
+            found.constants[name] = text
+        if specifier(binding.value, binding.place, scope) is not None:
+            found.makers.add(name)
+    for name in known.opaque:
+        found.alternatives[name] = (TypeExpr(UNTOLD),)
+    for name, several in known.several.items():
+        found.alternatives[name] = tuple(_meant(name, binding, scope) for binding in several)
+    return found
+
+
+def _meant(name: str, binding: Binding, scope: Scope) -> TypeExpr:
+    """What one of several bindings gives its name as a type."""
+    if binding.imported is not None:
+        return TypeExpr(scope.resolve_import(binding.imported))
+    if binding.value is None:
+        return TypeExpr(UNTOLD)
+    meant = alias(binding.value, binding.place, scope)
+    if meant is not None and name not in meant.names:
+        return meant
+    return TypeExpr(UNTOLD)
+
+
+def _makes_specifier(node: Function, scope: Scope) -> bool:
+    """Whether a function calls a specifier anywhere."""
+    words = [name for name, origin in scope.imports.items() if origin.module.partition(".")[0] == language.PACKAGE]
+    lines = scope.lines[node.lineno - 1 : node.end_lineno]
+    if not any(word in line for word in words for line in lines):
+        return False
+    return any(
+        isinstance(part, ast.Call) and scope.resolve(dotted(part.func) or "") in language.SPECIFIERS
+        for part in ast.walk(node)
+    )
 
 
 def _registrations(node: Function, place: NodePath, scope: Scope) -> Iterator[RegistrationSource]:

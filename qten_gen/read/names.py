@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..common.module_names import absolute
-from ..model import ImportedName, language
+from ..model import ImportedName, Reexports, language
 
 _BUILTINS = frozenset(dir(builtins))
 
@@ -22,7 +22,7 @@ class Scope:
     bound: frozenset[str]
     classes: frozenset[str]
     inner: dict[str, str] = field(default_factory=dict)
-    reexports: Mapping[str, str] = field(default_factory=dict)
+    reexports: Reexports | None = None
     """Names that other files reexport from outside the run, and their origin."""
     lines: Sequence[str] = ()
     """The lines of the text that expressions are read from."""
@@ -36,13 +36,13 @@ class Scope:
         head, _, rest = dotted.partition(".")
         resolved = self._resolve_head(head)
         qualified = f"{resolved}.{rest}" if rest else resolved
-        return self._beyond(qualified) if self.reexports else qualified
+        return qualified if self.reexports is None else self._beyond(qualified, self.reexports)
 
-    def _beyond(self, qualified: str) -> str:
+    def _beyond(self, qualified: str, reexports: Reexports) -> str:
         """The origin of a qualified name that another file reexports."""
         end = len(qualified)
         while end > 0:
-            meant = self.reexports.get(qualified[:end])
+            meant = reexports.get(qualified[:end])
             if meant is not None:
                 return meant + qualified[end:]
             end = qualified.rfind(".", 0, end)
@@ -52,12 +52,13 @@ class Scope:
         if head in self.inner:
             return f"{self.module}.{self.inner[head]}"
         if head in self.imports and head not in self.classes:
-            return self._resolve_import(self.imports[head])
+            return self.resolve_import(self.imports[head])
         if head in self.bound:
             return f"{self.module}.{head}"
         return f"builtins.{head}" if head in _BUILTINS else head
 
-    def _resolve_import(self, imported: ImportedName) -> str:
+    def resolve_import(self, imported: ImportedName) -> str:
+        """The qualified name that an import gives to what it binds."""
         module = absolute(imported.module, self.module, self.is_package)
         if imported.name is None:
             return module

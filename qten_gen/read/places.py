@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..model import NodePath
 from .signatures import Function
@@ -15,29 +15,34 @@ _DEFINITION = re.compile(r"(?:async[\s\\]+)?(?:class|def)[\s\\]+")
 
 
 def extent_at(tree: ast.Module, place: NodePath, lines: Sequence[str]) -> Extent | None:
-    """Where the node or the name at a place is written; None if the tree has neither there."""
-    found = node_at(tree, place)
-    if isinstance(found, Written):
-        return extent(found, lines)
-    parent = node_at(tree, NodePath(place.steps[:-1]))
-    return _extent_of_name(parent, found, lines) if isinstance(found, str) else None
+    """Where the node or the name at a place is written, or else the innermost node on the way; None if there is none."""
+    inner: Written | None = None
+    for found in _way(tree, place):
+        if isinstance(found, Written):
+            inner = found
+        elif isinstance(found, str) and inner is not None:
+            return _extent_of_name(inner, found, lines)
+    return None if inner is None else extent(inner, lines)
 
 
 def node_at(tree: ast.Module, place: NodePath) -> object:
-    """What a path leads to: a node, a list of nodes or a name; None if the tree has nothing there."""
+    """What a path leads to: a node, a list of nodes or a name; the last thing on the way if the tree has nothing there."""
+    return [tree, *_way(tree, place)][-1]
+
+
+def _way(tree: ast.Module, place: NodePath) -> Iterator[object]:
+    """What each step of a path leads to, as far as the tree has it."""
     found: object = tree
     for step in place.steps:
         try:
             found = found[step] if isinstance(step, int) and isinstance(found, Sequence) else getattr(found, str(step))
         except (AttributeError, IndexError):
-            return None
-    return found
+            return
+        yield found
 
 
-def _extent_of_name(parent: object, name: str, lines: Sequence[str]) -> Extent | None:
+def _extent_of_name(parent: Written, name: str, lines: Sequence[str]) -> Extent:
     """Where a name is written that the syntax tree has as a string: of a class, a function, a parameter or a keyword."""
-    if not isinstance(parent, ast.ClassDef | Function | ast.arg | ast.keyword):
-        return None
     line, column, _, _ = extent(parent, lines)
     if isinstance(parent, ast.ClassDef | Function):
         definition = _DEFINITION.match("\n".join([lines[line - 1][column:], *lines[line : line + 2]]))

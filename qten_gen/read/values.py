@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import islice
 
 from ..common.literals import literal_of
 from ..common.specifier_records import DATACLASS_FIELD_DEFAULTS
@@ -28,6 +29,7 @@ def value(node: ast.expr, place: NodePath, scope: Scope) -> Value:
         literal=literal(node),
         torch_name=name if name.startswith("torch.") else None,
         partial=_partial(node, scope),
+        name=name,
         contains=tuple(made(node, scope)),
         is_container=is_container(node, scope),
         is_callable=is_callable(node, scope),
@@ -59,6 +61,37 @@ def literal(node: ast.expr) -> str | None:
         return None
 
 
+_CONSTANT_PARTS = (
+    ast.Constant,
+    ast.Name,
+    ast.Attribute,
+    ast.UnaryOp,
+    ast.BinOp,
+    ast.BoolOp,
+    ast.Compare,
+    ast.IfExp,
+    ast.Tuple,
+    ast.JoinedStr,
+    ast.FormattedValue,
+    ast.Subscript,
+    ast.operator,
+    ast.unaryop,
+    ast.boolop,
+    ast.cmpop,
+    ast.expr_context,
+)
+_LARGEST_CONSTANT = 60
+"""The number of nodes in the expressions that are kept as constants."""
+
+
+def constant_text(node: ast.expr, scope: Scope) -> str | None:
+    """The text of an expression that may be a constant, such as `2 * SIZE`; None for a call, a list and the like."""
+    parts = [*islice(ast.walk(node), _LARGEST_CONSTANT + 1)]
+    if len(parts) > _LARGEST_CONSTANT or not all(isinstance(part, _CONSTANT_PARTS) for part in parts):
+        return None
+    return text_of(node, scope.lines)
+
+
 def specifier(node: ast.expr, place: NodePath, scope: Scope) -> SpecifierCall | None:
     """The field specifier that `node` calls; None if it does not call one."""
     if not isinstance(node, ast.Call):
@@ -82,7 +115,7 @@ def _dataclass_field(node: ast.Call, place: NodePath, scope: Scope) -> Specifier
     """A call of `dataclasses.field` as one of ours, without arguments that say what holds anyway, such as `repr=True`."""
     found = (_argument(language.FIELD, i, given, scope) for i, given in enumerate(call_arguments(node, place)))
     arguments = tuple(argument for argument in found if not _is_usual(argument))
-    return SpecifierCall(language.FIELD, arguments, place)
+    return SpecifierCall(language.FIELD, arguments, place, of_dataclasses=True)
 
 
 def _is_usual(argument: Argument) -> bool:
@@ -97,9 +130,15 @@ def _argument(specifier_name: str, position: int, given: CallArgument, scope: Sc
     keyword, place = given.keyword, given.place
     if given.star:
         return Argument(keyword, Value(given.star + text_of(given.value, scope.lines), place=place), place)
-    if specifier_name == language.SUBMODULE and (call := _nested_call(given, scope)) is not None:
+    takes_child = (
+        specifier_name == language.SUBMODULE and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
+    )
+    if takes_child and (call := _nested_call(given, scope)) is not None:
         return Argument(keyword, call, place)
-    text = _dimension(given.value) if takes_dimension(specifier_name, position, keyword) else None
+    text = None
+    if takes_dimension(specifier_name, position, keyword):
+        is_passed_on = specifier_name == language.SUBMODULE and keyword != language.REPEAT
+        text = string_value(given.value) if is_passed_on else _dimension(given.value)
     if text is None:
         return Argument(keyword, value(given.value, place, scope), place)
     return Argument(keyword, dimensions.parse(text), place, text)

@@ -7,6 +7,7 @@ import re
 import sys
 import types
 import typing
+from collections.abc import Callable
 from dataclasses import InitVar, replace
 from functools import lru_cache
 from inspect import formatannotation
@@ -23,6 +24,7 @@ class AnnotationWalk:
     def __init__(self, statement: ClassStatement) -> None:
         self._statement = statement
         self._declared: set[str] = set()
+        self._filled: dict[typing.TypeVar, TypeExpr] = {}
 
     def is_declared(self, name: str) -> bool:
         """Whether a name of the annotation is a TensorClass."""
@@ -64,18 +66,21 @@ class AnnotationWalk:
             return self._from_jaxtyping(annotation, dims)
         if origin in (typing.Union, types.UnionType):
             return union(tuple(self.expr(argument) for argument in typing.get_args(annotation)))
+        if origin is typing.Literal:
+            return TypeExpr(self._name(origin))
         if origin is not None:
-            arguments = tuple(
-                argument if isinstance(argument, str) else self._argument(argument)
-                for argument in typing.get_args(annotation)
+            return TypeExpr(
+                self._name(origin), tuple(self._argument(argument) for argument in typing.get_args(annotation))
             )
-            return TypeExpr(self._name(origin), arguments)
-        return TypeExpr(self._name(annotation))
+        name = self._name(annotation)
+        return TypeExpr("" if name.endswith(".") else name)  # such as 5, or an object without a name
 
     def _argument(self, argument: object) -> TypeExpr:
         return TypeExpr("") if isinstance(argument, list) else self.expr(argument)
 
     def _from_type_variable(self, variable: typing.TypeVar) -> TypeExpr:
+        if variable in self._filled:
+            return self._filled[variable]
         if variable.__bound__ is not None:
             return self.expr(variable.__bound__)
         if variable.__constraints__:
@@ -129,7 +134,27 @@ class AnnotationWalk:
                 return self._from_dotted(ast.unparse(node))
             case ast.Subscript(head, slice_):
                 return self._from_subscript(head, slice_)
-        return TypeExpr("", text=ast.unparse(node))
+        return self._from_evaluated(ast.unparse(node))
+
+    def _generic_alias(self, head: ast.expr) -> object:
+        """What stands before brackets if it takes its arguments for type variables, as `Maybe = Optional[T]` does; or None."""
+        if not isinstance(head, ast.Name):
+            return None
+        try:
+            found = self._of_body(head.id) or self._statement.resolve(head.id)
+        except NameError:
+            return None
+        return found if typing.get_origin(found) is not None and getattr(found, "__parameters__", None) else None
+
+    def _from_evaluated(self, text: str) -> TypeExpr:
+        """The type that another expression in a string gives, such as `Tensor if WIDE else str`."""
+        try:
+            value: object = eval(
+                text, {"__builtins__": {}}, _Names(lambda name: self._of_body(name) or self._statement.resolve(name))
+            )
+        except Exception:  # whatever an expression of the user's may raise
+            return TypeExpr("", text=text)
+        return self._from_object(value)
 
     def _from_dotted(self, dotted: str) -> TypeExpr:
         """The type of a name in a string: that of its current object, or a qualified name if the object does not exist yet."""
@@ -138,7 +163,7 @@ class AnnotationWalk:
             # What the name means so far may be the class of an earlier execution.
             return self._from_unresolved(f"{self._statement.module}.{dotted}")
         try:
-            found = self._statement.resolve(first)
+            found = self._of_body(first) or self._statement.resolve(first)
         except NameError:
             return self._from_unresolved(".".join([self._qualified(first), *rest]))
         for index, part in enumerate(rest):
@@ -150,6 +175,15 @@ class AnnotationWalk:
             found = getattr(found, part)
         return self._from_object(found)
 
+    def _of_body(self, name: str) -> object:
+        """What the class body has bound to a name: a nested class, or an alias. None for fields and other names."""
+        statement = self._statement
+        found = statement.namespace.get(name)
+        is_type = isinstance(found, type | typing.TypeVar | types.GenericAlias | types.UnionType) or typing.get_origin(
+            found
+        )
+        return found if is_type and name not in statement.annotations else None
+
     def _qualified(self, name: str) -> str:
         """The qualified name of a name that does not exist yet. An unknown name is returned unchanged, and a rule reports it."""
         statement = self._statement
@@ -159,10 +193,15 @@ class AnnotationWalk:
         return imported or name
 
     def _from_unresolved(self, qualified: str) -> TypeExpr:
-        own = qualified == f"{self._statement.module}.{self._statement.name}"
-        if own or self._statement.is_declared_elsewhere(qualified):
+        if qualified == f"{self._statement.module}.{self._statement.name}":
             self._declare(qualified)
-        return TypeExpr(qualified, text=qualified)
+            return TypeExpr(qualified, text=qualified)
+        found = self._statement.elsewhere(qualified)
+        if found is None:
+            return TypeExpr(qualified, text=qualified)
+        for name in found.declared:
+            self._declare(name)
+        return replace(found.type, text=qualified)
 
     def _declare(self, qualified: str) -> None:
         """Note a TensorClass, for this annotation and for the rules."""
@@ -171,6 +210,12 @@ class AnnotationWalk:
 
     def _from_subscript(self, head: ast.expr, slice_: ast.expr) -> TypeExpr:
         """`head[slice_]` in a string. The result equals that of `_from_object` for the evaluated object."""
+        alias = self._generic_alias(head)
+        if alias is not None:
+            given = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
+            variables: tuple[typing.TypeVar, ...] = getattr(alias, "__parameters__")  # noqa: B009 # an alias of any kind
+            self._filled |= dict(zip(variables, map(self._from_node, given), strict=False))
+            return self._from_object(alias)
         outer = self._from_node(head)
         items = slice_.elts if isinstance(slice_, ast.Tuple) else [slice_]
         if outer.name.startswith("jaxtyping."):
@@ -187,6 +232,20 @@ class AnnotationWalk:
         if outer.name == "typing.Union":
             return union(arguments)
         return TypeExpr(outer.name, arguments)
+
+
+class _Names(dict[str, object]):
+    """The names that a class statement sees, for `eval`."""
+
+    def __init__(self, resolve: Callable[[str], object]) -> None:
+        super().__init__()
+        self._resolve = resolve
+
+    def __missing__(self, name: str) -> object:
+        try:
+            return self._resolve(name)
+        except NameError:
+            raise KeyError(name) from None
 
 
 _PLACE = re.compile(r"[^\[\](){}|,'\"]*\.<\w+>\.")

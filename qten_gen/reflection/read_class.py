@@ -186,4 +186,5 @@ def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
 
 def _is_default(name: str, value: object, statement: ClassStatement) -> bool:
     """Whether a function is the default of a field: a lambda, or a function from elsewhere."""
-    return isinstance(value, types.FunctionType) and value.__qualname__ != f"{statement.qualname}.{name}"
+    function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+    return getattr(function, "__qualname__", "") != f"{statement.qualname}.{name}"

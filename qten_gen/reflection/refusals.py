@@ -6,6 +6,7 @@ statement. So a class can be fresh and contain what a rule refuses.
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Iterator
 
 from ..common.specifier_records import recorded_call
@@ -13,10 +14,13 @@ from ..model import (
     BufferDecl,
     ConfigDecl,
     Declaration,
+    FieldDecl,
+    FieldKind,
     ModuleDecl,
     ParameterDecl,
     SpecifierCall,
     SubmoduleDecl,
+    TensorClassDecl,
     Value,
     declares,
     language,
@@ -34,8 +38,8 @@ def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
     """
     if statement.passed or any(_declares_nothing(*item, statement) for item in statement.namespace.items()):
         return True
-    if not isinstance(declaration, ModuleDecl):
-        return False
+    if isinstance(declaration, TensorClassDecl):
+        return any(_may_not_fit(field) for field in declaration.fields if declares(declaration, field))
     if module_constructor(statement) is not None:
         return True
     return any(value.contains or value.mutable for value in _values(declaration)) or any(
@@ -43,6 +47,29 @@ def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
         for field in declaration.fields
         if isinstance(field, ParameterDecl | BufferDecl) and declares(declaration, field)
     )
+
+
+def _may_not_fit(field: FieldDecl) -> bool:
+    """Whether the default of a field may be one that the field cannot hold, or that instances cannot share."""
+    if field.default is None or field.default.factory:
+        return False
+    value = field.default.value
+    if value.mutable or value.literal is None:
+        return value.mutable
+    if value.literal == "None":
+        return not field.optional and field.kind is not FieldKind.STATIC
+    if field.kind is FieldKind.NUMBER:
+        return not isinstance(literal_eval(value.literal), _NUMBERS.get(field.cast or "", ()))
+    return field.kind not in (FieldKind.STATIC, FieldKind.PER_ITEM)
+
+
+_NUMBERS: dict[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    "int": (bool, int),
+    "float": (bool, int, float),
+    "complex": (bool, int, float, complex),
+}
+"""The types of the numbers that a field takes, by its own."""
 
 
 def _declares_nothing(name: str, value: object, statement: ClassStatement) -> bool:

@@ -103,6 +103,9 @@ def _value(
 ) -> Dim | Value | SpecifierCall:
     """The value of one argument: a dimension, a string, a switch or another value, depending on what the specifier takes."""
     is_dimension = takes_dimension(specifier, position, keyword)
+    plain = recorded_call(given)
+    if plain is not None and plain.name == language.CONST and specifier != language.SUBMODULE:
+        given = plain.args[0]
     if specifier == language.SUBMODULE and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
         call = recorded_call(given)
         if call is not None and call.name == language.SUBMODULE:
@@ -111,13 +114,13 @@ def _value(
         if call is not None and call.name in language.SPECIFIERS:
             called = call.name.rpartition(".")[2]
             raise DeclarationError(f"{where}: {called}(...) is the value of a field, not an argument of submodule")
-        return _dim(given, where) if is_dimension and type(given) in (str, int) else value_of(given)
+        return _dim(given, where) if is_dimension and type(given) is str else value_of(given)
     if is_dimension:
         return _dim(given, where)
     if keyword in ("when", "tie", "keys"):
         return _names(keyword, given, where)
     if keyword in language.SPECIFIER_SWITCHES:
-        return _literal(bool(given))
+        return _switch(keyword, given, where)
     if keyword == "cached":
         return _cached(given, where)
     if keyword == "sources":
@@ -141,6 +144,12 @@ def _names(keyword: str, given: object, where: str) -> Value:
     if not isinstance(given, str):
         raise DeclarationError(f"{where}: {keyword} must be a string, got {given!r}")
     return _literal(str.__str__(given))
+
+
+def _switch(keyword: str, given: object, where: str) -> Value:
+    if not isinstance(given, bool):
+        raise DeclarationError(f"{where}: {keyword} must be True or False, got {given!r}")
+    return _literal(given)
 
 
 def _cached(given: object, where: str) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ..model import Declaration
+from ..model import Declaration, Meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class ClassStatement:
     """The qualified name of an imported name, including imports under TYPE_CHECKING; None if it is not imported."""
     defines: Callable[[str], bool]
     """Whether the file binds a name at its top level, even below the statement."""
-    is_declared_elsewhere: Callable[[str], bool]
-    """Whether a qualified name that cannot be looked up yet is a TensorClass."""
+    elsewhere: Callable[[str], Meaning | None]
+    """What a qualified name that cannot be looked up yet means as a type; None if nobody knows."""
     classes: dict[str, type]
     """The TensorClasses in the annotations, by qualified name. It is filled while the annotations are read."""
     declared: set[str] = field(default_factory=set)

@@ -28,6 +28,7 @@ def value_of(value: object) -> Value:
         text=name or repr(value),
         torch_name=name,
         partial=_partial(value),
+        name=f"{value.__module__}.{value.__qualname__}" if isinstance(value, type) else "",
         contains=kinds,
         is_container=bool(kinds) and not is_tensor_or_module(value),
         mutable=type(value).__hash__ is None,

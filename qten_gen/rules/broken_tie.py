@@ -1,11 +1,12 @@
 """The argument `tie=` does not lead to a parameter, or leads to one of another shape.
 
 A tied parameter is the parameter at that path under a second name: a parameter of the module itself, or of a child, as in
-`"embed.weight"`. The constructor looks it up when it reaches the field. It would raise AttributeError if the path is wrong or is
-declared further down, and ValueError if the shapes differ. An initialiser or dtype of the tie would have no effect, because the
-parameter is created and initialised where it is declared.
+`"embed.weight"`. The constructor looks it up when it reaches the field. It would raise AttributeError if the path is wrong or
+is declared further down, and ValueError if the shapes differ. An initialiser or dtype of the tie would have no effect, because
+the parameter is created and initialised where it is declared.
 
-If the path leads into a class outside the run, qten-gen does not know its parameters. There, only the constructor checks the tie.
+If the path leads into a class outside the run, qten-gen does not know its parameters. There, only the constructor checks the
+tie.
 """
 
 from __future__ import annotations

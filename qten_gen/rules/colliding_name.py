@@ -1,10 +1,11 @@
 """A method has the name of a field, or a name that generated code uses.
 
-A class has one attribute for each name, so a method and a field of the same name cannot both be read. If the method is inherited,
-the field would hide it from code written for the base.
+A class has one attribute for each name, so a method and a field of the same name cannot both be read. If the method is
+inherited, the field would hide it from code written for the base.
 
-Methods of the declaration override generated ones: a method called `_join` would run in place of the generated method that `cat`
-calls. A method called `_tokens` conflicts with the slot of a field `tokens`, so the class statement would raise ValueError.
+Methods of the declaration override generated ones: a method called `_join` would run in place of the generated method that
+`cat` calls. A method called `_tokens` conflicts with the slot of a field `tokens`, so the class statement would raise
+ValueError.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..common.language import TENSORCLASS
 from ..model import (
     NO_PATH,
     BaseFunction,
@@ -13,12 +14,14 @@ from ..model import (
     FieldDecl,
     FieldSource,
     FileDecl,
+    MethodSource,
     Mixin,
     ModuleDecl,
     ModuleField,
     NodePath,
     SourceFile,
     TensorClassDecl,
+    Value,
     declares,
 )
 from . import base_functions
@@ -34,7 +37,8 @@ class Project:
     unimported: Collection[str] = ()
     """The paths of the files that no other file imports."""
     nested: Collection[str] = ()
-    """For a class statement: the qualified names of the TensorClasses in its annotations, whose declarations are not needed."""
+    """The qualified names of TensorClasses whose declarations are not needed: those inside classes, and those in annotations of a
+    class statement."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not."""
 
@@ -43,7 +47,13 @@ class Project:
         """The project that consists of these files."""
         declarations = {d.qualified: d for file in files for d in file.declarations}
         classes = {f"{file.source.module}.{c.name}": c for file in files for c in file.source.classes}
-        return cls(declarations, unimported, classes=classes)
+        nested = {
+            f"{file.source.module}.{name}"
+            for file in files
+            for name, bases in file.source.nested.items()
+            if any(b.name == TENSORCLASS or isinstance(declarations.get(b.name), TensorClassDecl) for b in bases)
+        }
+        return cls(declarations, unimported, nested=nested, classes=classes)
 
     def is_tensorclass(self, name: str) -> bool:
         """Whether a qualified name is a TensorClass."""
@@ -80,6 +90,12 @@ class RunningStatement:
     """The class keywords that are not flags, each with its value as text: `("init", "False")`."""
     subclass_hooks: tuple[BaseFunction, ...] = ()
     module_constructor: BaseFunction | None = None
+    methods: tuple[MethodSource, ...] = ()
+    """The functions of its body, with the names of their parameters."""
+    constructors: Mapping[str, str] = field(default_factory=dict)
+    """The parameters of the classes that its children are made of, by qualified name: `dim, heads=...`."""
+    values: tuple[tuple[str, Value], ...] = ()
+    """Its attributes that are not fields, with values that hold tensors or modules, or are types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +118,16 @@ class RuleContext:
     def attributes(self) -> tuple[str, ...]:
         """The names that the class body binds beside fields and methods."""
         return self.statement.attributes if self.source is None else self.source.attributes
+
+    @property
+    def methods(self) -> tuple[MethodSource, ...]:
+        """The functions of the class body, properties and virtual tensors among them."""
+        return self.statement.methods if self.source is None else self.source.methods
+
+    @property
+    def values(self) -> tuple[tuple[str, Value], ...]:
+        """The attributes of the class that are not fields, with their values; plain constants are left out."""
+        return self.statement.values if self.source is None else self.source.values
 
     @property
     def mixins(self) -> tuple[Mixin, ...]:

@@ -3,7 +3,8 @@
 A generated file has one class for each name, so it could fit only one of the two. At run time, the other class statement would
 find generated code that does not match it, warn that it is stale, and build its class in memory.
 
-This includes classes under `if` and `try`: the generated code is the same on every machine, so it cannot depend on the condition.
+This includes classes under `if` and `try`: the generated code is the same on every machine, so it cannot depend on the
+condition.
 """
 
 from __future__ import annotations

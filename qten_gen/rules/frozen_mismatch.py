@@ -1,8 +1,9 @@
 """A frozen class derives from a mutable one, or the reverse.
 
 Code that is typed for a mutable base may assign to its fields, and would raise FrozenInstanceError for a frozen subclass. Code
-that is typed for a frozen base relies on fields that do not change, and a mutable subclass would break that. Type checkers reject
-both, as they do for dataclasses. They look at the class statement alone, so a subclass of a frozen class repeats `frozen=True`.
+that is typed for a frozen base relies on fields that do not change, and a mutable subclass would break that. Type checkers
+reject both, as they do for dataclasses. They look at the class statement alone, so a subclass of a frozen class repeats
+`frozen=True`.
 """
 
 from __future__ import annotations

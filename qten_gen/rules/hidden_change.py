@@ -1,8 +1,8 @@
 """A method changes a source of a cached virtual tensor through `.data`.
 
-With `cached="may_be_stale"`, a value is recomputed when the version counter of a source changes. `.data` is a second tensor with
-its own counter, so a write through it leaves the counter of the source unchanged. The module would go on using the old value,
-without an error. With `cached=True` this cannot happen, because a value that is derived from a tensor is not kept.
+With `cached="may_be_stale"`, a value is recomputed when the version counter of a source changes. `.data` is a second tensor
+with its own counter, so a write through it leaves the counter of the source unchanged. The module would go on using the old
+value, without an error. With `cached=True` this cannot happen, because a value that is derived from a tensor is not kept.
 
 The rule looks at the methods of the class itself. It does not see writes from outside, such as `module.weight.data = ...`.
 """

@@ -1,7 +1,7 @@
 """A class combines two flags that contradict each other.
 
-`autocast` converts values to the annotated types, `nocast` keeps them unchanged, and `tensor_only` makes every field a tensor. No
-value can satisfy two of them. The generated class would follow one flag and silently ignore the other: with `autocast` and
+`autocast` converts values to the annotated types, `nocast` keeps them unchanged, and `tensor_only` makes every field a tensor.
+No value can satisfy two of them. The generated class would follow one flag and silently ignore the other: with `autocast` and
 `nocast`, for example, it would convert.
 """
 

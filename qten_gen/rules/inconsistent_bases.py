@@ -1,9 +1,9 @@
 """The bases of a class cannot be combined.
 
-Python raises TypeError at the class statement if the bases have no consistent method resolution order, or if they have different
-metaclasses. TensorClass and Module have different metaclasses, and so have Enum and NamedTuple. A declaration can derive from a
-protocol, but cannot be one itself. With a dataclass as a base, the class statement would succeed, but the generated constructor
-would not set the fields of the dataclass.
+Python raises TypeError at the class statement if the bases have no consistent method resolution order, or if they have
+different metaclasses. TensorClass and Module have different metaclasses, and so have Enum and NamedTuple. A declaration can
+derive from a protocol, but cannot be one itself. With a dataclass as a base, the class statement would succeed, but the
+generated constructor would not set the fields of the dataclass.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,10 @@ class State(TensorClass):
 
 
 class Cell(Module):
-    state: State
+    dim: int
+
+    def forward(self, state: State) -> Tensor:
+        return state.hidden
 """
 
 BAD = """

@@ -1,8 +1,8 @@
 """A dimension is not a valid expression.
 
 qten-gen writes the expression into the generated constructor, where it would be a SyntaxError or compute something else than
-intended. A dimension is an integer expression over the config fields of the module: integers, names, `+ - * //`, a minus sign and
-parentheses. To pass a plain string to a submodule, write `const("...")`.
+intended. A dimension is an integer expression over the config fields of the module: integers, names, `+ - * //`, a minus sign
+and parentheses. To pass a plain string to a submodule, write `const("...")`.
 """
 
 from __future__ import annotations

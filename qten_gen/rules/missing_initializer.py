@@ -1,7 +1,7 @@
 """A parameter or buffer is not initialised.
 
-The constructor allocates it with `torch.empty`, so it would contain whatever was in memory before: other values in every run, and
-sometimes NaN. Pass an `initializer`, or define `reset_parameters` or `__post_init__`, which the constructor calls.
+The constructor allocates it with `torch.empty`, so it would contain whatever was in memory before: other values in every run,
+and sometimes NaN. Pass an `initializer`, or define `reset_parameters` or `__post_init__`, which the constructor calls.
 """
 
 from __future__ import annotations

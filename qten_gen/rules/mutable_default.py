@@ -51,7 +51,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 KIND, message, value.place, "write field(default_factory=...) with a function that makes it"
             )
-        if match is None:
+        if match is None or (match.group(1) is None and value.is_callable):  # such as {"a": 1}["a"]
             continue
         kind = match.group(1) or ("dict" if value.text == "{}" or ":" in value.text else _KINDS[value.text[0]])
         empty = value.text in ("[]", "{}") or value.text.endswith("()")

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..common.naming import ALIASES
 from ..model import PRIVATE_NAMES, ModuleDecl, storage
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
-from .reserved import ALIASES
 
 KIND = Kind("QG205", "private-name")
 
@@ -60,16 +60,9 @@ def _problem(name: str, context: RuleContext) -> str:
         return "starts with an underscore"
     if name.startswith("__") or re.match(rf"_{re.escape(declaration.name.lstrip('_'))}__", name):
         return "starts with two underscores, so Python gives it another name"
-    if name in PRIVATE_NAMES | ALIASES | _GLOBALS:
+    if name in PRIVATE_NAMES | ALIASES:
         return "has a name that generated code uses"
     for other in declaration.fields:
         if other.name != name and storage(other.name) in (name, storage(name)):
             return f"has the name of the attribute that stores {other.name}"
     return ""
-
-
-_GLOBALS = frozenset(
-    "_Array _BatchSize _Default _Destination _DeviceLike _Index _Key _NamesLike _OrderedDict _PerItemInput _Size _Slot _Tensor "
-    "_repeat".split()
-)
-"""Further names in generated modules and stubs, which an argument of the constructor or an attribute would hide."""

@@ -1,8 +1,9 @@
 """The argument `repeat=` or `keys=` of a submodule cannot be used.
 
-`repeat=` creates a ModuleList with that many children, and `keys=` a ModuleDict with a child for each name. If a field had both,
-one of them would be ignored. The same name twice would create a single child. A name with a dot would raise KeyError, because
-dots separate the parts of a parameter's path.
+`repeat=` creates a ModuleList with that many children, and `keys=` a ModuleDict with a child for each name. If a field had
+both, one of them would be ignored. The same name twice would create a single child. A name with a dot would raise KeyError,
+because dots separate the parts of a parameter's path, and so would the name of an attribute that every ModuleDict has, such as
+`type`.
 
 `keys` is a tuple of names, or the name of a config field that contains one.
 """
@@ -15,6 +16,7 @@ from ..common.suggestions import did_you_mean
 from ..model import ConfigDecl, ModuleDecl, SubmoduleDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
+from .reserved import CONTAINER
 
 KIND = Kind("QG310", "repeated-submodule")
 
@@ -76,6 +78,12 @@ def _problem(keys: str | tuple[str, ...] | None, config: dict[str, ConfigDecl]) 
             return (
                 f"{wrong[0]!r} cannot be the name of a child",
                 "write each name once; a name cannot be empty or contain a dot",
+            )
+        taken = next((key for key in keys if key in CONTAINER), None)
+        if taken is not None:
+            return (
+                f"{taken!r} cannot be the name of a child: every ModuleDict has an attribute of that name",
+                f"write another name, such as {taken + '_'!r}",
             )
     elif keys is not None:
         found = config.get(keys)

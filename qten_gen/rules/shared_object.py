@@ -1,12 +1,12 @@
 """A declaration contains a module or a tensor.
 
-The class body runs once. An object that it makes exists once, while each instance and each repeated child needs its own: children
-that get the same module would share its weights, or start with equal ones if it were copied. Seeds, the default dtype and
-`device="meta"` would have no effect on it. A parameter as a default would be neither registered nor trained.
+The class body runs once. An object that it makes exists once, while each instance and each repeated child needs its own:
+children that get the same module would share its weights, or start with equal ones if it were copied. Seeds, the default dtype
+and `device="meta"` would have no effect on it. A parameter as a default would be neither registered nor trained.
 
-Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an argument of
-another one. A function that makes the child can do anything else. A tensor may be the default of a config field, because it is
-cloned for each instance.
+Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an argument
+of another one. A function that makes the child can do anything else. A tensor may be the default of a config field, because it
+is cloned for each instance.
 """
 
 from __future__ import annotations
@@ -122,11 +122,11 @@ def _of_default(field: ConfigDecl, what: str, factory: bool, place: NodePath) ->
 
 def kind_of(value: Value, context: RuleContext) -> str | None:
     """What a value contains that instances cannot share: "module", "parameter" or "tensor"."""
-    return next((kind for name in value.contains if (kind := _made(name, context)) is not None), None)
+    return next((kind for name in value.contains if (kind := made_by(name, context)) is not None), None)
 
 
-def _made(name: str, context: RuleContext) -> str | None:
-    """What calling something of this name makes."""
+def made_by(name: str, context: RuleContext) -> str | None:
+    """What calling something of this name makes: "module", "parameter" or "tensor"; None for anything else."""
     home, _, last = name.rpartition(".")
     if name == "torch.Tensor" or (home == "torch" and last in _FACTORIES):
         return "tensor"

@@ -1,7 +1,8 @@
 """Two bases store fields in slots.
 
-Python cannot combine the slots of two unrelated classes. The class statement would raise TypeError: "multiple bases have instance
-lay-out conflict". A class with the flag `open` stores its fields in the instance dict, and can be combined with any other class.
+Python cannot combine the slots of two unrelated classes. The class statement would raise TypeError: "multiple bases have
+instance lay-out conflict". A class with the flag `open` stores its fields in the instance dict, and can be combined with any
+other class.
 """
 
 from __future__ import annotations

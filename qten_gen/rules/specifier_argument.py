@@ -14,6 +14,8 @@ from ..common.suggestions import did_you_mean
 from ..model import Argument, SpecifierCall, Value, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
+from .untold import KEYWORDS as _TOLD_OTHERWISE
+from .untold import is_tuple, is_untold
 
 KIND = Kind("QG305", "specifier-argument")
 
@@ -88,13 +90,17 @@ def _of_nested(call: SpecifierCall) -> Iterator[Diagnostic]:
 def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str, str] | None:
     """What is wrong with one argument, and how to fix it; `called` is the specifier without its module."""
     value, keyword = argument.value, argument.keyword
-    if isinstance(value, Value) and value.text.startswith("*"):
-        return "arguments of a specifier cannot be unpacked", "write them out"
+    if isinstance(value, Value) and (
+        value.text.startswith("*") or (keyword in _TOLD_OTHERWISE and (is_untold(value) or is_tuple(value)))
+    ):
+        return None  # see `untold`
     unreadable = _unreadable(called, keyword, value)
     if unreadable is not None:
         return unreadable
     known = language.SPECIFIER_KEYWORDS.get(call.name)
     if known is None or call.name == language.SUBMODULE:
+        return None
+    if keyword is None and called in ("param", "buffer") and is_untold(value):
         return None
     if keyword is None:
         return (
@@ -131,6 +137,8 @@ def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, s
     if not isinstance(value, Value) or called not in _SPECIFIERS_OF_MODULES:
         return None
     given = None if value.literal is None else literal_eval(value.literal)
+    if keyword == "dtype" and called in ("param", "buffer"):
+        return _dtype_problem(value, given)
     if keyword in ("when", "tie") and not isinstance(given, str):
         example = 'when="use_bias"' if keyword == "when" else 'tie="embed.weight"'
         return f"{keyword} must be a string, got {value.text}", f"write {example}"
@@ -147,6 +155,21 @@ def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, s
             'write keys=("first", "second"), or keys="tasks" for a config field',
         )
     return None
+
+
+def _dtype_problem(value: Value, given: object) -> tuple[str, str] | None:
+    """What is wrong with a dtype that is a string, a class or a number, and how to fix it."""
+    name = value.torch_name or value.name
+    is_class = name.startswith("builtins.") or (name.startswith("torch.") and name.endswith("Tensor"))
+    if value.literal == "None" or (value.literal is None and not is_class):
+        return None
+    meant = _DTYPES.get(name.rpartition(".")[2], "float32")
+    plain = given.removeprefix("torch.") if isinstance(given, str) else meant
+    return f"dtype must be a torch.dtype, got {value.text}", f"write dtype=torch.{plain}"
+
+
+_DTYPES = {"int": "int64", "bool": "bool", "LongTensor": "int64", "BoolTensor": "bool", "HalfTensor": "float16"}
+"""The dtypes that classes stand for."""
 
 
 def _is_names(given: object) -> bool:

@@ -1,7 +1,7 @@
 """A class with the flag `tensor_only` has a field that is not a tensor.
 
-The flag promises that every field is a tensor or another TensorClass. A field annotated `str` would be stored as a Python value,
-so code that relies on the promise would meet a string.
+The flag promises that every field is a tensor or another TensorClass. A field annotated `str` would be stored as a Python
+value, so code that relies on the promise would meet a string.
 """
 
 from __future__ import annotations

@@ -122,7 +122,10 @@ def _given(child: SubmoduleDecl, inner: ModuleDecl) -> dict[str, Dim]:
 
 
 def _dim(argument: Argument) -> Dim | None:
-    return None if isinstance(argument.value, Value | DimError | SpecifierCall) else argument.value
+    if isinstance(argument.value, Value):
+        number = argument.value.literal or ""
+        return Number(int(number)) if number.isdecimal() else None
+    return None if isinstance(argument.value, DimError | SpecifierCall) else argument.value
 
 
 def _substituted(dim: Dim, given: Mapping[str, Dim]) -> Dim | None:

@@ -1,11 +1,13 @@
 """A submodule has tensors that `materialize` cannot initialise.
 
-`on_meta` constructs without values, and `materialize` lets each module initialise its own tensors by its `reset_parameters`. The
-class of this submodule registers parameters or buffers in its `__init__`, and has no `reset_parameters`, and neither does the
-class that contains it. So `materialize` raises an error, unless a checkpoint has the tensors or a module further up fills them.
+`on_meta` constructs without values, and `materialize` lets each module initialise its own tensors by its `reset_parameters`.
+The class of this submodule registers parameters or buffers in its `__init__`, and has no `reset_parameters`, and neither does
+the class that contains it. So `materialize` raises an error, unless a checkpoint has the tensors or a module further up fills
+them.
 
 The rule looks at classes of the run whose bases it knows, and only in files that call `on_meta` or `materialize`: constructing
-eagerly needs no `reset_parameters`. What it cannot see, `materialize` reports.
+eagerly needs no `reset_parameters`. What it cannot see, `materialize` reports. It is a warning, because the call decides: only
+there is it known whether a checkpoint is given, and which module is the root.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ from collections.abc import Iterator
 from ..model import ClassSource, ModuleDecl, SubmoduleDecl
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import child_class
-from ..model.registered import Registered, RegisteredKind
 from .context import RuleContext
 
 KIND = Kind("QG317", "uninitialised-child", "warning")
@@ -103,10 +104,6 @@ def _state_without_reset(name: str, context: RuleContext) -> tuple[str, ...]:
             return ()
         if _METHODS & {method.name for method in source.methods} or _METHODS & set(source.attributes):
             return ()
-        found.update((registered.name, None) for registered in source.registers if _is_tensor(registered))
+        found.update((each.name, None) for each in source.registers if each.is_tensor and not each.may_be_none)
         queue += [base.name for base in source.bases]
     return tuple(found)
-
-
-def _is_tensor(registered: Registered) -> bool:
-    return registered.kind in (RegisteredKind.PARAMETER, RegisteredKind.BUFFER) and not registered.may_be_none

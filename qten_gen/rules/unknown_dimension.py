@@ -1,8 +1,8 @@
 """A dimension uses a name that is not a config field.
 
-The constructor computes sizes from its own arguments, which are the fields with a plain annotation. Any other name, such as that
-of a parameter, a buffer or a global variable, would raise NameError there, and a config field that is not an integer would raise
-TypeError when the tensor is created.
+The constructor computes sizes from its own arguments, which are the fields with a plain annotation. Any other name, such as
+that of a parameter, a buffer or a global variable, would raise NameError there, and a config field that is not an integer, or
+that may be None, would raise TypeError when the tensor is created.
 
 An argument of a submodule can also be the name of a config field of any type, which passes its value: `submodule(nn.Dropout,
 "rate")` for `rate: float`. Among the arguments of a submodule with `repeat` or `keys`, `index` is the position of each child.
@@ -76,14 +76,15 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     declared = {field.name: field for field in context.declaration.fields}
     yield from _index_is_a_field(context, context.declaration)
     for field in context.module_fields:
-        for argument in _arguments(field, context):
+        for argument in arguments_of(field, context):
             if isinstance(argument.value, DimError | Value | SpecifierCall):
                 continue
             for name in sorted(dim_names(argument.value)):
                 is_argument = isinstance(field, SubmoduleDecl) and argument.keyword != "repeat"
                 if isinstance(field, SubmoduleDecl) and is_argument and name == language.INDEX and field.is_repeated:
                     continue  # the position of each child; see `_index_is_a_field`
-                problem = _problem(name, argument.value, declared, is_argument)
+                is_certain = getattr(field, "when", None) is None
+                problem = _problem(name, argument.value, declared, is_argument, is_certain)
                 if problem is not None:
                     message, help = problem
                     if is_argument and argument.text.strip() == name:
@@ -102,7 +103,7 @@ def _index_is_a_field(context: RuleContext, declaration: ModuleDecl) -> Iterator
             yield Diagnostic(KIND, message, place, "rename the config field")
 
 
-def _arguments(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]:
+def arguments_of(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]:
     """The arguments of a specifier: as written in the text, or else those of the declaration."""
     source = context.field_source(field.name)
     if source is not None and source.specifier is not None:
@@ -116,8 +117,13 @@ def _arguments(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]
     return ()
 
 
-def _problem(name: str, dim: Dim, declared: Mapping[str, ModuleField], is_argument: bool) -> tuple[str, str] | None:
-    """What is wrong with a name in a dimension, or in an argument of a child, and how to fix it."""
+def _problem(
+    name: str, dim: Dim, declared: Mapping[str, ModuleField], is_argument: bool, is_certain: bool
+) -> tuple[str, str] | None:
+    """What is wrong with a name in a dimension, or in an argument of a child, and how to fix it.
+
+    A condition makes a dimension uncertain: then a name may be None where the field does not exist.
+    """
     config = [field.name for field in declared.values() if isinstance(field, ConfigDecl)]
     known = (
         f"the config fields are {', '.join(config)}"
@@ -133,6 +139,11 @@ def _problem(name: str, dim: Dim, declared: Mapping[str, ModuleField], is_argume
             return f"{name} is not a number", f"{name} is annotated {found.type.text}: pass it alone, as {name!r}"
         if not is_argument and types & _NO_SIZES:
             return f"{name} is not an integer", f"dimensions are integers, but {name} is annotated {found.type.text}"
+        if is_certain and "None" in types:
+            help = f'write {name}: int, or when="..." with a config field that says whether there is one'
+            return f"{name} may be None", help
+        if not is_argument and types == {"builtins.bool"} and dim == Name(name):
+            return f"{name} is not an integer", f"dimensions are integers, but {name} is annotated bool"
         return None
     if name == language.INDEX and is_argument and found is None:
         help = 'add repeat="depth", for a config field depth that says how many; or declare a config field index'

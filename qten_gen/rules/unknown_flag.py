@@ -1,13 +1,13 @@
 """A class flag or its value is unknown.
 
 A misspelt flag would have no effect: with `frozn=True`, the class would stay mutable, and neither the type checker nor the
-program would notice. Flags that are unpacked are reported too, because qten-gen reads the class statement without running it.
+program would notice.
 
-All other keywords are for the `__init_subclass__` of a base. The rule reports those that no base takes. A base that the run does
-not contain may take any keyword; the class statement finds out.
+All other keywords are for the `__init_subclass__` of a base. The rule reports those that no base takes. A base that the run
+does not contain may take any keyword; the class statement finds out.
 
-A TensorClass takes flags as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`). Each is
-True or False, except `checks`, which is `"on"` or `"off"`. A Module takes only `init=False`, which inherits a hand-written
+A TensorClass takes flags as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`). Each
+is True or False, except `checks`, which is `"on"` or `"off"`. A Module takes only `init=False`, which inherits a hand-written
 `__init__`. If no base has one, type checkers would reject every argument of the generated constructor.
 """
 
@@ -19,6 +19,7 @@ from ..common.suggestions import did_you_mean
 from ..model import FLAGS, INIT, STRING_OPTIONS, ModuleDecl, NodePath, TensorClassDecl, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
+from .untold import is_untold
 
 KIND = Kind("QG104", "unknown-flag")
 
@@ -51,13 +52,6 @@ _OF_TENSORDICT = {
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
-    for place in context.source.unpacked if context.source is not None else ():
-        yield Diagnostic(
-            KIND,
-            "bases and flags cannot be unpacked, because qten-gen does not run the class statement",
-            place,
-            "write them out",
-        )
     for flag, value, place in _given(context):
         if isinstance(context.declaration, ModuleDecl):
             yield from _of_module(context.declaration, flag, value, place, context)
@@ -105,7 +99,7 @@ def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:
         yield from ((keyword, value, context.name_place) for keyword, value in context.statement.keywords)
         return
     for name, value in context.source.keywords:
-        if name != "metaclass":
+        if name != "metaclass" and not is_untold(value):
             yield name, value.literal, value.place.beside("arg")
     for base in context.source.bases:
         if base.name == language.TENSORCLASS:

@@ -1,7 +1,7 @@
 """The argument `sources=` of a virtual tensor names something that the module does not have.
 
-A cached virtual tensor is recomputed when one of its sources changes. Sources are config fields, parameters and buffers. For any
-other name there is nothing to compare, so the virtual tensor would never be recomputed.
+A cached virtual tensor is recomputed when one of its sources changes. Sources are config fields, parameters and buffers. For
+any other name there is nothing to compare, so the virtual tensor would never be recomputed.
 """
 
 from __future__ import annotations

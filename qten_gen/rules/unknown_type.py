@@ -1,8 +1,8 @@
 """The annotation of a field contains a name that is not defined.
 
-The annotation decides how a field is stored. qten-gen would treat an unknown name as an ordinary Python class: a field annotated
-`Tensr` would not be indexed with the batch, and `.to()` would not move it. If annotations are evaluated, the class statement
-raises NameError.
+The annotation decides how a field is stored. qten-gen would treat an unknown name as an ordinary Python class: a field
+annotated `Tensr` would not be indexed with the batch, and `.to()` would not move it. If annotations are evaluated, the class
+statement raises NameError.
 
 A type alias below the class is reported too, even if the annotation is quoted: the alias does not exist yet when the class is
 created, and qten-gen needs its meaning then.

@@ -1,8 +1,8 @@
 """The shape or dtype of a jaxtyping annotation cannot be checked.
 
-The constructor and assignments of a TensorClass check tensors against their annotations, such as `Float[Tensor, "*batch seq 3"]`.
-If qten-gen skipped a shape that it cannot read, the annotation would promise a check that nobody makes, and a tensor of a wrong
-shape would fail later and elsewhere.
+The constructor and assignments of a TensorClass check tensors against their annotations, such as `Float[Tensor, "*batch seq
+3"]`. If qten-gen skipped a shape that it cannot read, the annotation would promise a check that nobody makes, and a tensor of a
+wrong shape would fail later and elsewhere.
 
 qten-gen understands sizes, names, `_`, `...`, `*name` and `#name`. `*batch` is the batch size, and comes first. Arithmetic
 (`seq+1`) and trees (`?leaf`) are not supported. `checks="off"` switches off all checks of a class.

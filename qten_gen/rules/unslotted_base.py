@@ -1,8 +1,8 @@
 """A base of a frozen TensorClass has no `__slots__`.
 
-Objects of a TensorClass have slots for their fields and no `__dict__`, so that `batch.tokns = x` raises AttributeError. One base
-without `__slots__` gives them a `__dict__`, which takes every attribute. An object of a frozen class would then accept a misspelt
-assignment that the class promises to refuse.
+Objects of a TensorClass have slots for their fields and no `__dict__`, so that `batch.tokns = x` raises AttributeError. One
+base without `__slots__` gives them a `__dict__`, which takes every attribute. An object of a frozen class would then accept a
+misspelt assignment that the class promises to refuse.
 
 Only bases are reported that the run contains, or that exist when the class statement runs.
 """

@@ -53,11 +53,44 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 KIND, f"{declared.name} is Final, but the constructor has to assign it", declared.type.place, help
             )
+    for declared in context.fields:
+        unfit = None if context.constructs_itself else _no_type(declared.type)
+        if unfit is not None:
+            yield Diagnostic(KIND, f"the type of {declared.name} {unfit[0]}", declared.type.place, unfit[1])
     for field in context.tensorclass_fields:
-        problem = _problem(field, context)
+        problem = _problem(field, context) if _no_type(field.type) is None else None
         if problem is not None:
             message, help = problem
             yield Diagnostic(KIND, f"the type of {field.name} {message}", field.type.place, help)
+
+
+def _no_type(type: TypeExpr) -> tuple[str, str] | None:
+    """What is wrong with an annotation that is not a type of values, in any declaration; and how to fix it."""
+    for member in members_of(type):
+        last = member.name.rpartition(".")[2]
+        if member.name == "dataclasses.InitVar":
+            return "is InitVar, which only dataclasses support", "write a class method that computes the fields"
+        if member.name in ("dataclasses.KW_ONLY", "dataclasses."):
+            return "is KW_ONLY, which only dataclasses support", "write field(kw_only=True) for each field below"
+        shown = _OBJECT.match(member.text)
+        if shown is not None or member.name in _FUNCTIONS or member.name.startswith("None."):
+            kind, name = ("function", last) if shown is None else (shown[1].replace("method", "function"), shown[2])
+            instead = _FUNCTIONS.get(member.name) or _FUNCTIONS.get(f"torch.{name}")
+            return f"is the {kind} {name}, not a type", f"write {instead or 'the type of the values'}"
+    return None
+
+
+_OBJECT = re.compile(r"""['"]?<(?:built-in )?(function|method|module) \\?'?([\w.]+)""")
+"""How a class statement shows an annotation that is an object without a type."""
+_FUNCTIONS = {
+    "builtins.any": "Any, which typing defines",
+    "builtins.callable": "Callable, which collections.abc defines",
+    "builtins.iter": "Iterator, which collections.abc defines",
+    "numpy.array": "np.ndarray",
+    "torch.tensor": "Tensor",
+    "torch.as_tensor": "Tensor",
+}
+"""Functions whose names are taken for types, and the type that is meant."""
 
 
 def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
@@ -83,8 +116,6 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
         return "is a class of tensordict", help
     if any(member.name in _OTHER_BATCHES for member in present):
         return "holds tensors that a static field does not move or index", "write Tensor, or declare a TensorClass"
-    if any(member.name == "dataclasses.InitVar" for member in present):
-        return "is InitVar, which only dataclasses support", "write a class method that computes the fields"
     if any(member.name == "typing.Self" for member in present):
         return "is Self, which means another class in each subclass", f"write {context.declaration.name}"
     if any(not member.name for member in present):

@@ -2,7 +2,8 @@
 
 The constructor allocates each parameter and buffer without values, and an initializer fills it in place, as the functions of
 `torch.nn.init` do. `torch.zeros_like` returns another tensor instead, so the field would keep whatever was in memory before. A
-number, a tensor or a list cannot be called at all, and `nn.init.constant_` cannot be called without its `val`.
+number, a tensor or a list cannot be called at all, and `nn.init.constant_` cannot be called without its `val`. Some
+initialisers take tensors of certain shapes only: `nn.init.xavier_uniform_` needs two dimensions or more.
 
 A string names a method of the class. It is called with the tensor and can read the config fields.
 """
@@ -55,6 +56,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             if problem is not None:
                 message, help = problem
                 yield Diagnostic(KIND, message, context.argument_place(field.name, "initializer"), help)
+            elif (wrong := _wrong_dimensions(field, context)) is not None:
+                yield Diagnostic(KIND, wrong[0], context.argument_place(field.name, "initializer"), wrong[1])
 
 
 def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
@@ -87,6 +90,35 @@ def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] |
 
 _SHOWN = 60
 _FILLING = "write a function that fills the tensor, such as lambda tensor: tensor.copy_(values)"
+
+_DIMENSIONS: dict[str, tuple[int, int | None]] = {
+    **dict.fromkeys(
+        ("xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_", "orthogonal_"), (2, None)
+    ),
+    **dict.fromkeys(("eye_", "sparse_"), (2, 2)),
+    "dirac_": (3, 5),
+}
+"""How many dimensions initialisers of `torch.nn.init` take at least and at most, where they do not take any number."""
+
+
+def _wrong_dimensions(field: ParameterDecl | BufferDecl, context: RuleContext) -> tuple[str, str] | None:
+    """What is wrong with an initialiser of torch that does not take tensors of so many dimensions, and how to fix it."""
+    given = field.initializer
+    if given is None or (isinstance(field, ParameterDecl) and field.tie is not None):
+        return None
+    source = context.field_source(field.name)
+    if source is not None and source.specifier is not None and len(source.specifier.positional) != len(field.dims):
+        return None  # another rule reports the sizes that are not dimensions
+    function = given.torch_name or (given.partial.function if given.partial is not None else "")
+    short = function.removeprefix("torch.nn.init.")
+    least, most = _DIMENSIONS.get(short, (0, None)) if short != function else (0, None)
+    if least <= len(field.dims) <= (most or len(field.dims)):
+        return None
+    range = f"{least} to {most} dimensions" if most else f"{least} dimensions or more"
+    takes = f"{least} dimensions" if least == most else range
+    message = f"nn.init.{short} takes a tensor of {takes}, but {field.name} has {len(field.dims)}"
+    return message, "write an initializer for any shape, such as nn.init.normal_ or nn.init.zeros_"
+
 
 _REQUIRED = {"torch.nn.init.constant_": "val", "torch.nn.init.sparse_": "sparsity"}
 """Initialisers of torch that take more than a tensor, each with the argument that has no default."""

@@ -1,8 +1,8 @@
 """A TensorClass uses a specifier of a Module.
 
 Parameters, buffers, submodules and virtual tensors exist in modules only. A TensorClass would ignore the specifier and make the
-field a required argument of its constructor. Type checkers would reject that argument, because the specifier tells them that the
-field is not in the constructor.
+field a required argument of its constructor. Type checkers would reject that argument, because the specifier tells them that
+the field is not in the constructor.
 """
 
 from __future__ import annotations

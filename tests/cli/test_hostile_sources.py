@@ -124,7 +124,7 @@ def test_several_runs_at_once_leave_what_one_leaves(qten_gen: Command) -> None:
         (
             "class _rt(TensorClass):\n    x: Tensor",
             "QG203",
-            "generated code uses the name '_rt' for a module, so a class cannot have it",
+            "generated code uses the name '_rt', so a class cannot have it",
         ),
         (
             "class Net(Module):\n    a = b = param(2)",

@@ -74,7 +74,7 @@ def test_rendered_text_is_shown_by_inspect(project: Any) -> None:
     import inspect
 
     source = inspect.getsource(project.load("model").Batch._map)
-    assert source.lstrip().startswith("def _map(self, fn: Callable[[Tensor], Tensor]) -> Self:")
+    assert source.lstrip().startswith("def _map(self, fn: _t.Callable[[_Tensor], _Tensor]) -> _t.Self:")
 
 
 def test_classes_in_functions_see_the_names_around_them() -> None:
@@ -280,7 +280,13 @@ def test_a_field_of_an_inherited_class_is_stored_once(project: Any) -> None:
     child = project.load("child")
     made = child.Marked(torch.ones(2, 3), "test", torch.zeros(2), batch_size=[2])
     assert (made[0].source, made[0].mask.item()) == ("test", 0.0)
-    assert [cls.__name__ for cls in child.Marked.__mro__][:5] == ["Marked", "_Marked", "Batch", "_Batch", "TensorClass"]
+    assert [cls.__name__ for cls in child.Marked.__mro__][:5] == [
+        "Marked",
+        "_Marked_",
+        "Batch",
+        "_Batch_",
+        "TensorClass",
+    ]
     assert not hasattr(made, "__dict__")
 
 

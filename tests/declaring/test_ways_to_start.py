@@ -167,7 +167,7 @@ import pickle, sys
 with open("sent.pkl", "rb") as file:
     work, batch, net = pickle.load(file)
 print(work(batch, net, "compile" in sys.argv))
-assert "jinja2" not in sys.modules
+assert "qten_gen.generate.render" not in sys.modules
 """
 
 SCRIPT = (

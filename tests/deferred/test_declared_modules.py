@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from qten_gen import (
     Module,
     ModuleList,
-    ModuleMethods,
     buffer,
     deferred_init,
     is_deferred,
@@ -41,7 +40,7 @@ class Attention(Module):
         return found
 
 
-class Model(Module, ModuleMethods):
+class Model(Module):
     """A module of declared modules."""
 
     dim: int

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from qten_gen import Device, LabelledTensor, Module, ModuleMethods, VirtualTensor, fake_mode, nograd_tensors
+from qten_gen import Device, LabelledTensor, Module, VirtualTensor, fake_mode, nograd_tensors
 
 
 @nograd_tensors("basis")
-class Model(Module, ModuleMethods):
+class Model(Module):
     """A parameter, a buffer and a virtual tensor."""
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class Model(Module, ModuleMethods):
         self.twice = VirtualTensor(self, "twice", lambda module, dtype, device: module.weight.data * 2)
 
 
-class Holder(Module, ModuleMethods):
+class Holder(Module):
     """Is given everything later."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, buffer, is_fake, param, submodule, virtual
+from qten_gen import Module, buffer, is_fake, param, submodule, virtual
 from tests.module.torch_tools.pairs import Block, Pair, Rows, Tower, blocks, rows, state
 
 GPU = "cuda:0"
@@ -129,7 +129,7 @@ def test_virtual_tensors_follow_the_data_of_their_source() -> None:
         assert module.twice.device.type == module.mask.device.type == device
 
 
-class Tied(Module, ModuleMethods):
+class Tied(Module):
     """Two layers with one weight."""
 
     width: int

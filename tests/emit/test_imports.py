@@ -6,8 +6,9 @@ from textwrap import dedent
 
 import pytest
 
-from qten_gen.emit.file import PythonFileView, StubFileView, python_class, python_file, stub_file
-from qten_gen.emit.imports import IMPORTS, checking_statements, statement, statements
+from qten_gen.emit.file import PythonFileView, python_class, python_file
+from qten_gen.emit.imports import IMPORTS, statement, statements
+from qten_gen.emit.stub_file import StubFileView, stub_file
 from qten_gen.generate.render import render_class
 from qten_gen.link import link
 from qten_gen.model import FileDecl
@@ -22,10 +23,10 @@ from torch import Tensor, nn
 from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, field, param, submodule, virtual_tensor
 """
 
-TENSORCLASS = {"Any", "Callable", "Self", "Tensor", "_rt", "_torch"}
-STORED = {*TENSORCLASS, "Sequence", "_repeat"}
+TENSORCLASS = {"_rt", "_t", "_torch"}
+STORED = {*TENSORCLASS, "_repeat"}
 STUB = {"_Array", "_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike"}
-MODULE_STUB = {"_Destination", "_DeviceLike", "_ModuleMethods", "_OrderedDict", "_torch"}
+MODULE_STUB = {"_Destination", "_DeviceLike", "_OrderedDict", "_torch"}
 
 
 def linked(text: str, head: str = HEAD) -> FileDecl:
@@ -44,24 +45,18 @@ def lines(view: PythonFileView | StubFileView) -> list[str]:
     [
         ([], ()),
         (["_nn"], (("from torch import nn as _nn",),)),
-        (["Self", "TYPE_CHECKING", "Any"], (("from typing import TYPE_CHECKING, Any, Self",),)),
         (
-            ["_rt", "_torch", "Sequence", "_builtins", "Callable", "annotations"],
+            ["_rt", "_torch", "_t", "_builtins", "_repeat", "annotations"],
             (
                 ("from __future__ import annotations",),
-                ("import builtins as _builtins", "from collections.abc import Callable, Sequence"),
+                ("import builtins as _builtins", "import typing as _t", "from itertools import repeat as _repeat"),
                 ("import torch as _torch", "from qten_gen.runtime import generated as _rt"),
             ),
         ),
-        (["Tensor", "nn"], ()),
     ],
 )
 def test_statements_are_grouped_and_sorted(aliases: list[str], expected: tuple[tuple[str, ...], ...]) -> None:
     assert statements(aliases) == expected
-
-
-def test_what_annotations_alone_use_is_imported_for_checkers() -> None:
-    assert checking_statements(["nn", "_nn", "Tensor"]) == ("from torch import Tensor, nn",)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +74,7 @@ def test_what_annotations_alone_use_is_imported_for_checkers() -> None:
         ("len: str", STORED, STUB - {"_Array"}),
         ("type: str", {*STORED, "_builtins"}, STUB - {"_Array"}),
         ("x: Tensor = field(default=torch.nn.init.ones_)", {*TENSORCLASS, "_nn"}, STUB),
-        ("pass", STORED, STUB - {"_Array"}),
+        ("pass", TENSORCLASS, STUB - {"_Array"}),
     ],
 )
 def test_a_tensorclass_imports_what_its_fields_need(fields: str, python: set[str], stub: set[str]) -> None:
@@ -108,9 +103,9 @@ def test_a_nested_field_needs_a_slot_and_a_default_where_a_key_leads_through_non
     ("fields", "python", "stub"),
     [
         ("dim: int", {"_torch"}, MODULE_STUB),
-        ('dim: int\n    x: Tensor = param("dim", initializer=nn.init.ones_)', {"_torch", "nn"}, MODULE_STUB),
-        ('dim: int\n    x: Tensor = param("dim", initializer=nn.init.normal_)', {"_torch", "nn", "_nn"}, MODULE_STUB),
-        ('dim: int\n    x: Tensor = buffer("dim", initializer=nn.init.ones_)', {"_torch", "Tensor"}, MODULE_STUB),
+        ('dim: int\n    x: Tensor = param("dim", initializer=nn.init.ones_)', {"_torch"}, MODULE_STUB),
+        ('dim: int\n    x: Tensor = param("dim", initializer=nn.init.normal_)', {"_torch", "_nn"}, MODULE_STUB),
+        ('dim: int\n    x: Tensor = buffer("dim", initializer=nn.init.ones_)', {"_torch"}, MODULE_STUB),
         ('dim: int\n    x: nn.Linear = submodule(nn.Linear, "dim", "dim")', {"_torch", "_nn"}, MODULE_STUB),
         ("def __init__(self) -> None: ...", set(), MODULE_STUB - {"_DeviceLike"}),
     ],
@@ -143,9 +138,8 @@ def test_a_file_joins_the_imports_of_its_classes() -> None:
     assert view.imports == (
         ("from __future__ import annotations",),
         (
-            "from collections.abc import Callable, Sequence",
+            "import typing as _t",
             "from itertools import repeat as _repeat",
-            "from typing import TYPE_CHECKING, Any, Self",
         ),
         (
             "import torch as _torch",
@@ -153,7 +147,7 @@ def test_a_file_joins_the_imports_of_its_classes() -> None:
             "from torch import nn as _nn",
         ),
     )
-    assert view.checking == ("from torch import Tensor", "from torch import nn", "from .model import Batch, Net")
+    assert view.checking == ("from torch import nn", "from .model import Batch, Net")
 
 
 def test_a_class_in_memory_has_the_imports_of_its_file() -> None:

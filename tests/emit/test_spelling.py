@@ -3,6 +3,7 @@
 import pytest
 
 from qten_gen.emit import spelling
+from qten_gen.emit.builtin_names import Builtins
 from qten_gen.emit.imports import Aliases
 from qten_gen.emit.spelling import static_type
 from qten_gen.model import Default, FieldDecl, FieldKind, TypeExpr, Value
@@ -26,11 +27,11 @@ def test_an_annotation_comes_out_of_its_quotes(written: str, expected: str) -> N
 @pytest.mark.parametrize(
     ("field", "expected"),
     [
-        (FieldDecl("x", FieldKind.TENSOR), "Tensor"),
-        (FieldDecl("x", FieldKind.TENSOR, optional=True), "Tensor | None"),
-        (FieldDecl("x", FieldKind.TENSOR, container="dict"), "dict[str, Tensor]"),
-        (FieldDecl("x", FieldKind.TENSOR, container="list", optional=True), "list[Tensor] | None"),
-        (FieldDecl("x", FieldKind.NUMBER), "Tensor"),
+        (FieldDecl("x", FieldKind.TENSOR), "_Tensor"),
+        (FieldDecl("x", FieldKind.TENSOR, optional=True), "_Tensor | None"),
+        (FieldDecl("x", FieldKind.TENSOR, container="dict"), "dict[str, _Tensor]"),
+        (FieldDecl("x", FieldKind.TENSOR, container="list", optional=True), "list[_Tensor] | None"),
+        (FieldDecl("x", FieldKind.NUMBER), "_Tensor"),
         (FieldDecl("x", FieldKind.STATIC, type=TypeExpr("builtins.str", text="str")), "str"),
         (FieldDecl("x", FieldKind.PER_ITEM, type=TypeExpr("", text="PerItem[str]")), "PerItem[str]"),
         (FieldDecl("x", FieldKind.NESTED, nested="P", type=TypeExpr("shop.model.P")), "P"),
@@ -38,7 +39,7 @@ def test_an_annotation_comes_out_of_its_quotes(written: str, expected: str) -> N
     ],
 )
 def test_a_property_has_the_type_of_its_kind_of_field(field: FieldDecl, expected: str) -> None:
-    assert spelling.field_type(field, {"shop.model.P": "P"}) == expected
+    assert spelling.field_type(field, "", {"shop.model.P": "P"}, Builtins(())) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_a_value_is_written_out_or_looked_up_in_the_declaration(value: Value, ex
     ],
 )
 def test_an_initialiser_is_called_on_the_tensor(initializer: Value, expected: str) -> None:
-    assert spelling.filled(initializer, "Net", "weight", Aliases()) == expected
+    assert spelling.filled(initializer, "Net", "Net.weight", "weight", Aliases()) == expected
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from qten_gen.emit.stub_names import StubNames
 from qten_gen.emit.type_parameters import TypeParameters, meanings, type_parameters
-from qten_gen.model import Declaration, FileDecl
+from qten_gen.model import Declaration, FileDecl, TensorClassDecl
 
 from .declared import linked
 
@@ -72,3 +72,11 @@ def test_a_class_passes_its_parameters_on_to_its_parent() -> None:
         "shop.base.Box": {"T": "A"},
         "shop.model.Pair": {},
     }
+
+
+def test_a_reference_to_variables_of_several_types_keeps_their_star_and_loses_that_of_parameters() -> None:
+    declaration = TensorClassDecl("Pair", (), (), module="shop.model", type_parameters="[T: Tensor, *Ts, **P]")
+    names = StubNames(linked(**FILES)["shop.model"])
+    assert type_parameters(declaration, names) == TypeParameters(
+        ("T", "Ts", "P"), pep695="[T: Tensor, *Ts, **P]", arguments="[T, *Ts, P]"
+    )

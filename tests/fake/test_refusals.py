@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.dlpack import from_dlpack
 
 from qten_gen import fake_mode, is_fake
@@ -104,12 +105,21 @@ def test_an_operation_without_a_rule_is_tried_on_small_tensors_only() -> None:
             torch.histogram(torch.ones(10**9), bins=4)
 
 
-def test_a_lazy_module_is_refused_with_advice() -> None:
-    with pytest.raises(RuntimeError, match="UninitializedParameter") as found, fake_mode():
-        nn.LazyLinear(3)
-    assert found.value.__notes__ == [
-        "a lazy module cannot be made in fake mode: it takes its sizes from real data; state them instead"
-    ]
+def test_a_coroutine_function_cannot_be_decorated() -> None:
+    async def wait() -> None:
+        """Do nothing."""
+
+    with pytest.raises(
+        TypeError, match=r"cannot decorate .*wait, which is async: while it waits, other tasks would run"
+    ):
+        fake_mode()(wait)
+
+
+def test_a_data_loader_is_refused_with_advice() -> None:
+    loader = DataLoader(TensorDataset(torch.ones(4, 3)), batch_size=2)
+    with pytest.raises(RuntimeError, match="needs the values") as found, fake_mode():
+        next(iter(loader))
+    assert found.value.__notes__[0].startswith("a DataLoader draws a seed and reads it: iterate over it outside of")
 
 
 def test_copies_are_not_refused() -> None:

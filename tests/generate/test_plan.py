@@ -2,8 +2,11 @@
 
 import pytest
 
-from qten_gen.generate import group, outputs
+from qten_gen import rules
+from qten_gen.generate import outputs, readings
+from qten_gen.generate import plan as plan_module
 from qten_gen.generate.plan import plan
+from qten_gen.link.program import Program
 from qten_gen.model import FileDecl
 from tests.command import BATCH, BROKEN
 
@@ -60,18 +63,21 @@ def test_errors_of_neighbours_are_reported_where_they_hold_a_target_back() -> No
     assert plan(sources, {}, targets=["user.py"]).diagnostics == ()
 
 
-@pytest.mark.parametrize("stage", ["read", "link", "render_outputs"])
-def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch, stage: str) -> None:
-    whole = getattr(group, stage)
+@pytest.mark.parametrize(
+    ("owner", "stage"),
+    [(readings, "read"), (Program, "linked"), (rules, "check"), (plan_module, "render_outputs")],
+)
+def test_a_fault_of_ours_spares_the_other_files(monkeypatch: pytest.MonkeyPatch, owner: object, stage: str) -> None:
+    whole = getattr(owner, stage)
 
-    def faulty(subject: object, *rest: object) -> object:
-        if b"faulty" in repr(subject).encode():
+    def faulty(*subjects: object) -> object:
+        if b"faulty" in repr(subjects).encode():
             raise RuntimeError("a fault")
-        return whole(subject, *rest)
+        return whole(*subjects)
 
     sources = {**MODEL, "faulty.py": BATCH.replace("x:", "faulty:").encode()}
     existing = {path: (text or "").encode() for path, text in plan(sources, {}).outputs.items()}
-    monkeypatch.setattr(group, stage, faulty)
+    monkeypatch.setattr(owner, stage, faulty)
     made = plan(sources, existing)
     assert sorted(made.outputs) == ["model_qten.py", "model_qten.pyi"]
     assert [crash.path for crash in made.crashes] == ["faulty.py"]

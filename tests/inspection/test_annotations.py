@@ -56,6 +56,7 @@ def reasons(dims: str, *shape: int, dtype: str = "Float", **names: int) -> list[
         ("{self.in_features} {self.out_features}-1", (4, 5)),
         ("{width}", (8,)),
         ("b #b", (3, 1)),
+        ("b ?b ?b", (3, 1, 2)),
         ("b #b", (3, 3)),
         ("seq seq-1", (5, 4)),
     ],
@@ -83,7 +84,7 @@ def test_a_shape_that_fits_has_no_mismatch(dims: str, shape: tuple[int, ...]) ->
         ("width-other", (1,), "it cannot be checked: other of 'width-other' has no size here"),
         ("{self.absent}", (1,), "it cannot be checked: self.absent of '{self.absent}' is not an int here"),
         ("*a *b", (1,), "it cannot be checked: only one word can match any number of dimensions"),
-        ("?leaf", (1,), "it cannot be checked: '?leaf' is not a size, a name, `*name`, `#name`, `_` or `...`"),
+        ("?3", (1,), "it cannot be checked: '?3' is not a size, a name, `*name`, `#name`, `_` or `...`"),
     ],
 )
 def test_a_shape_that_does_not_fit_says_what_is_different_and_why(

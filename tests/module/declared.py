@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
-from qten_gen import Module, ModuleMethods, buffer, param, submodule, virtual
+from qten_gen import Module, buffer, param, submodule, virtual
 
 
 def ramp_(tensor: Tensor) -> None:
@@ -14,7 +14,7 @@ def ramp_(tensor: Tensor) -> None:
     tensor.copy_(torch.arange(tensor.numel(), dtype=tensor.dtype).view_as(tensor))
 
 
-class Block(Module, ModuleMethods):
+class Block(Module):
     """A projection with every kind of field."""
 
     dim: int

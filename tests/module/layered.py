@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.types import Device
 
-from qten_gen import Module, ModuleDict, ModuleList, ModuleMethods, buffer, param, submodule
+from qten_gen import Module, ModuleDict, ModuleList, buffer, param, submodule
 
 
 class Layer(Module):
@@ -54,7 +54,7 @@ class PlainLayer(nn.Module):
         return result
 
 
-class Tower(Module, ModuleMethods):
+class Tower(Module):
     """A small language model: tied embeddings, repeated layers, a head for each task."""
 
     vocab: int

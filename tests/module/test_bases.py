@@ -46,7 +46,7 @@ class Loss(Module):
         return (x * self.weight).sum()
 
 
-class First(Module, Trained):
+class First(Module, Trained):  # type: ignore[misc] # two kinds of device
     dim: int
     loss: Loss = submodule(Loss, "dim")
     scale: Tensor = buffer("dim", initializer=nn.init.ones_)

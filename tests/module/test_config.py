@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import nn
 
-from qten_gen import Module, ModuleMethods, field, param
+from qten_gen import Module, field, param
 
 from .layered import Tower
 
 
-class Sized(Module, ModuleMethods):
+class Sized(Module):
     dim: int
     names: list[str] = field(default_factory=list)
     eps: float = field(default=1e-6, kw_only=True)
@@ -60,7 +60,7 @@ def test_a_child_class_gives_the_arguments_that_it_inherits() -> None:
 
 
 def test_a_class_with_its_own_constructor_is_called_with_what_it_annotates() -> None:
-    class Written(Module, ModuleMethods):
+    class Written(Module):
         dim: int
 
         def __init__(self, dim: int) -> None:

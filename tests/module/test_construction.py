@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import DeclarationError, Module, ModuleMethods, buffer, const, field, param, rules, submodule
+from qten_gen import DeclarationError, Module, buffer, const, field, param, rules, submodule
 from qten_gen.link import link
 from qten_gen.read.module import read
 
@@ -112,7 +112,7 @@ class Plain(nn.Module):
 
 
 def test_a_submodule_that_takes_no_device_or_dtype_is_moved() -> None:
-    class Holder(Module, ModuleMethods):
+    class Holder(Module):
         rows: int
         inner: Plain = submodule(Plain, "rows")
 
@@ -121,7 +121,7 @@ def test_a_submodule_that_takes_no_device_or_dtype_is_moved() -> None:
 
 
 def test_a_submodule_can_be_a_declared_module() -> None:
-    class Outer(Module, ModuleMethods):
+    class Outer(Module):
         width: int
         block: Block = submodule(Block, "2*width", heads="width")
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Functional, Module, ModuleMethods, param
+from qten_gen import Functional, Module, param
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Batch:
     rows: Tensor
 
 
-class Linear(Module, ModuleMethods):
+class Linear(Module):
     size: int
     weight: nn.Parameter = param("size", initializer=nn.init.ones_)
 
@@ -319,7 +319,7 @@ def test_dispatching_calls_compile_to_one_graph() -> None:
     "given", [[1.0], (1.0,), {"a": 1.0}, 3, True, 2.5, "text", None, {1}, range(2), slice(1), 1j, b"x"]
 )
 def test_compiled_code_finds_the_handlers_for_builtin_types(given: object) -> None:
-    class Named(Module, ModuleMethods):
+    class Named(Module):
         weight: nn.Parameter = param(2, initializer=nn.init.ones_)
 
         def forward(self, x: object, y: Tensor) -> Tensor:

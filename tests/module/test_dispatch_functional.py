@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Functional, Module, ModuleMethods, param
+from qten_gen import Functional, Module, param
 
 
 class Shape:
@@ -191,7 +191,7 @@ def test_threads_that_register_at_once_lose_nothing() -> None:
     assert [name()(obj_type()) for obj_type in types] == [obj_type.__name__ for obj_type in types]
 
 
-class Linear(Module, ModuleMethods):
+class Linear(Module):
     size: int
     weight: nn.Parameter = param("size", initializer=nn.init.ones_)
 

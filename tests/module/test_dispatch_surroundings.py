@@ -17,7 +17,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Functional, Module, ModuleMethods, param
+from qten_gen import Functional, Module, param
 
 
 class Static(Module):
@@ -72,7 +72,7 @@ def test_a_forward_of_any_kind_runs_where_there_is_no_handler(kind: type[Module]
             assert list(inspect.signature(made.forward).parameters) == ["x", "scale"]
 
 
-class Scaled(Module, ModuleMethods):
+class Scaled(Module):
     size: int
     weight: nn.Parameter = param("size", initializer=nn.init.ones_)
 
@@ -180,7 +180,7 @@ Follows.register(Abstract)(lambda name, obj: None)
 Follows.register(object)(lambda name, obj: None)
 
 
-class Linear(Module, ModuleMethods):
+class Linear(Module):
     def forward(self, x: object) -> object:
         return None
 

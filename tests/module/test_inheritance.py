@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, buffer, param, submodule, virtual
+from qten_gen import Module, buffer, param, submodule, virtual
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -68,7 +68,7 @@ def test_reset_parameters_covers_inherited_fields() -> None:
 
 
 def test_a_parents_own_reset_parameters_is_kept() -> None:
-    class Halved(Module, ModuleMethods):
+    class Halved(Module):
         weight: nn.Parameter = param(2, initializer=nn.init.ones_)
 
         def reset_parameters(self) -> None:

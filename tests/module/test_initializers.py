@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch._subclasses import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 
-from qten_gen import DeclarationError, Module, ModuleMethods, buffer, param, rules, submodule
+from qten_gen import DeclarationError, Module, buffer, param, rules, submodule
 from qten_gen.link import link
 from qten_gen.read.module import read
 
@@ -95,7 +95,7 @@ def test_a_child_class_gives_a_field_another_initialiser() -> None:
     assert list(Refilled().state_dict()) == list(Filled().state_dict())
 
 
-class Sized(Module, ModuleMethods):
+class Sized(Module):
     """Methods initialise with the constructor arguments."""
 
     dim: int
@@ -120,7 +120,7 @@ import torch
 from torch import Tensor, nn
 from qten_gen import Module, buffer
 
-class Net(Module, ModuleMethods):
+class Net(Module):
     dim: int
 
     def fill(self, tensor: Tensor) -> None:
@@ -171,7 +171,7 @@ def test_a_subclass_overrides_the_method() -> None:
 def test_a_name_that_is_not_a_method_is_refused() -> None:
     with pytest.raises(DeclarationError, match="has no method 'fil'") as caught:
 
-        class Net(Module, ModuleMethods):
+        class Net(Module):
             weight: nn.Parameter = param(2, initializer="fil")
 
             def fill(self, tensor: Tensor) -> None:
@@ -226,7 +226,7 @@ def test_an_initialiser_may_hold_a_tensor() -> None:
 def test_what_cannot_fill_a_tensor_is_refused_by_the_class_statement(initializer: Any, message: str) -> None:
     with pytest.raises(DeclarationError, match=message):
 
-        class Net(Module, ModuleMethods):
+        class Net(Module):
             weight: nn.Parameter = param(2, initializer=initializer)
 
 
@@ -253,7 +253,7 @@ from torch import nn
 from qten_gen import Module, param
 from elsewhere import FILLERS, VALUE, fill
 
-class Net(Module, ModuleMethods):
+class Net(Module):
     weight: nn.Parameter = param(2, initializer={initializer})
 """
     (file,), _ = link([read(text.encode(), "shop/model.py", "shop.model")[0]])
@@ -271,7 +271,7 @@ def nothing(tensor: Tensor) -> None:
 def test_an_initialiser_that_does_not_write_is_an_error_of_the_constructor(
     dtype: torch.dtype, sizes: tuple[int, ...]
 ) -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         table: Tensor = buffer(*sizes, dtype=dtype, initializer=nothing)
 
     with pytest.raises(RuntimeError, match=r"Net.table is not initialised: no initializer"):
@@ -281,7 +281,7 @@ def test_an_initialiser_that_does_not_write_is_an_error_of_the_constructor(
 @pytest.mark.parametrize("dtype", [torch.float32, torch.complex64, torch.int64, torch.uint8, torch.bool])
 @pytest.mark.parametrize("value", [0, 1])
 def test_a_write_through_data_counts(dtype: torch.dtype, value: int) -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         table: Tensor = buffer(2, 3, dtype=dtype, initializer=lambda tensor: tensor.data.fill_(value))
 
     assert Net().table.eq(value).all()
@@ -292,7 +292,7 @@ def test_a_write_through_data_counts(dtype: torch.dtype, value: int) -> None:
     [lambda tensor: torch.ones(2), lambda tensor: tensor.normal_() * 0.02, lambda tensor: tensor.clone().zero_()],
 )
 def test_an_initialiser_that_returns_a_new_tensor_is_an_error(initializer: Callable[[Tensor], Tensor]) -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         weight: nn.Parameter = param(2, initializer=initializer)
 
     with pytest.raises(TypeError, match=r"Net.weight: the initializer <lambda> returned a new tensor"):
@@ -303,14 +303,14 @@ def test_an_initialiser_that_returns_a_new_tensor_is_an_error(initializer: Calla
     "initializer", [lambda t: t[0].zero_(), lambda t: t.view(-1).zero_(), lambda t: t.data.zero_()]
 )
 def test_an_initialiser_may_return_a_view_of_its_tensor(initializer: Callable[[Tensor], Tensor]) -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         weight: nn.Parameter = param(1, 2, initializer=initializer)
 
     assert Net().weight.tolist() == [[0, 0]]
 
 
 def test_a_reset_parameters_that_forgets_a_field_is_an_error() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         weight: nn.Parameter = param(2, initializer=nn.init.ones_)
         bias: nn.Parameter = param(2, initializer=nn.init.zeros_)
 
@@ -331,7 +331,7 @@ def test_a_reset_parameters_that_forgets_a_field_is_an_error() -> None:
 
 
 def test_what_replaces_a_tensor_or_fills_it_later_is_fine() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         weight: nn.Parameter = param(2)
         table: Tensor = buffer(2)
 
@@ -345,7 +345,7 @@ def test_what_replaces_a_tensor_or_fills_it_later_is_fine() -> None:
 
 
 def test_tools_that_skip_initialisation_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         weight: nn.Parameter = param(2, initializer=nn.init.ones_)
 
         def reset_parameters(self) -> None:
@@ -366,7 +366,7 @@ def test_tools_that_skip_initialisation_are_left_alone(monkeypatch: pytest.Monke
 
 
 def test_a_reset_parameters_that_is_replaced_after_the_class_statement_skips_initialisation() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         weight: nn.Parameter = param(2, initializer=lambda tensor: tensor.fill_(1))
 
     class Wide(Net):
@@ -408,14 +408,14 @@ def test_an_initialiser_of_the_users_fills_every_dtype(name: str) -> None:
 
 
 def test_an_initializer_may_return_a_statistic_of_what_it_filled() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         weight: nn.Parameter = param(3, 2, initializer=lambda tensor: nn.init.ones_(tensor).norm())
 
     assert Net().weight.eq(1).all()
 
 
 def test_post_init_may_fill_what_has_no_initializer() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         weight: nn.Parameter = param(2)
 
         def __post_init__(self) -> None:
@@ -425,7 +425,7 @@ def test_post_init_may_fill_what_has_no_initializer() -> None:
 
 
 def test_a_tensor_that_post_init_forgets_is_found_when_an_instance_is_made() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         weight: nn.Parameter = param(2)
 
         def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 import qten_gen
-from qten_gen import DeclarationError, Module, ModuleDict, ModuleList, ModuleMethods, param, submodule
+from qten_gen import DeclarationError, Module, ModuleDict, ModuleList, param, submodule
 
 from .layered import Layer, tokens, towers
 
@@ -47,7 +47,7 @@ def test_device_and_dtype_reach_every_child() -> None:
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_repeat_is_an_expression(depth: int) -> None:
-    class Stack(Module, ModuleMethods):
+    class Stack(Module):
         depth: int
         layers: ModuleList[nn.Linear] = submodule(nn.Linear, 2, 2, repeat="2*depth")
 
@@ -74,7 +74,7 @@ class Numbered(Module):
 
 
 def test_an_argument_can_be_the_index_of_a_repeated_child() -> None:
-    class Stack(Module, ModuleMethods):
+    class Stack(Module):
         depth: int
         up: ModuleList[Numbered] = submodule(Numbered, 2, layer="index", repeat="depth")
         down: ModuleList[Numbered] = submodule(Numbered, 2, "depth-index", repeat="depth")
@@ -91,7 +91,7 @@ def test_an_argument_can_be_the_index_of_a_repeated_child() -> None:
 
 
 def test_a_subclass_cannot_give_the_index_another_meaning() -> None:
-    class Stack(Module, ModuleMethods):
+    class Stack(Module):
         children_: ModuleList[Numbered] = submodule(Numbered, 2, "index", repeat=2)
 
     with pytest.raises(DeclarationError, match="index is the position of each child of children_, and also a config"):
@@ -106,7 +106,7 @@ def test_a_submodule_among_the_arguments_is_constructed_for_each_child() -> None
             super().__init__()
             self.inner = inner
 
-    class Stack(Module, ModuleMethods):
+    class Stack(Module):
         depth: int
         layers: ModuleList[Wrapped] = submodule(Wrapped, submodule(nn.Linear, 2, 2), repeat="depth")
 

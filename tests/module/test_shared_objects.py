@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import DeclarationError, Module, ModuleList, ModuleMethods, field, param, rules, submodule
+from qten_gen import DeclarationError, Module, ModuleList, field, param, rules, submodule
 from qten_gen.link import link
 from qten_gen.read.module import read
 
@@ -114,7 +114,7 @@ def test_what_only_the_program_knows_is_refused_by_the_class_statement() -> None
 
     with pytest.raises(DeclarationError, match="an argument of body contains a module"):
 
-        class Net(Module, ModuleMethods):
+        class Net(Module):
             body: nn.Sequential = submodule(nn.Sequential, OrderedDict(a=shared))
 
     @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def test_a_fresh_generated_class_does_not_hide_it(project: Any) -> None:
         from qten_gen import Module, submodule
         from .layers import SHARED
 
-        class Net(Module, ModuleMethods):
+        class Net(Module):
             body: nn.Sequential = submodule(nn.Sequential, SHARED)
     """
     project.write(pkg__="", pkg__layers="from torch import nn\nSHARED = nn.Linear(2, 2)\n", pkg__model=text)
@@ -146,7 +146,7 @@ def test_a_fresh_generated_class_does_not_hide_it(project: Any) -> None:
 def test_the_message_says_what_to_write() -> None:
     with pytest.raises(DeclarationError) as caught:
 
-        class Net(Module, ModuleMethods):
+        class Net(Module):
             w: nn.Parameter = nn.Parameter(torch.ones(2))
             body: nn.Sequential = submodule(nn.Sequential, nn.Linear(2, 2))
 
@@ -172,7 +172,7 @@ class Keeper(nn.Module):
 
 
 def test_containers_among_the_arguments_are_new_for_each_child() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         one: ModuleList[Keeper] = submodule(Keeper, [1, [2]], key={"a": [3]}, repeat=2)
         two: ModuleList[Keeper] = submodule(partial(Keeper, {4}), ([5], 6), deque([7]), repeat=2)
 
@@ -191,7 +191,7 @@ def containers(kept: Any) -> set[int]:
 def test_what_is_not_a_container_is_the_object_that_was_given() -> None:
     token, function = object(), partial(nn.LayerNorm, eps=0.1)
 
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         keeper: Keeper = submodule(Keeper, token, [token], function)
 
     given, held, norm = Net().keeper.kept
@@ -199,7 +199,7 @@ def test_what_is_not_a_container_is_the_object_that_was_given() -> None:
 
 
 def test_a_tensor_or_a_factory_as_default_makes_an_object_for_each_instance() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         start: Tensor = torch.zeros(2)
         lin: nn.Linear = field(default_factory=lambda: nn.Linear(2, 2))
 
@@ -215,12 +215,12 @@ def test_a_default_that_cannot_be_hashed_is_refused_as_dataclasses_do() -> None:
 
     with pytest.raises(DeclarationError, match="the default of settings is mutable"):
 
-        class Net(Module, ModuleMethods):
+        class Net(Module):
             settings: Any = Settings()
 
 
 def test_a_submodule_among_arguments_takes_dimensions_and_the_device() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         dim: int
         body: nn.Sequential = submodule(
             nn.Sequential, submodule(nn.Linear, "dim", "2*dim", bias=False), submodule(nn.ReLU)
@@ -241,7 +241,7 @@ def test_only_a_field_is_repeated_or_conditional() -> None:
 def test_a_specifier_of_a_field_is_not_an_argument() -> None:
     with pytest.raises(DeclarationError, match=r"param\(...\) is the value of a field, not an argument of submodule"):
 
-        class Net(Module, ModuleMethods):
+        class Net(Module):
             x: Keeper = submodule(Keeper, param(2, initializer=nn.init.ones_))
 
 

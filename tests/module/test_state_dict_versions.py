@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, param, submodule
+from qten_gen import Module, param, submodule
 
 
 class Old(nn.Module):
@@ -103,7 +103,7 @@ def test_a_child_class_inherits_the_migration() -> None:
 
 
 def test_a_class_that_writes_its_own_constructor_migrates_too() -> None:
-    class Written(Module, ModuleMethods):
+    class Written(Module):
         version: ClassVar[int] = 3
 
         def __init__(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, param, submodule
+from qten_gen import Module, param, submodule
 
 from .layered import Tower, tokens, towers
 
@@ -159,7 +159,7 @@ def test_reset_parameters_leaves_a_tied_parameter_to_its_owner() -> None:
 
 
 def test_a_child_of_another_shape_is_an_error_of_the_constructor() -> None:
-    class Wrong(Module, ModuleMethods):
+    class Wrong(Module):
         dim: int
         embed: nn.Embedding = submodule(nn.Embedding, "dim", "2*dim")
         head: nn.Parameter = param("dim", "dim", tie="embed.weight")
@@ -169,7 +169,7 @@ def test_a_child_of_another_shape_is_an_error_of_the_constructor() -> None:
 
 
 def test_a_child_without_the_parameter_is_an_error_of_the_constructor() -> None:
-    class Wrong(Module, ModuleMethods):
+    class Wrong(Module):
         dim: int
         norm: nn.LayerNorm = submodule(nn.LayerNorm, "dim")
         head: nn.Parameter = param(tie="norm.wieght")

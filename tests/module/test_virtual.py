@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from qten_gen import Module, ModuleMethods, buffer, param, submodule, virtual
+from qten_gen import Module, buffer, param, submodule, virtual
 
 
 class Mask(Module):
@@ -202,7 +202,7 @@ def test_an_attribute_error_in_the_function_is_not_taken_for_a_missing_attribute
 
 
 def test_a_result_that_is_not_a_tensor_is_refused() -> None:
-    class Wrong(Module, ModuleMethods):
+    class Wrong(Module):
         @virtual
         def derived(self, dtype: torch.dtype, device: torch.device) -> Tensor:
             return 3  # type: ignore[return-value] # what the test is about

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, param, virtual
+from qten_gen import Module, param, virtual
 
 ELSEWHERE = ModuleType("elsewhere")
 exec("def size_of(module): return module.size\nclass Sizes:\n    def __call__(self, m): return m.size", vars(ELSEWHERE))
@@ -22,7 +22,7 @@ sizes: Callable[[Any], int] = vars(ELSEWHERE)["Sizes"]()
 TABLE = {"size": size_of}
 
 
-class Sized(Module, ModuleMethods):
+class Sized(Module):
     """Reads its size in every way that Python has."""
 
     size: int

@@ -24,7 +24,7 @@ def refused(text: str | bytes) -> str:
         (
             "[tool.other]\nwatch = 1\n[tool.qten-gen]\nwatch = 1\n",
             "pyproject.toml:4: error QG004 [unknown-setting]: unknown key 'watch' in [tool.qten-gen]; "
-            "choose from exclude, output-format, source-roots, src",
+            "choose from environment, exclude, output-format, source-roots, src",
         ),
         (
             '[tool."qten-gen"]\noutput_format = "full"\n',
@@ -115,12 +115,17 @@ def test_a_run_without_paths_takes_those_of_the_settings(qten_gen: Command, monk
     assert qten_gen().summary == "2 files written"
 
 
-def test_a_run_without_paths_or_settings_is_misuse(qten_gen: Command) -> None:
-    result = qten_gen()
-    assert result.status == 2
-    assert result.err.startswith(
-        "error: no path given; pass files or folders (qten-gen src), or set src in [tool.qten-gen]"
-    )
+def test_a_run_without_paths_or_settings_takes_the_project(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("pyproject.toml", "[project]\n")
+    qten_gen.write("shop/model.py", BATCH)
+    (qten_gen.folder / "docs").mkdir()
+    monkeypatch.chdir("docs")
+    assert qten_gen().summary == "2 files written"
+
+
+def test_a_run_without_paths_or_a_project_takes_the_working_directory(qten_gen: Command) -> None:
+    qten_gen.write("shop/model.py", BATCH)
+    assert qten_gen().summary == "2 files written"
 
 
 def test_a_missing_folder_of_the_settings_is_named(qten_gen: Command) -> None:

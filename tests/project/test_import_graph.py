@@ -1,4 +1,4 @@
-"""Which files matter, and which are read together."""
+"""Which files matter."""
 
 import pytest
 
@@ -6,34 +6,30 @@ from qten_gen.project.import_graph import graph_from_texts
 from qten_gen.project.scan import Origin, scan
 
 
-def found(**files: str) -> list[list[str]]:
-    """The groups of files given as `pkg__model="text"`."""
+def found(**files: str) -> list[str]:
+    """The relevant ones of files given as `pkg__model="text"`."""
     sources = {f"{name.replace('__', '/')}.py": text.encode() for name, text in files.items()}
-    return [list(group) for group in graph_from_texts(sources).groups]
+    return sorted(graph_from_texts(sources).relevant)
 
 
 DECLARES = "from qten_gen import TensorClass\nclass Batch(TensorClass): ...\n"
 
 
 def test_a_file_without_declarations_does_not_matter() -> None:
-    assert found(a=DECLARES, b="class Plain(dict): ...\n") == [["a.py"]]
-
-
-def test_files_that_do_not_import_each_other_are_apart() -> None:
-    assert found(a=DECLARES, b=DECLARES) == [["a.py"], ["b.py"]]
+    assert found(a=DECLARES, b="class Plain(dict): ...\n") == ["a.py"]
 
 
 def test_a_subclass_in_a_file_that_does_not_mention_us_matters() -> None:
-    assert found(a=DECLARES, b="from a import Batch\nclass Sub(Batch): ...\n") == [["a.py", "b.py"]]
+    assert found(a=DECLARES, b="from a import Batch\nclass Sub(Batch): ...\n") == ["a.py", "b.py"]
 
 
 def test_a_subclass_over_a_file_that_passes_the_name_on_matters() -> None:
     files = {"a": DECLARES, "b": "from a import *\n", "c": "import b\nclass Sub(b.Batch): ...\n"}
-    assert found(**files) == [["a.py", "b.py", "c.py"]]
+    assert found(**files) == ["a.py", "b.py", "c.py"]
 
 
 def test_a_file_that_only_uses_a_declaration_does_not_matter() -> None:
-    assert found(a=DECLARES, train="from a import Batch\nprint(Batch)\n") == [["a.py"]]
+    assert found(a=DECLARES, train="from a import Batch\nprint(Batch)\n") == ["a.py"]
 
 
 @pytest.mark.parametrize(
@@ -49,32 +45,32 @@ def test_a_file_that_only_uses_a_declaration_does_not_matter() -> None:
 )
 def test_a_file_that_defines_type_aliases_matters_to_what_imports_it(alias: str) -> None:
     files = {"a": f"from kinds import *\n{DECLARES}", "kinds": "from deep import *\n", "deep": f"{alias}\n"}
-    assert found(**files) == [["a.py", "deep.py", "kinds.py"]]
+    assert found(**files) == ["a.py", "deep.py", "kinds.py"]
 
 
 @pytest.mark.parametrize("text", ["MAX = 3\n", "name = 'x'\n", "def f(): ...\n", "values = [1]\n", "x = f(1)\n"])
 def test_a_file_without_aliases_does_not_matter(text: str) -> None:
-    assert found(a=f"from plain import x\n{DECLARES}", plain=text) == [["a.py"]]
+    assert found(a=f"from plain import x\n{DECLARES}", plain=text) == ["a.py"]
 
 
 def test_a_file_that_a_base_is_imported_from_matters() -> None:
     files = {"a": f"import mixins as m\n{DECLARES}class C(m.Mixin, Batch): ...\n", "mixins": "def f(): ...\n"}
-    assert found(**files) == [["a.py", "mixins.py"]]
+    assert found(**files) == ["a.py", "mixins.py"]
 
 
 def test_a_file_that_a_star_import_names_matters_to_a_file_that_does() -> None:
     files = {"a": f"from x import *\n{DECLARES}", "x": "from y import *\n", "y": "from torch import Tensor\n"}
-    assert found(**files) == [["a.py", "x.py", "y.py"]]
+    assert found(**files) == ["a.py", "x.py", "y.py"]
 
 
 @pytest.mark.parametrize("passing", ["from torch import Tensor as T", "import torch as T", "from z import T"])
 def test_a_file_that_passes_a_name_on_matters_to_what_imports_it(passing: str) -> None:
-    assert found(a=f"from x import T\n{DECLARES}", x=f"{passing}\n") == [["a.py", "x.py"]]
-    assert found(a=f"from x import U\n{DECLARES}", x=f"{passing}\n") == [["a.py"]]
+    assert found(a=f"from x import T\n{DECLARES}", x=f"{passing}\n") == ["a.py", "x.py"]
+    assert found(a=f"from x import U\n{DECLARES}", x=f"{passing}\n") == ["a.py"]
 
 
 def test_a_handler_in_another_file_matters() -> None:
-    assert found(a=DECLARES, h="import a\n@a.Net.register(a.Batch)\ndef _(net, batch): ...\n") == [["a.py", "h.py"]]
+    assert found(a=DECLARES, h="import a\n@a.Net.register(a.Batch)\ndef _(net, batch): ...\n") == ["a.py", "h.py"]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +115,7 @@ def test_bytes_that_are_not_text_do_no_harm() -> None:
 
 
 def test_a_file_that_has_outputs_matters_whatever_it_says() -> None:
-    assert graph_from_texts({"a.py": b"x = ("}, ["a.py"]).groups == (("a.py",),)
+    assert graph_from_texts({"a.py": b"x = ("}, ["a.py"]).relevant == {"a.py"}
 
 
 def test_a_file_is_imported_if_another_one_imports_it() -> None:

@@ -104,8 +104,9 @@ def test_a_manifest_with_wrong_entries_is_ignored(qten_gen: Command) -> None:
     qten_gen("src")
     document = json.loads(qten_gen.read(".qten_cache/manifest.json"))
     damages: list[object] = [None, 3, [], ["a", "b", "c"], [{}, {}, {}], [["a"], {}, []], ["a", {}, [[1]]]]
+    damages += [["a", [99], {}, []], ["a", ["b"], {}, []], ["a", [99], []], ["a", 1, []]]
     for damage in damages:
-        for part in ("sources", "fresh"):
+        for part in ("sources", "fresh", "handlers"):
             entries = {**document[part], "src/model.py": damage}
             qten_gen.write(".qten_cache/manifest.json", json.dumps({**document, part: entries}))
             assert qten_gen("src").summary == "2 files up to date"
@@ -117,7 +118,7 @@ def test_a_manifest_of_another_generator_is_ignored(qten_gen: Command, monkeypat
     known = manifest.load("src")
     assert known.fresh
     monkeypatch.setattr(manifest, "__version__", "other")
-    assert manifest.load("src") == manifest.Manifest({}, {})
+    assert manifest.load("src") == manifest.EMPTY
 
 
 def test_a_manifest_of_another_output_format_is_ignored(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +126,7 @@ def test_a_manifest_of_another_output_format_is_ignored(qten_gen: Command, monke
     qten_gen("src")
     assert manifest.load("src").fresh
     monkeypatch.setattr(manifest, "FORMAT", FORMAT + 1)
-    assert manifest.load("src") == manifest.Manifest({}, {})
+    assert manifest.load("src") == manifest.EMPTY
     assert not qten_gen("src").status
 
 

@@ -1,7 +1,10 @@
 """What modules are called: packages, source roots, and the warning where a name seems to be another."""
 
+import os
+
 import pytest
 
+from qten_gen.project.config import Config
 from qten_gen.project.files import discover
 from tests.command import BATCH, Command
 
@@ -21,19 +24,20 @@ FILES = ("top.py", "shop/model.py", "shop/deep/__init__.py", "shop/deep/sub.py",
 def test_folders_below_a_source_root_are_packages(qten_gen: Command, path: str, module: str) -> None:
     for name in FILES:
         qten_gen.write(f"src/{name}", "")
-    assert discover(["."], roots=["src"]).sources[path].origin.module == module
+    assert discover(["."], Config(os.getcwd(), source_roots=("src",))).sources[path].origin.module == module
 
 
 def test_the_nearest_source_root_counts(qten_gen: Command) -> None:
     qten_gen.write("tools/train/model.py", "")
-    tree = discover(["."], roots=[".", "tools/train"])
+    tree = discover(["."], Config(os.getcwd(), source_roots=(".", "tools/train")))
     assert tree.sources["tools/train/model.py"].origin.module == "model"
 
 
 def test_a_source_root_may_have_an_init(qten_gen: Command) -> None:
     qten_gen.write("src/__init__.py", "")
     qten_gen.write("src/model.py", "")
-    origins = {path: source.origin for path, source in discover(["."], roots=["src"]).sources.items()}
+    found = discover(["."], Config(os.getcwd(), source_roots=("src",)))
+    origins = {path: source.origin for path, source in found.sources.items()}
     assert origins["src/model.py"].module == "model"
     assert (origins["src/__init__.py"].module, origins["src/__init__.py"].is_package) == ("__init__", False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from qten_gen import LabelledTensor, Module, ModuleMethods, nograd_tensors
+from qten_gen import LabelledTensor, Module, nograd_tensors
 
 DIMS = ("row", "column")
 
@@ -16,7 +16,7 @@ def labelled(value: float = 1.0, dtype: torch.dtype | None = None) -> LabelledTe
 
 
 @nograd_tensors("basis")
-class Model(Module, ModuleMethods):
+class Model(Module):
     """A parameter, a buffer, and a child of torch."""
 
     weight: LabelledTensor
@@ -33,7 +33,7 @@ class Model(Module, ModuleMethods):
         return out
 
 
-class Outer(Module, ModuleMethods):
+class Outer(Module):
     """A model inside a model."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Outer(Module, ModuleMethods):
         self.layers = nn.ModuleList([Model()])
 
 
-class Framed(Module, ModuleMethods):
+class Framed(Module):
     """Its construction is generated, and takes a labelled tensor."""
 
     frame: LabelledTensor

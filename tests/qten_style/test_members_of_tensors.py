@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree
 
-from qten_gen import Device, FrozenDict, LabelledTensor, Module, ModuleMethods
+from qten_gen import Device, FrozenDict, LabelledTensor, Module
 from qten_gen.runtime.qten_style.labelled_functions import KEEPS
 
 DIMS = ("row", "column")
@@ -110,7 +110,7 @@ def test_backward_takes_a_labelled_gradient() -> None:
 
 
 def test_a_labelled_parameter_is_trained() -> None:
-    class Model(Module, ModuleMethods):
+    class Model(Module):
         def __init__(self) -> None:
             super().__init__()
             self.weight = LabelledTensor(torch.ones(2), ("site",))
@@ -166,7 +166,7 @@ def test_an_absent_member_says_what_to_write(name: str, advice: str) -> None:
 
 
 def test_the_error_of_a_tensor_that_its_module_lost_is_the_modules() -> None:
-    class Model(Module, ModuleMethods):
+    class Model(Module):
         def __init__(self) -> None:
             super().__init__()
             self.weight = LabelledTensor(torch.ones(2), ("site",))

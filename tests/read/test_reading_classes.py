@@ -65,7 +65,7 @@ def show(type: TypeExpr | str | None) -> str:
         ("list['Inner']", "builtins.list(shop.inner.Inner)"),
         ("tuple[int, ...]", "builtins.tuple(builtins.int, ...)"),
         ("Literal['a', 'b']", "typing.Literal"),
-        ("make()", ""),
+        ("make()", "?"),
         ("'not a type'", ""),
     ],
 )
@@ -143,7 +143,8 @@ def test_a_submodule_takes_its_class_first_and_const_protects_strings() -> None:
     assert specifier is not None
     cls, dim, kernel, mode = (argument.value for argument in specifier.arguments)
     assert isinstance(cls, Value) and cls.torch_name == "torch.nn.Conv1d"
-    assert (dim, kernel) == (Name("dim"), Number(3))
+    assert dim == Name("dim")
+    assert isinstance(kernel, Value) and kernel.literal == "3"
     assert isinstance(mode, Value) and mode.literal == "'zeros'"
 
 
@@ -218,3 +219,47 @@ def test_decorators_are_resolved() -> None:
     cached = method_of("@virtual(cached=True)\ndef f(self, dtype, device) -> Tensor: ...")
     assert cached.decorators == ("qten_gen.virtual",)
     assert cached.specifier is not None and cached.specifier.get("cached") is not None
+
+
+def test_a_target_in_parentheses_declares_nothing() -> None:
+    """Python keeps no annotation for it."""
+    cls = class_of("(x): Tensor\n(y): int = 3\nz: Tensor\n(z) = None")
+
+    assert [field.name for field in cls.fields] == ["z"]
+    assert cls.fields[0].value is not None
+    assert cls.attributes == ("y",)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "text"),
+    [
+        ("(Tensor)", "Tensor"),
+        ("((Tensor) | None)", "(Tensor) | None"),
+        ("(\n    Tensor\n    | None  # nothing\n)", "Tensor | None"),
+        ("Tensor \\\n    | None", "Tensor | None"),
+        ("Union[\n    'Inner', None]", "Union['Inner', None]"),
+        ('Literal["ä", "ö"] | None', 'Literal["ä", "ö"] | None'),
+    ],
+)
+def test_an_annotation_is_kept_as_written_without_parentheses_around_it(annotation: str, text: str) -> None:
+    found = field_of(f"x: {annotation}").annotation
+
+    assert found is not None and found.text == text
+
+
+def test_arguments_keep_their_order_when_one_is_unpacked_after_a_keyword() -> None:
+    specifier = field_of("x: nn.Linear = submodule(nn.Linear, bias=False, *sizes, **rest)").specifier
+
+    assert specifier is not None
+    texts = [argument.value.text for argument in specifier.arguments if isinstance(argument.value, Value)]
+    assert texts == ["nn.Linear", "False", "*sizes", "**rest"]
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_line_ends_and_form_feeds_do_not_move_texts(line_end: str) -> None:
+    text = f"{HEAD}\nclass Batch(TensorClass):\n    a: str = 'ü\x0c'; b: Inner\n\x0c\n    c: int = LIMIT\n"
+    source, diagnostics = read(text.replace("\n", line_end).encode(), "shop/model.py", "shop.model")
+
+    assert diagnostics == ()
+    values = [field.value and field.value.text for field in source.classes[0].fields]
+    assert values == ["'ü\x0c'", None, "LIMIT"]

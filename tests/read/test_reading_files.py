@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qten_gen.model import ImportedName, SourceFile
+from qten_gen.model import ImportedName, SourceFile, TypeExpr
 from qten_gen.model.diagnostics import Diagnostic
 from qten_gen.read.module import read
 
@@ -164,6 +164,21 @@ def test_a_star_import_of_the_language_is_known_and_any_other_is_noted() -> None
     assert known.classes[0].bases[0].name == "qten_gen.TensorClass"
     assert not known.has_star_import
     assert other.has_star_import
+
+
+@pytest.mark.parametrize("module", ["typing", "typing_extensions"])
+def test_a_star_import_of_typing_is_known(module: str) -> None:
+    found = source(f"from {module} import *\nclass Batch(Base):\n    n: ClassVar[int] = 3\n    x: Optional[int]\n")
+
+    assert not found.has_star_import
+    assert [field.name for field in found.classes[0].fields] == ["x"]
+
+
+def test_names_that_a_block_only_uses_are_not_bound_by_it() -> None:
+    found = source("for name in list(range(3)):\n    value = str(name)\nclass Batch(Base):\n    x: str\n")
+
+    assert found.names == {"name", "value", "Batch"}
+    assert found.classes[0].fields[0].annotation == TypeExpr("builtins.str")
 
 
 def test_type_variables_have_their_bound_or_their_constraints() -> None:

@@ -14,10 +14,12 @@ from qten_gen.model import (
     ConfigDecl,
     Default,
     FieldKind,
+    Meaning,
     Name,
     Number,
     ParameterDecl,
     SubmoduleDecl,
+    TypeExpr,
     Value,
     VirtualDecl,
 )
@@ -57,7 +59,7 @@ def statement(
         "is_declaration": lambda value: value is Point,
         "import_of": {"Later": "shop.other.Later"}.get,
         "defines": "Below".__eq__,
-        "is_declared_elsewhere": {"shop.other.Later"}.__contains__,
+        "elsewhere": {"shop.other.Later": Meaning(TypeExpr("shop.other.Later"), frozenset({"shop.other.Later"}))}.get,
         "classes": {},
     }
     return ClassStatement(**{**given, **others})

@@ -55,7 +55,7 @@ def module(fields: str, before: str = "", **others: str) -> list[str]:
         ),
         (
             f'x: Tensor | None = buffer("dim", when=WIDE, {ONES})',
-            'QG305 when must be a string, got WIDE; write when="use_bias"',
+            "QG008 cannot be told from the text: what when is, got WIDE; write its value, or a constant that is assigned once",
         ),
     ],
 )
@@ -88,7 +88,7 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
         ),
         (
             "x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat=COUNT)",
-            'QG305 repeat must be an integer or a string, got COUNT; write repeat=2, or repeat="depth" for a config field',
+            "QG008 cannot be told from the text: what repeat is, got COUNT; write its value, or a constant that is assigned once",
         ),
         (
             "x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys=[1])",

@@ -59,7 +59,6 @@ def field(declaration: str, flags: str = "", before: str = "") -> list[str]:
         "Self",
         "Free | Tensor",
         "Unbatched[Free]",
-        "make_type()",
         "Unbatched",
         "Unbatched[str]",
         "Unbatched[Inner]",
@@ -110,6 +109,11 @@ def test_a_number_is_warned_about_only_where_it_becomes_a_tensor(flag: str, expe
     assert field("x: float | None", flags=flag) == expected
 
 
+@pytest.mark.parametrize("annotation", ["make_type()", "Tensor if WIDE else str", "{1: Tensor}[1]", "make().Type"])
+def test_a_computed_type_cannot_be_told_from_the_text(annotation: str) -> None:
+    assert field(f"x: {annotation}", before="WIDE = bool(torch)") == ["QG008"]
+
+
 @pytest.mark.parametrize("flags", ['["frozn"]', '["frozen", "typo"]'])
 def test_an_unknown_flag_in_brackets_is_reported(flags: str) -> None:
     assert field("x: Tensor", flags=flags) == ["QG104"]
@@ -117,7 +121,7 @@ def test_an_unknown_flag_in_brackets_is_reported(flags: str) -> None:
 
 @pytest.mark.parametrize("flag", ["frozen=1", "frozen=FLAG"])
 def test_a_flag_that_is_neither_true_nor_false_is_reported(flag: str) -> None:
-    assert field("x: Tensor", flags=f", {flag}", before="FLAG = True") == ["QG104"]
+    assert field("x: Tensor", flags=f", {flag}", before="FLAG = 1") == ["QG104"]
 
 
 def test_a_module_has_no_flags() -> None:
@@ -291,7 +295,36 @@ def test_a_string_for_a_submodule_that_is_not_a_dimension_gets_advice() -> None:
     [
         ("param(*sizes, initializer=nn.init.ones_)", "sizes"),
         ("param(SIZE, initializer=nn.init.ones_)", "SIZE"),
+        ("param(size(), initializer=nn.init.ones_)", "size()"),
         ("param(8, initializer=nn.init.ones_, requires_grad=FLAG)", "FLAG"),
+        ("submodule(nn.Linear, 2, 2, repeat=SIZE)", "SIZE"),
+        ("submodule(nn.Linear, f'{SIZE}*dim', 2)", "f'{SIZE}*dim'"),
+    ],
+)
+def test_an_argument_that_only_the_program_knows_is_reported(call: str, marked: str) -> None:
+    line = f"    x: nn.Parameter = {call}"
+
+    (item,) = found(f"SIZE = size()\nsizes = (1, 2)\nFLAG = bool(SIZE)\nclass Net(Module):\n    dim: int\n{line}\n")
+
+    assert (item.code, item.message.startswith("cannot be told from the text: ")) == ("QG008", True)
+    assert line[item.span.column - 1 : item.span.end_column - 1] == marked
+
+
+@pytest.mark.parametrize("size", ["SIZE", "2*SIZE", "-SIZE + 9", "f'{SIZE}*dim'", "SIZES[0]"])
+def test_a_constant_is_as_good_as_its_value(size: str) -> None:
+    before = "SIZE = 3\nSIZES = (SIZE, 2)\n"
+
+    assert (
+        codes(
+            f"{before}class Net(Module):\n    dim: int\n    x: nn.Parameter = param({size}, initializer=nn.init.ones_)\n"
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "marked"),
+    [
         ("param(8, initializer=nn.init.ones_, init=True)", "True"),
         ("param(8, initialiser=nn.init.ones_, initializer=nn.init.ones_)", "initialiser"),
         ("submodule()", "submodule()"),

@@ -15,7 +15,7 @@ from qten_gen.rules.cases import case
 from qten_gen.rules.documentation import documentation
 
 # What these rules report is no Python file: the place of an output, the settings, the name of a file, a folder.
-OTHER_INPUT = {"QG003", "QG004", "QG005", "QG006"}
+OTHER_INPUT = {"QG003", "QG004", "QG005", "QG006", "QG007"}
 CHECKED = [rule for rule in rules.RULES if rule.KIND.code not in OTHER_INPUT]
 
 

@@ -45,7 +45,7 @@ def _tensor(entry: TensorEntry) -> dict[str, object]:
     return {
         "path": entry.path,
         "kind": entry.kind,
-        "shape": list(entry.shape),
+        "shape": list(entry.shape) if entry.is_initialised else None,
         "dtype": entry.dtype,
         "device": entry.device,
         "elements": entry.elements,

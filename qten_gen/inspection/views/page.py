@@ -10,9 +10,9 @@ from ..entries import TensorEntry
 from ..folding import Folded, fold
 from ..inspection import Inspection
 from ..runs import Call, Run
-from .numbers import TIMES, count, inputs_text, memory, operations, shape_text, sizes
+from .numbers import TIMES, count, inputs_text, memory, operations, shape_text
 from .run_text import findings_lines
-from .text import module_label, tensor_note
+from .text import module_label, tensor_note, tensor_sizes
 from .treemap import Area, Cell, layout
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -126,7 +126,7 @@ def _area(node: Folded, ids: _Ids, times: int) -> Area:
         Area(
             ids.of(held.path),
             held.name,
-            f"{held.path} {sizes(held.shape)}, {_times(times * node.count, held.bytes)}",
+            f"{held.path} {tensor_sizes(held)}, {_times(times * node.count, held.bytes)}",
             size,
         )
         for held in entry.tensors
@@ -197,7 +197,7 @@ def _tensor_item(held: TensorEntry, ids: _Ids, level: int) -> Iterator[str]:
     yield f'<li role="treeitem" id="{ids.of(held.path)}" aria-level="{level}" tabindex="-1">'
     parameters = count(held.elements) if held.kind == "parameter" and held.tied_to is None else ""
     size = memory(held.bytes) if held.bytes or not (held.tied_to or held.shares_with) else ""
-    yield from _row(escape(held.name), tensor_note(held), sizes(held.shape), held.dtype, parameters, size)
+    yield from _row(escape(held.name), tensor_note(held), tensor_sizes(held), held.dtype, parameters, size)
     yield "</li>"
 
 

@@ -49,7 +49,9 @@ def _tree(node: Folded, branch: str = "", stem: str = "") -> Iterator[Row]:
         else:
             parameters = count(item.elements) if item.kind == "parameter" and item.tied_to is None else ""
             size = memory(item.bytes) if item.bytes or not (item.tied_to or item.shares_with) else ""
-            yield Row(inner, item.name, (sizes(item.shape), item.dtype, parameters, size), "plain", tensor_note(item))
+            if not item.is_initialised:
+                parameters = size = ""
+            yield Row(inner, item.name, (tensor_sizes(item), item.dtype, parameters, size), "plain", tensor_note(item))
 
 
 def module_label(node: Folded) -> tuple[str, str]:
@@ -63,7 +65,7 @@ def module_label(node: Folded) -> tuple[str, str]:
 
 def tensor_note(entry: TensorEntry) -> str:
     """What is special about a tensor."""
-    words = []
+    words = [] if entry.is_initialised else ["uninitialised"]
     if entry.kind == "buffer":
         words.append("buffer" if entry.persistent else "buffer, not saved")
     if entry.kind == "attribute":
@@ -75,6 +77,11 @@ def tensor_note(entry: TensorEntry) -> str:
     if entry.shares_with:
         words.append(f"memory of {entry.shares_with}")
     return f"({'; '.join(words)})" if words else ""
+
+
+def tensor_sizes(entry: TensorEntry) -> str:
+    """`[4, 128]`; empty for a tensor that has no shape yet."""
+    return sizes(entry.shape) if entry.is_initialised else ""
 
 
 def _totals(found: Inspection, width: int | None, color: bool) -> Iterator[str]:

@@ -45,13 +45,20 @@ def _resolved(annotation: object, names: _Names, cls: type) -> object:
     """An annotation with the names in its strings replaced by what they mean where the statement stands."""
     if isinstance(annotation, type):
         return annotation
-    holder = types.SimpleNamespace(__annotations__={"field": annotation})
+    given = annotation.strip() if isinstance(annotation, str) else annotation
+    holder = types.SimpleNamespace(__annotations__={"field": given})
     try:
         return typing.get_type_hints(holder, {}, names, include_extras=True)["field"]
     except Exception:  # whatever an expression of the user's may raise; for a class that is what the readers say
-        if not isinstance(annotation, str):
-            return annotation
-        return typing.ForwardRef(annotation, module=cls.__module__)
+        return _forward_reference(annotation, cls.__module__) if isinstance(annotation, str) else annotation
+
+
+def _forward_reference(text: str, module: str) -> object:
+    """A reference to be resolved later; the text itself if it is not an expression."""
+    try:
+        return typing.ForwardRef(text.strip(), module=module)
+    except SyntaxError:
+        return text
 
 
 class _Names(dict[str, object]):

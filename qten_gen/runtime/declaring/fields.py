@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from ...common import language
 from ...common.specifier_records import DATACLASS_FIELD_DEFAULTS, RecordedCall
+from . import generator
 from .containers import ModuleDict, ModuleList
 
 T = TypeVar("T")
@@ -59,6 +60,10 @@ class Field(NamedTuple):
             kwargs["default"] = self.default
         return RecordedCall(language.FIELD, kwargs=kwargs)
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
+        generator.refuse_specifier(owner, name, language.FIELD)
+
 
 def with_own_fields(namespace: dict[str, object]) -> dict[str, object]:
     """A class namespace in which `dataclasses.field(...)` is `field(...)`."""
@@ -100,6 +105,10 @@ class Parameter(NamedTuple):
             ),
         )
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
+        generator.refuse_specifier(owner, name, language.PARAM)
+
 
 class Buffer(NamedTuple):
     """Arguments of `buffer`."""
@@ -117,6 +126,10 @@ class Buffer(NamedTuple):
             _given(initializer=self.initializer, dtype=self.dtype, persistent=self.persistent, when=self.when),
         )
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
+        generator.refuse_specifier(owner, name, language.BUFFER)
+
 
 class Submodule(NamedTuple):
     """Arguments of `submodule`: the class and what it is constructed with, and how often."""
@@ -132,6 +145,10 @@ class Submodule(NamedTuple):
         own = _given(when=self.when, repeat=self.repeat, keys=self.keys)
         return RecordedCall(language.SUBMODULE, (self.cls, *self.args), {**self.kwargs, **own})
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
+        generator.refuse_specifier(owner, name, language.SUBMODULE)
+
 
 @dataclass(frozen=True, slots=True)
 class Virtual(Generic[T_co]):
@@ -146,6 +163,10 @@ class Virtual(Generic[T_co]):
     def __specifier_call__(self) -> RecordedCall:
         options = _given(cached=self.cached, sources=self.sources, cast=self.cast or None)
         return RecordedCall(language.VIRTUAL, (self.function,), options)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
+        generator.refuse_specifier(owner, name, language.VIRTUAL)
 
     if TYPE_CHECKING:
 

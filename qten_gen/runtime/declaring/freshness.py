@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...common.naming import generated_class
 from . import generator, loading
 from .loading import BrokenModule, real_name
 from .values import Values
 
 if TYPE_CHECKING:
-    from .generator import Declaration
+    from .generator import Declaration, Meaning
 
 
 class GeneratedClass(NamedTuple):
@@ -55,7 +56,7 @@ def find_generated(name: str, qualname: str, module: str, file: str | None) -> G
     joined = beside if official is None else loading.module_for(official, name, module)
     if joined is None:
         return NoGeneratedClass()
-    found = vars(joined).get(f"_{name}")
+    found = vars(joined).get(generated_class(name))
     if isinstance(found, type):
         return GeneratedClass(found, (joined,))
     return NoGeneratedClass(f"{name} was declared after {loading.plain_name(joined.__name__)} was generated", (joined,))
@@ -87,8 +88,8 @@ def unchanged(generated: GeneratedClass, previous: type | None) -> GeneratedClas
     return generated
 
 
-def known_nested(generated: GeneratedClass | NoGeneratedClass, module: str) -> Callable[[str], bool]:
-    """A test whether a name that cannot be looked up yet is a TensorClass, from what the generated class says."""
+def known_nested(generated: GeneratedClass | NoGeneratedClass, module: str) -> Callable[[str], Meaning | None]:
+    """What a name that cannot be looked up yet means: a TensorClass, where the generated class says so."""
     nested: Mapping[str, str] = vars(generated.cls).get("_nested", {}) if isinstance(generated, GeneratedClass) else {}
     known = {loading.resolve_reference(reference, real_name(module)) for reference in nested.values()}
-    return lambda name: loading.real_qualified(name) in known
+    return lambda name: generator.known_tensorclass(name) if loading.real_qualified(name) in known else None

@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ...generate.differences import Reason as Reason
     from ...model import Declaration as Declaration
+    from ...model import Meaning as Meaning
     from ...model import ModuleDecl as ModuleDecl
     from ...model import TensorClassDecl as TensorClassDecl
+    from ...model.diagnostics import Diagnostic as Diagnostic
     from ...reflection import ClassStatement as ClassStatement
     from ...rules.context import Project, RunningStatement
 
@@ -90,21 +93,59 @@ def refuse(declaration: Declaration, statement: ClassStatement) -> None:
 
 def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
     """What the rules know of a statement beside its declaration."""
-    from ...reflection import attributes, field_sources, mixins, module_constructor, subclass_hooks
+    from ...reflection import (
+        attributes,
+        constructors,
+        field_sources,
+        methods,
+        mixins,
+        module_constructor,
+        subclass_hooks,
+        values,
+    )
     from ...rules.context import Project, RunningStatement
 
     project = Project(dict(statement.parents), nested=statement.declared)
     keywords = tuple((name, repr(value)) for name, value in {**statement.options, **statement.passed}.items())
     hooks, constructor = subclass_hooks(statement), module_constructor(statement)
     said = field_sources(statement), attributes(statement), mixins(statement)
-    return project, RunningStatement(*said, keywords, hooks, constructor)
+    functions = methods(statement), constructors(statement), values(statement)
+    return project, RunningStatement(*said, keywords, hooks, constructor, *functions)
 
 
-def is_tensorclass(name: str, module: str, path: str, text: str) -> bool:
-    """Whether a qualified name is a TensorClass, from the text of the module that defines it; nothing is imported.
+def known_tensorclass(name: str) -> Meaning:
+    """The meaning of the name of a TensorClass."""
+    from ...model import Meaning, TypeExpr
+
+    return Meaning(TypeExpr(name), frozenset({name}))
+
+
+def meaning_in_text(name: str, module: str, path: str, text: str) -> Meaning | None:
+    """What a qualified name means as a type, from the text of the module that defines it; nothing is imported.
 
     `text` is that of `module`, which runs; it is empty where nobody knows it.
     """
-    from ...generate.in_memory import OwnText, is_tensorclass
+    from ...generate.in_memory_text import OwnText, meaning
 
-    return is_tensorclass(name, OwnText(module, path, text) if text else None)
+    return meaning(name, OwnText(module, path, text) if text else None)
+
+
+def why_not_generated(declaration: Declaration, module: str, path: str, text: str) -> Reason | None:
+    """Why the command would not generate this declaration, and what to write instead; None where it would."""
+    from ...generate.differences import why_not_generated
+    from ...generate.in_memory_text import OwnText
+
+    return why_not_generated(declaration, OwnText(module, path, text)) if text else None
+
+
+def refuse_specifier(cls: type, name: str, specifier: str) -> None:
+    """Refuse a specifier in a class that is not a declaration.
+
+    Raises:
+        DeclarationError: always; the message says what the rule says.
+    """
+    from ...model.diagnostics import DeclarationError, Diagnostic
+    from ...rules.misplaced_specifier import KIND, problem
+
+    message, help = problem(cls.__name__, name, specifier)
+    raise DeclarationError.of(cls.__name__, [Diagnostic(KIND, message, help=help)])

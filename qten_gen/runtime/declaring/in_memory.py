@@ -9,17 +9,19 @@ from collections.abc import Callable
 from itertools import count
 from linecache import cache as line_cache
 from pathlib import Path
+from shlex import quote
 from types import CodeType
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary, finalize
 
+from ...common.naming import generated_class
 from . import generator, loading
 from .class_scope import Scope
 from .declared_class import nests
 from .freshness import GeneratedClass, NoGeneratedClass
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration
+    from .generator import ClassStatement, Declaration, Meaning
 
 JIT_VARIABLE = "QTEN_GEN_JIT"
 """Environment variable: `on` (the default) builds missing and stale classes in memory, `off` makes them an error."""
@@ -49,7 +51,7 @@ def build(
     module.__file__ = compiled.code.co_filename
     vars(module)["_compiled"] = compiled
     exec(compiled.code, vars(module))
-    built = vars(module)[f"_{declaration.name}"]
+    built = vars(module)[generated_class(declaration.name)]
     assert isinstance(built, type)
     loading.show(module)
     finalize(built, sys.modules.pop, module.__name__, None).atexit = False
@@ -80,41 +82,65 @@ def _compiled(name: str, text: str) -> _Compiled:
     return found
 
 
-def nested_in_source(module: str, scope: Scope) -> Callable[[str], bool]:
-    """A test whether a name that cannot be looked up yet is a TensorClass: the source that declares it is read as text.
+def meaning_in_source(module: str, scope: Scope) -> Callable[[str], Meaning | None]:
+    """What a name that cannot be looked up yet means: the source that defines it is read as text.
 
     That of the statement's own module is the text around it: a script, a notebook's cell or a plugin cannot be found by name.
     """
     real = loading.real_name(module)
 
-    def is_nested(name: str) -> bool:
+    def meaning(name: str) -> Meaning | None:
         qualified = loading.real_qualified(name)
         home, _, cls = qualified.rpartition(".")
         if home == real and scope.derives(cls, nests):
-            return True
-        return generator.is_tensorclass(qualified, real, scope.filename, scope.text)
+            return generator.known_tensorclass(name)
+        return generator.meaning_in_text(qualified, real, scope.filename, scope.text)
 
-    return is_nested
+    return meaning
 
 
 def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) -> None:
     """Refuse to build in memory with `QTEN_GEN_JIT=off`; warn once a file where what was generated is stale."""
-    command = f"qten-gen {_shown(scope.filename)}"
+    file = _shown(scope.filename)
     policy = os.environ.get(JIT_VARIABLE, "on")
+    if policy not in ("on", "off"):
+        raise ValueError(f"{JIT_VARIABLE}={policy!r} is not known; it can be 'on' or 'off'")
+    if policy == "on" and not missing.reason:
+        return
+    if missing.never:
+        never = f"nothing is generated for {declaration.qualname}, which {missing.never}"
+        raise NotGeneratedError(f"{file}:{scope.line}: {never}, and {JIT_VARIABLE}=off. {missing.remedy}")
+    reason = generator.why_not_generated(declaration, loading.real_name(declaration.module), scope.filename, scope.text)
+    remedy = _remedy(scope.filename)
+    if reason is not None:
+        remedy = _sentence(f"{reason.message}; {reason.help}" if reason.message else reason.help)
     if policy == "off":
         what = missing.reason or f"nothing was generated for {declaration.name}"
-        remedy = f"Run: {command}"
-        if missing.never:
-            what = f"nothing is generated for {declaration.qualname}, which {missing.never}"
-            remedy = missing.remedy
-        raise NotGeneratedError(f"{_shown(scope.filename)}:{scope.line}: {what}, and {JIT_VARIABLE}=off. {remedy}")
-    if policy != "on":
-        raise ValueError(f"{JIT_VARIABLE}={policy!r} is not known; it can be 'on' or 'off'")
-    if missing.reason and not any(vars(module).get("_warned") for module in missing.modules):
-        for module in missing.modules:
-            vars(module)["_warned"] = True
-        message = f"{missing.reason}; it is built in memory from {_shown(scope.filename)}. Run: {command}"
-        warnings.warn_explicit(message, StaleWarning, scope.filename, scope.line)
+        raise NotGeneratedError(f"{file}:{scope.line}: {what}, and {JIT_VARIABLE}=off. {remedy}")
+    is_untold = reason is not None and not reason.message
+    if is_untold or any(vars(module).get("_warned") for module in missing.modules):
+        return
+    for module in missing.modules:
+        vars(module)["_warned"] = True
+    what = missing.reason
+    if reason is not None:
+        what = f"what was generated for {declaration.name} is not what its class statement says"
+    warnings.warn_explicit(
+        f"{what}; it is built in memory from {file}. {remedy}", StaleWarning, scope.filename, scope.line
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _remedy(filename: str) -> str:
+    """What to do about a class without fresh code: the command, where there is a file that it can read."""
+    path = Path(filename)
+    if path.suffix != ".py" or path.stem.endswith("_qten") or not path.is_file():
+        return "Declare it in a module, a file of its own with the suffix .py, and run qten-gen for that file"
+    shown = _shown(filename)
+    return f"Run: qten-gen {quote(f'./{shown}' if shown.startswith('-') else shown)}"
 
 
 def _shown(filename: str) -> str:

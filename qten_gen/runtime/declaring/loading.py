@@ -19,6 +19,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Final
 from weakref import WeakValueDictionary, ref
 
+from ...common.naming import own_global
+
 _MADE = "_made"
 """Global of a generated module: the names of the classes whose statements joined it."""
 _SELF = "_module"
@@ -227,7 +229,7 @@ def publish(cls: type, *modules: ModuleType) -> bool:
     key = f"{real_name(cls.__module__)}.{cls.__qualname__}"
     with _lock:
         for module in modules:
-            vars(module)[cls.__name__] = cls
+            vars(module)[cls.__name__] = vars(module)[own_global(cls.__name__)] = cls
             vars(module).setdefault(_MADE, set()).add(cls.__name__)
         again = key in _declared
         _declared[key] = cls

@@ -1,8 +1,8 @@
 """How a declaration and its generated class become one class.
 
-When `class Batch(TensorClass)` runs, the metaclass reads what the statement says and gets the generated class `_Batch` for it:
+When `class Batch(TensorClass)` runs, the metaclass reads what the statement says and gets the generated class `_Batch_` for it:
 `freshness` finds it, `in_memory` builds it where it is missing. The metaclass puts it between the declaration and its bases:
-`Batch, _Batch, TensorClass`. The class is complete when its statement ends, user methods win by the ordinary method resolution
+`Batch, _Batch_, TensorClass`. The class is complete when its statement ends, user methods win by the ordinary method resolution
 order, and `super()` in them reaches the generated ones.
 """
 
@@ -65,13 +65,17 @@ class DeclarationMeta(DeclaredClass):
         if isinstance(found, GeneratedClass):
             if mcls._is_doubtful(statement, declaration):
                 generator.refuse(declaration, statement)
-            found = freshness.compare(found, declaration, values)
-        if not isinstance(found, GeneratedClass):
-            in_source = in_memory.nested_in_source(module, scope)
-            statement = dataclasses.replace(statement, is_declared_elsewhere=in_source)
+            compared = freshness.compare(found, declaration, values)
+        else:
+            compared = found
+        if not isinstance(compared, GeneratedClass):
+            # Names that do not exist yet are looked up in the text. It may be what the command saw, too.
+            statement = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(module, scope))
             declaration = mcls._read_declaration(statement)
-            found = in_memory.build(declaration, statement, found, scope)
-        found = freshness.unchanged(found, loading.previous(module, qualname))
+            compared = freshness.compare(found, declaration, values) if isinstance(found, GeneratedClass) else found
+        if not isinstance(compared, GeneratedClass):
+            compared = in_memory.build(declaration, statement, compared, scope)
+        found = freshness.unchanged(compared, loading.previous(module, qualname))
 
         # Join the two. Fields leave the namespace: the generated class has properties for them.
         for field in (*own_values.defaults, *own_values.specifiers, *own_values.bare):

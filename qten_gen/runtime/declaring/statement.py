@@ -12,7 +12,7 @@ from .declared_class import DeclaredClass, declared_bases
 from .fields import with_own_fields
 
 if TYPE_CHECKING:
-    from .generator import ClassStatement, Declaration
+    from .generator import ClassStatement, Declaration, Meaning
 
 
 class ClassKeywords(NamedTuple):
@@ -39,7 +39,7 @@ def describe(
     namespace: dict[str, object],
     keywords: ClassKeywords,
     scope: Scope,
-    is_declared_elsewhere: Callable[[str], bool],
+    elsewhere: Callable[[str], Meaning | None],
 ) -> ClassStatement:
     """The record of a class statement that runs in `scope`.
 
@@ -64,7 +64,7 @@ def describe(
         declared=set(),
         import_of=scope.import_of,
         defines=scope.defines,
-        is_declared_elsewhere=is_declared_elsewhere,
+        elsewhere=elsewhere,
     )
 
 

@@ -44,6 +44,8 @@ def values_of(statement: ClassStatement, declaration: Declaration) -> Values:
                 pass
             case Parameter() | Buffer() | Submodule() | Virtual() as record:
                 records[name] = record
+            case Const(value=value) | Field(default_factory=None, default=Const(value=value)):
+                defaults[name] = Default(value)
             case Field(default_factory=None, default=value) if value is MISSING:
                 bare.append(name)
             case Field(default_factory=None, default=value):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import isasyncgenfunction, iscoroutinefunction
 from types import TracebackType
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -11,10 +13,13 @@ from torch._subclasses.fake_tensor import is_fake as _is_fake
 from torch.overrides import TorchFunctionMode
 from torch.utils._contextlib import _DecoratorContextManager
 
+from . import lazy_parameters
 from .answers import FOR_REAL_TENSORS, with_named_device
 from .emulated_devices import THREAD
 from .errors import add_advice
 from .mode import FakeMode
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 MODE = FakeMode()
 """The mode of all contexts, so that tensors of two contexts can meet."""
@@ -54,6 +59,20 @@ class fake_mode(_DecoratorContextManager):
         """A context like this one, for each call of a decorated function."""
         return fake_mode(self._fake_cuda)
 
+    def __call__(self, function: F) -> F:  # type: ignore[override, unused-ignore] # torch's types leave the result open
+        """Decorate a function or a generator function, which is then in the context while it runs.
+
+        Raises:
+            TypeError: it is a coroutine function. Other tasks of its thread would run in the context while it waits.
+        """
+        if iscoroutinefunction(function) or isasyncgenfunction(function):
+            raise TypeError(
+                f"fake_mode() cannot decorate {getattr(function, '__qualname__', function)}, which is async: while it waits, "
+                "other tasks would run in the context; write `with fake_mode():` around code that does not await"
+            )
+        decorated: F = super().__call__(function)
+        return decorated
+
     def __enter__(self) -> None:
         functions = _Functions()
         MODE.__enter__()
@@ -81,6 +100,8 @@ class _Functions(TorchFunctionMode):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
+        if lazy_parameters.answers(func, args):
+            return lazy_parameters.answer(func, args, kwargs or {})
         answer = FOR_REAL_TENSORS.get(func)
         if answer is not None and not _is_fake(args[0]):
             return answer(func, *args, **(kwargs or {}))

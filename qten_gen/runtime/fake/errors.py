@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import traceback
+
 
 class FakeTensorError(RuntimeError):
     """Something was asked of a fake tensor that needs its values, its memory, or a device that does not exist."""
+
+
+class NestedTensorError(FakeTensorError):
+    """A nested tensor was to be made, whose sizes are values."""
 
 
 def needs_values(what: str) -> FakeTensorError:
@@ -20,6 +26,14 @@ def shape_depends_on_values(what: str) -> FakeTensorError:
     return FakeTensorError(
         f"the shape of the result of {what} depends on the values of a fake tensor, and a fake tensor has none; "
         "use an operation whose shape does not depend on them, such as torch.where(mask, x, y), or real tensors"
+    )
+
+
+def nested_tensor() -> NestedTensorError:
+    """The error about a nested tensor, whose sizes are values of another tensor."""
+    return NestedTensorError(
+        "the sizes of a nested tensor are values of a fake tensor, and a fake tensor has none; "
+        "use a padded tensor, or real tensors"
     )
 
 
@@ -55,6 +69,14 @@ def writes_real_tensor(what: str, argument: str) -> FakeTensorError:
     )
 
 
+def lazy_on_emulated_device() -> FakeTensorError:
+    """The error about a lazy module that has no sizes yet, and is to be on a CUDA device that does not exist."""
+    return FakeTensorError(
+        "a lazy module without sizes cannot be on a CUDA device that does not exist; "
+        "make it on the CPU, call it once, and move it then, or state the sizes"
+    )
+
+
 def too_large(what: str, size: int) -> FakeTensorError:
     """The error about an operation without a rule, which is not computed on large tensors."""
     return FakeTensorError(
@@ -76,11 +98,18 @@ _OF_THE_CUDA_LIBRARY = (
 """Parts of torch's messages about CUDA that is not there."""
 
 
+def _passed_through(error: BaseException, package: str) -> bool:
+    """Whether a function of a package raised the error or handed it on."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(str(frame.f_globals.get("__name__", "")).startswith(f"{package}.") for frame, _ in frames)
+
+
 def add_advice(error: BaseException) -> None:
     """Add to an error of torch that leaves a context why fake mode does not help, and what to do."""
-    if "UninitializedParameter" in str(error) or "UninitializedBuffer" in str(error):
+    if isinstance(error, FakeTensorError) and _passed_through(error, "torch.utils.data"):
         error.add_note(
-            "a lazy module cannot be made in fake mode: it takes its sizes from real data; state them instead"
+            "a DataLoader draws a seed and reads it: iterate over it outside of fake_mode, or call the dataset and collate "
+            "the items in the context"
         )
     if any(part in str(error) for part in _OF_THE_CUDA_LIBRARY):
         error.add_note(

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
-from typing import Any, NoReturn, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +28,9 @@ class Fake(FakeTensor):
     It is torch's own fake tensor with another face: it prints as documented, it may be on a CUDA device of a machine that has
     none, and what it cannot do says why.
     """
+
+    cls_to_become: ClassVar[type[Tensor]]
+    """The class that torch gives to a parameter of a lazy module once it has a shape: this one, if it is fake."""
 
     def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override, unused-ignore] # torch gives it no types
         shown = _shown(self)
@@ -97,6 +100,9 @@ class Fake(FakeTensor):
         copied = self.detach().requires_grad_(self.requires_grad)
         vars(copied).update(_attributes(self, copied))
         return copied
+
+
+Fake.cls_to_become = Fake
 
 
 def _deeply_copied(tensor: FakeTensor, memo: dict[int, object]) -> Tensor:

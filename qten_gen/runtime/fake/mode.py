@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 from torch import Tensor
@@ -23,7 +23,15 @@ from torch.utils._mode_utils import no_dispatch
 from .arguments import fakes_in, is_view_of_real_tensor, name_of, with_known_values, written_real_tensor
 from .eager_checks import check_as_eager_does
 from .emulated_devices import has_emulated_cuda, is_emulated, meant, told
-from .errors import needs_fake_cuda, needs_values, no_rule, shape_depends_on_values, too_large, writes_real_tensor
+from .errors import (
+    needs_fake_cuda,
+    needs_values,
+    nested_tensor,
+    no_rule,
+    shape_depends_on_values,
+    too_large,
+    writes_real_tensor,
+)
 from .fake_tensor import Fake
 from .missing_rules import rule_for
 
@@ -93,9 +101,9 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
-        if func is _DEVICE:
-            device = super().__torch_dispatch__(func, types, args, kwargs or {})
-            return told(device) if isinstance(device, torch.device) else device
+        if func is _DEVICE and isinstance(tensor := args[0], FakeTensor):
+            # More than half of all calls: autograd asks for it. The answer is that of torch's mode.
+            return torch.device("meta") if tensor.fake_mode.in_kernel_invocation else told(tensor.fake_device)
         kwargs = self._with_meant_devices(args, kwargs or {})
         args = [meant(value) if isinstance(value, torch.device) else value for value in args]
         real = written_real_tensor(func, args, kwargs)
@@ -139,6 +147,8 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             raise shape_depends_on_values(name_of(error.func)) from None
         except UnsupportedOperatorException as error:
             moved = self._emulated_arguments()
+            if "nested" in name_of(error.func):
+                raise nested_tensor() from None
             if error.func is not func or not moved:
                 raise no_rule(name_of(error.func)) from None
             return self._computed_as_on_cpu(moved, func, types, args, kwargs)
@@ -147,6 +157,10 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             raise RuntimeError(f"{name_of(func)}: {error}") from error
         finally:
             self.thread.arguments = before
+
+    def create_symbolic_nested_int(self, *, nt_tensor_id: int | None = None) -> NoReturn:
+        """The size of a nested tensor, which torch's own mode knows only while it traces a program."""
+        raise nested_tensor()
 
     def can_run_unsafe_fallback(self, func: OpOverload) -> bool:
         """Whether an operation without a rule may be computed on zeros to see what comes out."""

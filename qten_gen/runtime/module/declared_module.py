@@ -30,14 +30,8 @@ if TYPE_CHECKING:
         # pyright wants a callable class where a module is passed as a function, to torch.compile for instance.
         def __call__(self, *args: Any, **keywords: Any) -> Any: ...
 
-    class _Dispatching:
-        """The methods of Functional are among the names that a class may take, so Module's classes do not show them."""
 
-else:
-    _Dispatching = Functional
-
-
-class DeclaredModule(ModuleBase, _Dispatching):
+class DeclaredModule(ModuleBase, Functional):
     """What Module does in place of nn.Module. The metaclass that reads declarations is Module's.
 
     Each override does what nn.Module's does, and besides: it keeps ties, brings old state dicts up to date, clears the cache of
@@ -47,8 +41,7 @@ class DeclaredModule(ModuleBase, _Dispatching):
     if TYPE_CHECKING:
         __call__: ClassVar[_Call]  # type: ignore[misc] # narrower than nn.Module's Any
 
-        # Checkers accept any signature in place of this one.
-        def reset_parameters(self, *args: Any, **keywords: Any) -> Any:
+        def reset_parameters(self) -> None:
             """Initialise the parameters and buffers that the class declares; submodules initialise themselves."""
 
     def extra_repr(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field as dataclass_field
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, dataclass_transform
 
 from torch import nn
 
@@ -17,20 +17,10 @@ from .dispatch import reconnect
 from .virtual_cache import getter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import UnionType
-    from typing import Concatenate, overload
-
-    import torch
-    from torch.types import Device
-
     from ..declaring.generator import ClassStatement, Declaration, ModuleDecl
 
 P = ParamSpec("P")
 R = TypeVar("R")
-T = TypeVar("T")
-M = TypeVar("M", bound=nn.Module)
-H = TypeVar("H", bound=Callable[..., Any])
 
 
 @dataclass_transform(
@@ -46,21 +36,6 @@ class ModuleMeta(DeclarationMeta):
         def __new__(
             mcls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, *, init: bool = True
         ) -> ModuleMeta: ...
-
-        # A class may have a `register` of its own, so checkers find these behind the class.
-        @overload  # type: ignore[override] # what ABCMeta calls so is another thing
-        def register(  # type: ignore[overload-overlap] # the second is for abstract classes, which are not a `type[T]` to mypy
-            cls: Callable[..., M], obj_type: type[T], /, *, replace: bool = False
-        ) -> Callable[[Callable[Concatenate[M, T, P], R]], Callable[Concatenate[M, T, P], R]]: ...
-        @overload
-        def register(
-            cls: Callable[..., object], obj_type: type[Any] | UnionType, /, *, replace: bool = False
-        ) -> Callable[[H], H]: ...
-        def register(cls: Callable[..., object], obj_type: Any, /, *, replace: bool = False) -> Any: ...
-        def get_applicable_types(cls) -> tuple[type, ...]: ...
-        def from_config(
-            cls: Callable[..., M], config: Mapping[str, Any], *, device: Device = None, dtype: torch.dtype | None = None
-        ) -> M: ...
 
     # Hidden from checkers, for which it would make every attribute of a class assignable.
     if not TYPE_CHECKING:

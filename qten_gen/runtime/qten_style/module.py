@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from ..declaring.fields import constructor_argument
-from ..module.declared_module import DeclaredModule
 from ..module.metaclass import ModuleMeta
 from . import labelled_attributes
 from .labelled_attributes import LabelledOwner
@@ -29,16 +28,8 @@ if TYPE_CHECKING:
         def __get__(self, obj: Never, owner: type[object], /) -> Never: ...
         def __set__(self, obj: Never, value: V, /) -> None: ...
 
-    class _Ground(DeclaredModule):
-        """What checkers see below Module: nothing of a name that nn.Module does not have, so that a class may take any."""
 
-        __nograd_tensors__: ClassVar[frozenset[str]]
-
-else:
-    _Ground = ModuleMethods
-
-
-class Module(_Ground, metaclass=ModuleMeta):
+class Module(ModuleMethods, metaclass=ModuleMeta):
     """Base of declared modules. Annotations are its constructor arguments; specifiers declare its tensors and children.
 
     >>> from qten_gen import Module, param

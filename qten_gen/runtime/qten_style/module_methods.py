@@ -1,8 +1,7 @@
-"""What Module adds to nn.Module: methods and attributes whose names a class of the user's may take.
+"""What Module adds to nn.Module: methods and attributes whose names a class of the user's may take when it runs.
 
-For checkers, a class that derives from Module does not have them: a class that binds one of their names in another way would
-be an incompatible override. The stub that is generated for a class has them, and a class can say so itself:
-`class Layer(Module, ModuleMethods)`.
+To type checkers, they are methods like any others: a class that defines one of them with another signature is an incompatible
+override. `device` is typed so that a property which returns a `torch.device` is none.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from . import labelled_attributes
 from .devices import Device
 from .frozen_dict import FrozenDict
 from .labelled import LabelledTensor
+from .labelled_attributes import LabelledAssignment
 
 if TYPE_CHECKING:
     from typing import Self
@@ -29,26 +29,11 @@ if TYPE_CHECKING:
     from ..materializing.matching import StateDict
     from ..materializing.placements import Placements
     from ..materializing.report import MaterializeReport
-    from .devices import DeviceBounded as _Assignment  # without `__setattr__`, which would let any name be assigned
-else:
-    from .labelled_attributes import LabelledAssignment as _Assignment
 
 
 @giving_way("register", "get_applicable_types", "allows", "invoke")
-class ModuleMethods(DeclaredModule, _Assignment):
-    """The methods of every Module. Name it as a base behind Module, and checkers know them in the file of the class too.
-
-    >>> from qten_gen import Module, ModuleMethods, param
-    >>> class Scale(Module, ModuleMethods):
-    ...     weight: nn.Parameter = param(2, initializer=nn.init.ones_)
-    >>> Scale().freeze().weight.requires_grad
-    False
-    """
-
-    if TYPE_CHECKING:  # those of Functional; its class methods are the metaclass's to checkers
-
-        def allows(self, obj: object) -> bool: ...
-        def invoke(self, obj: object, **keywords: Any) -> Any: ...
+class ModuleMethods(DeclaredModule, LabelledAssignment):
+    """The methods of every Module, whose names classes may take. The examples are about the class `Linear` of Module."""
 
     version: ClassVar[int] = 1
     """Version of the names in the state dict. Raise it when `migrate` has to bring older ones up to date."""
@@ -74,9 +59,10 @@ class ModuleMethods(DeclaredModule, _Assignment):
                 was made a plain dict. So look for a name before renaming it.
         """
 
+    # `Any`, so that a property of the user's may return a `torch.device`.
     @property
     @torch.jit.unused
-    def device(self) -> Device:
+    def device(self) -> Device | Any:
         """Where the module's first tensor is; without tensors, where the module was last moved to, else the default device."""
         return labelled_attributes.device(self)
 

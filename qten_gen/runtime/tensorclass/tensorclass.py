@@ -327,6 +327,8 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
 
     def __class_getitem__(cls, flags: str | tuple[str, ...]) -> Any:  # a base class, which has no type
         given = flags if isinstance(flags, tuple) else (flags,)
+        if not all(isinstance(flag, str) for flag in given) and not hasattr(super(), "__class_getitem__"):
+            raise TypeError(f'the flags of {cls.__name__} are strings, such as {cls.__name__}["frozen"], got {flags!r}')
         if getattr(cls, "__parameters__", ()) or not all(isinstance(flag, str) for flag in given):
             return super().__class_getitem__(flags)  # type: ignore[misc] # that of Generic, where a class derives from it
         return Flagged(cls, frozenset(given))

@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module
+from qten_gen import Device, Module
 
 Shape = Callable[[type[Any]], type[Any]]
 SHAPES: list[Shape] = []
@@ -261,11 +261,11 @@ class Named(Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.export = nn.Linear(2, 2)
+        self.add_module("export", nn.Linear(2, 2))
         self.register_buffer("version", torch.ones(2))
 
     def forward(self, x: Tensor) -> Any:
-        return self.export(x) * getattr(self, "version")  # noqa: B009 # checkers do not see a name in a string
+        return getattr(self, "export")(x) * getattr(self, "version")  # noqa: B009 # to checkers they are Module's
 
 
 def test_names_that_gave_way_survive_a_pickle() -> None:
@@ -286,8 +286,35 @@ def test_a_name_gives_way_in_one_instance_only() -> None:
         def __init__(self, taken: bool) -> None:
             super().__init__()
             if taken:
-                self.freeze = nn.Linear(1, 1)
+                setattr(self, "freeze", nn.Linear(1, 1))  # noqa: B010 # to checkers it is a method
 
     assert isinstance(Net(True).freeze, nn.Linear)
-    assert callable(getattr(Net(False), "freeze"))  # noqa: B009 # checkers do not see it
-    assert not isinstance(getattr(Net(False), "freeze"), nn.Module)  # noqa: B009
+    assert callable(Net(False).freeze) and not isinstance(Net(False).freeze, nn.Module)
+
+
+class Placed(Module):
+    """Sets its device itself, as many modules do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        setattr(self, "device", "mine")  # noqa: B010 # to checkers it is read-only
+
+
+def test_only_the_methods_of_a_module_take_the_name_of_its_device() -> None:
+    placed, plain = Placed(), OwnNames()
+    assert getattr(placed, "device") == "mine"  # noqa: B009
+    setattr(placed, "device", "another")  # noqa: B010
+    twin = pickle.loads(pickle.dumps(placed))
+    assert (placed.device, twin.device) == ("another", "another")
+    with pytest.raises(AttributeError, match="OwnNames.device cannot be set"):
+        setattr(plain, "device", "another")  # noqa: B010
+    with pytest.raises(AttributeError, match="device"):
+        del plain.device  # pyright: ignore[reportAttributeAccessIssue] # the mistake under test
+    del placed.device  # pyright: ignore[reportAttributeAccessIssue] # as above
+    assert placed.device == Device("cpu")
+
+
+class OwnNames(Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(2, 2)

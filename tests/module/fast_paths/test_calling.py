@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules import module as torch_module
 
-from qten_gen import Functional, Module, ModuleMethods
+from qten_gen import Functional, Module
 
 
-class Twice(Module, ModuleMethods):
+class Twice(Module):
     def forward(self, x: Tensor, scale: float = 1.0) -> Tensor:
         return 2 * scale * x
 

@@ -7,10 +7,10 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleDict, ModuleList, ModuleMethods, buffer, param, submodule, virtual
+from qten_gen import Module, ModuleDict, ModuleList, buffer, param, submodule, virtual
 
 
-class Block(Module, ModuleMethods):
+class Block(Module):
     """Parameters and buffers of every kind, and layers of torch below."""
 
     dim: int
@@ -34,7 +34,7 @@ class Block(Module, ModuleMethods):
         return torch.ones(self.dim, self.dim, dtype=torch.bool, device=device).tril()
 
 
-class Decoder(Module, ModuleMethods):
+class Decoder(Module):
     """Repeated blocks between an embedding and its transpose."""
 
     vocab: int

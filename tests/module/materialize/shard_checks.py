@@ -22,7 +22,7 @@ from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.distributed.tensor.placement_types import Placement
 
-from qten_gen import Module, ModuleList, ModuleMethods, buffer, param, submodule
+from qten_gen import Module, ModuleList, buffer, param, submodule
 from qten_gen.runtime.materializing.report import MaterializeReport
 from tests.module.torch_tools.gloo import Check, main
 
@@ -43,7 +43,7 @@ class Layer(Module):
         return result
 
 
-class Net(Module, ModuleMethods):
+class Net(Module):
     """Repeated layers between an embedding and its transpose; no size is a multiple of another."""
 
     vocab: int = 37

@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.distributed.checkpoint import state_dict_saver
 
-from qten_gen import Module, ModuleMethods, param, submodule
+from qten_gen import Module, param, submodule
 from qten_gen.runtime.materializing.checkpoints import Checkpoint, CheckpointError, _read_part, read
 from qten_gen.runtime.materializing.matching import matched, opened
 from qten_gen.runtime.materializing.regions import size_of, slices
@@ -324,7 +324,7 @@ class Renamed(Module):
             state_dict["weight"] = state_dict.pop("columns").t()
 
 
-class Holder(Module, ModuleMethods):
+class Holder(Module):
     """Holds one below a name."""
 
     part: Renamed = submodule(Renamed)
@@ -393,7 +393,7 @@ def test_the_path_may_be_text_or_a_path(tmp_path: Path) -> None:
 
 
 def test_extra_state_is_refused_as_a_finding() -> None:
-    class Counting(Module, ModuleMethods):
+    class Counting(Module):
         weight: nn.Parameter = param(2, initializer=nn.init.ones_)
 
         def get_extra_state(self) -> dict[str, int]:

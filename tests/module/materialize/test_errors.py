@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, buffer, deferred_init, fake_mode, materialize_module, param, submodule
+from qten_gen import Module, buffer, deferred_init, fake_mode, materialize_module, param, submodule
 
 from .declared import Block, Decoder, tensors
 
@@ -22,7 +22,7 @@ class Rotary(nn.Module):
         self.scale = nn.Parameter(torch.ones(dim))
 
 
-class Net(Module, ModuleMethods):
+class Net(Module):
     dim: int
     linear: nn.Linear = submodule(nn.Linear, "dim", "dim")
     rotary: Rotary = submodule(Rotary, "dim")
@@ -57,7 +57,7 @@ def test_a_module_above_can_fill_what_a_layer_of_another_library_does_not() -> N
 
 
 def test_a_reset_parameters_that_leaves_a_tensor_out_is_named() -> None:
-    class Half(Module, ModuleMethods):
+    class Half(Module):
         dim: int
         weight: nn.Parameter = param("dim")
         table: Tensor = buffer("dim")
@@ -74,7 +74,7 @@ def test_a_reset_parameters_that_leaves_a_tensor_out_is_named() -> None:
 
 
 def test_what_post_init_writes_is_said_to_be_lost() -> None:
-    class Late(Module, ModuleMethods):
+    class Late(Module):
         dim: int
         table: Tensor = buffer("dim")
 
@@ -87,7 +87,7 @@ def test_what_post_init_writes_is_said_to_be_lost() -> None:
 
 
 def test_a_plain_attribute_on_meta_is_not_forgotten() -> None:
-    class Tables(Module, ModuleMethods):
+    class Tables(Module):
         def __init__(self) -> None:
             super().__init__()
             self.tables = {"cos": torch.zeros(2)}
@@ -99,7 +99,7 @@ def test_a_plain_attribute_on_meta_is_not_forgotten() -> None:
 
 
 def test_an_initialiser_that_returns_a_new_tensor_is_found() -> None:
-    class Wrong(Module, ModuleMethods):
+    class Wrong(Module):
         weight: nn.Parameter = param(3, initializer=lambda tensor: torch.zeros(3))
 
     with pytest.raises(RuntimeError, match=r"weight, a parameter of Wrong, is not initialised"):
@@ -107,7 +107,7 @@ def test_an_initialiser_that_returns_a_new_tensor_is_found() -> None:
 
 
 def test_an_initialisation_that_decides_by_random_values_is_refused() -> None:
-    class Rejecting(Module, ModuleMethods):
+    class Rejecting(Module):
         weight: nn.Parameter = param(3, initializer="draw")
 
         def draw(self, tensor: Tensor) -> None:
@@ -123,7 +123,7 @@ def test_an_initialisation_that_decides_by_random_values_is_refused() -> None:
 
 
 def test_an_initialisation_may_decide_by_values_that_it_computed() -> None:
-    class Deciding(Module, ModuleMethods):
+    class Deciding(Module):
         weight: nn.Parameter = param(3, initializer="count")
 
         def count(self, tensor: Tensor) -> None:
@@ -156,7 +156,7 @@ def test_an_error_in_reset_parameters_leaves_the_module_as_it_was() -> None:
 
 
 def test_a_lazy_layer_has_no_shape_to_materialise() -> None:
-    class Lazy(Module, ModuleMethods):
+    class Lazy(Module):
         inner: nn.LazyLinear = submodule(nn.LazyLinear, 3)
 
     with pytest.raises(ValueError, match=r"inner\.weight has no shape, because LazyLinear is lazy"):

@@ -8,17 +8,7 @@ from torch import Tensor, nn
 from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 from torch.nn.utils import parametrizations, parametrize
 
-from qten_gen import (
-    LabelledTensor,
-    Module,
-    ModuleMethods,
-    VirtualTensor,
-    buffer,
-    nograd_tensors,
-    param,
-    submodule,
-    virtual,
-)
+from qten_gen import LabelledTensor, Module, VirtualTensor, buffer, nograd_tensors, param, submodule, virtual
 
 from .declared import Block, Decoder, assert_same, tensors
 
@@ -98,7 +88,7 @@ def test_a_reset_parameters_that_calls_super_is_run_after_it() -> None:
 
 
 def test_a_parent_of_torch_initialises_its_children_as_its_constructor_does() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         inner: nn.Transformer = submodule(nn.Transformer, 64, 2, 1, 1, 32, batch_first=True)
 
     name = "inner.encoder.layers.0.linear1.weight"
@@ -123,7 +113,7 @@ def test_a_plain_attribute_that_reset_parameters_assigns_is_made() -> None:
             self.cache = {"cos": self.table.cos(), "plain": self.inv_freq}
             self.resets += 1
 
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         rotary: Rotary = submodule(Rotary, 4)
 
     rotary, real = Net.on_meta().materialize("cpu", seed=0).rotary, Rotary(4)
@@ -136,7 +126,7 @@ def test_a_plain_attribute_that_reset_parameters_assigns_is_made() -> None:
 
 
 def test_a_plain_attribute_that_is_filled_in_place_is_made() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         dim: int
         weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
 
@@ -164,7 +154,7 @@ def test_virtual_tensors_follow_and_forget_what_they_were_on_meta() -> None:
 
 
 def test_a_module_without_tensors_has_its_virtual_tensors_on_the_device() -> None:
-    class Ramp(Module, ModuleMethods):
+    class Ramp(Module):
         length: int
 
         @virtual
@@ -177,7 +167,7 @@ def test_a_module_without_tensors_has_its_virtual_tensors_on_the_device() -> Non
 
 
 @nograd_tensors("basis")
-class Waves(Module, ModuleMethods):
+class Waves(Module):
     """A module with its own constructor, and labelled and virtual tensors."""
 
     def __init__(self, sites: int) -> None:
@@ -263,7 +253,7 @@ def test_a_tensor_that_reset_parameters_replaces_is_a_parameter_afterwards() -> 
             self.weight = nn.Parameter(torch.arange(3.0))
             self.scale = nn.Parameter(torch.full((2,), 4.0), requires_grad=False)
 
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         inner: Replacing = submodule(Replacing)
 
     inner = Net.on_meta().materialize("cpu", seed=0).inner
@@ -282,7 +272,7 @@ def test_an_initialisation_may_read_a_real_buffer() -> None:
         def reset_parameters(self) -> None:
             self.get_buffer("squares").copy_(self.get_buffer("steps") ** 2)
 
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         inner: Reading = submodule(Reading)
 
     net = Net.on_meta()
@@ -299,7 +289,7 @@ def test_strides_stay() -> None:
 
 
 def test_empty_tensors_need_no_values() -> None:
-    class Empty(Module, ModuleMethods):
+    class Empty(Module):
         table: Tensor = buffer(0, 3, initializer=nn.init.zeros_)
         inner: nn.Linear = submodule(nn.Linear, 2, 3)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleList, ModuleMethods, buffer, param, submodule
+from qten_gen import Module, ModuleList, buffer, param, submodule
 
 from .declared import Decoder, assert_same, tensors
 
@@ -34,7 +34,7 @@ class Layer(Module):
         nn.init.trunc_normal_(tensor, std=0.02 / (2 * over) ** 0.5)
 
 
-class Model(Module, ModuleMethods):
+class Model(Module):
     dim: int = 128
     depth: int = 3
     scale_by_layer: bool = True
@@ -59,7 +59,7 @@ def test_a_buffer_that_was_renamed_upstream_is_an_error_and_not_garbage() -> Non
             super().__init__()
             self.register_buffer("original_inv_freq", torch.arange(3.0), persistent=False)
 
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         rotary: Upstream = submodule(Upstream)
 
     with pytest.raises(RuntimeError, match="rotary.original_inv_freq, a buffer of Upstream, is initialised by nothing"):
@@ -134,7 +134,7 @@ def test_a_tie_survives_to_empty_assign_and_materialize() -> None:
 def test_a_cache_that_cannot_be_computed_on_meta_is_computed_afterwards() -> None:
     """torchtitan 612 and 3458: a cache whose code reads a value fails on meta, and had to be computed again by hand."""
 
-    class Cached(Module, ModuleMethods):
+    class Cached(Module):
         length: int
         table: Tensor = buffer("length", persistent=False, initializer="compute")
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, buffer, param, submodule
+from qten_gen import Module, buffer, param, submodule
 
 from .declared import Block, Decoder, tensors
 
@@ -34,14 +34,14 @@ def test_a_module_that_takes_no_device_is_on_meta_too() -> None:
             super().__init__()
             self.weight = nn.Parameter(torch.ones(3))
 
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         old: Old = submodule(Old)
 
     assert Net.on_meta().old.weight.is_meta
 
 
 def test_what_names_its_device_is_real() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("table", torch.arange(3, device="cpu"))
@@ -64,7 +64,7 @@ def test_wrong_arguments_are_those_of_the_constructor() -> None:
 
 
 def test_a_constructor_that_reads_values_says_what_can_build_it() -> None:
-    class Reading(Module, ModuleMethods):
+    class Reading(Module):
         def __init__(self) -> None:
             super().__init__()
             self.rates = torch.linspace(0, 1, 3).tolist()
@@ -75,7 +75,7 @@ def test_a_constructor_that_reads_values_says_what_can_build_it() -> None:
 
 
 def test_it_leaves_no_mode_and_no_hook_behind() -> None:
-    class Failing(Module, ModuleMethods):
+    class Failing(Module):
         def __init__(self) -> None:
             super().__init__()
             raise ValueError("no")
@@ -106,7 +106,7 @@ def test_another_thread_constructs_real_modules_meanwhile() -> None:
 
 
 def test_a_class_method_of_the_class_can_call_it() -> None:
-    class Sized(Module, ModuleMethods):
+    class Sized(Module):
         dim: int
         scale: Tensor = buffer("dim", initializer=nn.init.ones_)
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, deferred_init, param, submodule
+from qten_gen import Module, deferred_init, param, submodule
 from qten_gen.runtime.deferred.errors import DeferredError
 
 OTHER = deferred_init(torch.ones, 3)
@@ -65,7 +65,7 @@ def test_an_initialiser_that_cannot_be_recorded_is_named_with_its_module_and_lin
     class Inner(Module):
         weight: nn.Parameter = param(3, initializer=lambda tensor: None if tensor.is_meta else operation(tensor))
 
-    class Outer(Module, ModuleMethods):
+    class Outer(Module):
         inner: Inner = submodule(Inner)
 
     outer = Outer.on_meta()
@@ -79,7 +79,7 @@ def test_an_initialiser_that_cannot_be_recorded_is_named_with_its_module_and_lin
 
 
 def test_a_tensor_that_nothing_recorded_is_named_where_it_is_assigned() -> None:
-    class Assigning(Module, ModuleMethods):
+    class Assigning(Module):
         weight: nn.Parameter = param(3)
 
         def reset_parameters(self) -> None:
@@ -94,7 +94,7 @@ def test_a_tensor_that_nothing_recorded_is_named_where_it_is_assigned() -> None:
 
 
 def test_an_initialiser_may_read_an_array_of_what_it_computed() -> None:
-    class Reading(Module, ModuleMethods):
+    class Reading(Module):
         weight: nn.Parameter = param(3, initializer="fill")
 
         def fill(self, tensor: Tensor) -> None:

@@ -68,13 +68,13 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from qten_gen import Module, ModuleMethods, submodule
+from qten_gen import Module, submodule
 
 def status(name):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
-class Net(Module, ModuleMethods):
+class Net(Module):
     rows: int
     linear: nn.Linear = submodule(nn.Linear, 2560, "rows", bias=False)
 

@@ -7,14 +7,14 @@ from threading import Barrier
 
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, param
+from qten_gen import Module, param
 
 from .declared import assert_same
 
 MEET = Barrier(2)
 
 
-class Overlapping(Module, ModuleMethods):
+class Overlapping(Module):
     """Its initialisation waits for that of another thread, and draws while the other one runs or after it."""
 
     waits: bool

@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, buffer, param, submodule
+from qten_gen import Module, buffer, param, submodule
 
 from .declared import Decoder
 
 
-class Tied(Module, ModuleMethods):
+class Tied(Module):
     """Ties by hand, in the direction that a flag says."""
 
     embed_is_head: bool
@@ -75,7 +75,7 @@ def test_a_child_alone_does_not_break_the_tie() -> None:
     module = Decoder.on_meta(7, 4)
     inner = Tied.on_meta(False)
 
-    class Outer(Module, ModuleMethods):
+    class Outer(Module):
         def __init__(self) -> None:
             super().__init__()
             self.inner = inner
@@ -88,7 +88,7 @@ def test_a_child_alone_does_not_break_the_tie() -> None:
 
 
 def test_views_of_one_memory_stay_views_of_one_memory() -> None:
-    class Views(Module, ModuleMethods):
+    class Views(Module):
         table: Tensor = buffer(4, 3, initializer=nn.init.ones_)
 
         def __post_init__(self) -> None:
@@ -109,7 +109,7 @@ def test_views_of_one_memory_stay_views_of_one_memory() -> None:
 
 
 def test_a_module_under_two_names_is_materialised_once() -> None:
-    class Twice(Module, ModuleMethods):
+    class Twice(Module):
         first: nn.Linear = submodule(nn.Linear, 2, 2)
 
         def __post_init__(self) -> None:
@@ -121,7 +121,7 @@ def test_a_module_under_two_names_is_materialised_once() -> None:
 
 
 def test_where_the_parent_changes_a_tied_tensor_that_counts() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         embed: nn.Embedding = submodule(nn.Embedding, 5, 4)
         head: nn.Parameter = param(tie="embed.weight")
 

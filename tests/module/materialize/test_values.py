@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleList, ModuleMethods, param, submodule
+from qten_gen import Module, ModuleList, param, submodule
 
 from .declared import Block, Decoder, assert_same, tensors
 
@@ -59,7 +59,7 @@ INITIALISERS: dict[str, Callable[[Tensor], Any]] = {
 
 @pytest.mark.parametrize("initializer", INITIALISERS.values(), ids=INITIALISERS)
 def test_the_moments_of_random_values_are_those_of_eager(initializer: Callable[[Tensor], Any]) -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         weight: nn.Parameter = param(300, 400, initializer=initializer)
 
     torch.manual_seed(0)
@@ -75,7 +75,7 @@ def test_the_moments_of_random_values_are_those_of_eager(initializer: Callable[[
 
 
 def test_initialisers_with_a_structure_keep_it() -> None:
-    class Net(Module, ModuleMethods):
+    class Net(Module):
         orthogonal: nn.Parameter = param(8, 5, initializer=partial(nn.init.orthogonal_, gain=2.0))
         sparse: nn.Parameter = param(10, 6, initializer=partial(nn.init.sparse_, sparsity=0.3))
         dirac: nn.Parameter = param(4, 4, 3, initializer=nn.init.dirac_)
@@ -122,7 +122,7 @@ def test_a_seed_leaves_the_generator_of_torch_alone() -> None:
     assert torch.equal(torch.get_rng_state(), state)
 
 
-class Seeding(Module, ModuleMethods):
+class Seeding(Module):
     """Seeds the global generator, as some repositories do to get the same weights in each process."""
 
     dim: int = 3
@@ -174,11 +174,11 @@ def test_a_block_has_the_values_of_its_name_however_many_there_are() -> None:
 
 
 def test_the_order_of_the_fields_does_not_count() -> None:
-    class Here(Module, ModuleMethods):
+    class Here(Module):
         first: nn.Linear = submodule(nn.Linear, 3, 3)
         second: nn.Linear = submodule(nn.Linear, 3, 3)
 
-    class There(Module, ModuleMethods):
+    class There(Module):
         second: nn.Linear = submodule(nn.Linear, 3, 3)
         first: nn.Linear = submodule(nn.Linear, 3, 3)
 
@@ -188,7 +188,7 @@ def test_the_order_of_the_fields_does_not_count() -> None:
 
 
 def test_copies_of_one_block_do_not_get_the_same_values() -> None:
-    class Stack(Module, ModuleMethods):
+    class Stack(Module):
         def __init__(self) -> None:
             super().__init__()
             block = Block(4)
@@ -219,7 +219,7 @@ def test_an_initialiser_depends_on_the_index_of_the_child() -> None:
 
 
 def test_a_constant_is_rounded_to_the_dtype_of_the_declaration_first() -> None:
-    class Scaled(Module, ModuleMethods):
+    class Scaled(Module):
         scale: nn.Parameter = param(3, initializer=lambda tensor: tensor.fill_(0.1))
 
     wide = Scaled.on_meta().materialize("cpu", dtype=torch.float64)

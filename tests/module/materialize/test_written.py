@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, param
+from qten_gen import Module, param
 from qten_gen.runtime.materializing.written import Gap, gap_in
 
 from .recorded import record
@@ -92,7 +92,7 @@ def test_any_slices_leave_the_gap_that_they_leave_in_a_real_tensor(
 
 
 def test_a_tensor_that_is_filled_in_part_is_named_with_the_element() -> None:
-    class Half(Module, ModuleMethods):
+    class Half(Module):
         dim: int
         weight: nn.Parameter = param("dim", 2)
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, TensorClass, buffer, param, submodule, virtual
+from qten_gen import Module, TensorClass, buffer, param, submodule, virtual
 
 
 class Rows(TensorClass):
@@ -21,7 +21,7 @@ class Rows(TensorClass):
     x: Tensor
 
 
-class Block(Module, ModuleMethods):
+class Block(Module):
     """Parameters, buffers in and out of the state dict, children of torch, and a virtual tensor."""
 
     dim: int
@@ -75,7 +75,7 @@ class PlainBlock(nn.Module):
         return out * self.scale.sum() + self.noise
 
 
-class Tower(Module, ModuleMethods):
+class Tower(Module):
     """Declared children and a registered handler."""
 
     dim: int

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, buffer, param, submodule
+from qten_gen import Module, buffer, param, submodule
 
 
-class Linear(Module, ModuleMethods):
+class Linear(Module):
     """A module that TorchScript understands."""
 
     rows: int

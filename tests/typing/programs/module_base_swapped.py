@@ -13,16 +13,15 @@ class Config:
 
 
 class Owner(Module):
-    """Has names of its own that Module has too."""
+    """Has names of its own that Module has too: `device` and `dtype` are legal, methods of another kind are not."""
 
     _keys_to_ignore = ("a",)
     rate: float = 0.1
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, options: Config) -> None:
         super().__init__()
-        self.config = config
-        self.version = "1.0"
-        self.to_device = nn.Linear(2, 2)
+        self.options = options
+        self.config = options  # E
         self.table: Tensor
         self.register_buffer("table", torch.ones(2))
 
@@ -34,37 +33,39 @@ class Owner(Module):
     def dtype(self) -> torch.dtype:
         return self.table.dtype
 
-    def export(self, path: str, *, opset: int) -> bytes:
+    def export(self, path: str, *, opset: int) -> bytes:  # E
         return path.encode() * opset
-
-    def freeze(self) -> None: ...
-
-    def register(self, name: str) -> None: ...
-
-    def reset_parameters(self, std: float) -> None: ...
-
-    @classmethod
-    def from_config(cls, path: str) -> "Owner":
-        return cls(Config())
 
     def forward(self, x: Tensor) -> Tensor:
         return x * self.table
 
 
 owner = Owner(Config())
-assert_type(owner.config, Config)
-assert_type(owner.config.width, int)
-assert_type(owner.version, str)
+assert_type(owner.options, Config)
+assert_type(owner.options.width, int)
 assert_type(owner.device, torch.device)
 assert_type(owner.dtype, torch.dtype)
-assert_type(owner.to_device, nn.Linear)
-assert_type(owner.export("a", opset=3), bytes)
 assert_type(owner.table, Tensor)
 assert_type(owner(torch.ones(2)), Tensor)
+assert_type(owner.freeze(), Owner)
 assert_type(Owner.rate, float)
+owner.device = torch.device("cpu")  # E
 print(owner.tabel)  # E
-print(owner.config.widht)  # E
+print(owner.options.widht)  # E
 owner("x")  # E
+
+
+class Whisper(Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+
+    @property
+    def device(self):  # type: ignore[no-untyped-def] # as it stands there
+        return next(self.parameters()).device
+
+
+assert_type(Whisper().inner, nn.Linear)
 
 
 class Overloaded(Module):

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleMethods, buffer, field, param, submodule, virtual
+from qten_gen import Module, buffer, field, param, submodule, virtual
 
 
-class Attention(Module, ModuleMethods):
+class Attention(Module):
     dim: int
     heads: int = 8
     tags: list[str] = field(default_factory=list, kw_only=True)

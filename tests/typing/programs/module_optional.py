@@ -5,7 +5,7 @@ from typing import assert_type
 
 from torch import Tensor, nn
 
-from qten_gen import Module, ModuleDict, ModuleList, ModuleMethods, buffer, param, submodule
+from qten_gen import Module, ModuleDict, ModuleList, buffer, param, submodule
 
 
 class Layer(Module):
@@ -17,7 +17,7 @@ class Layer(Module):
     norm: nn.LayerNorm | None = submodule(nn.LayerNorm, "dim", when="use_bias")
 
 
-class Tower(Module, ModuleMethods):
+class Tower(Module):
     dim: int
     depth: int
     tasks: tuple[str, ...]

@@ -9,9 +9,6 @@ from torch import nn
 
 from ...declaring.fields import Default, Specifier
 
-if TYPE_CHECKING:
-    pass
-
 VIRTUAL_CACHE = "_derived"
 """The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
 

@@ -1,7 +1,7 @@
 """The ground class of every TensorClass: its slots, its tables, and the primitives that are written out for each class.
 
 Everything in `runtime/tensorclass` is written over it. `TensorClass` adds the public methods, and a generated class the
-primitives, so that the bases of a declared class are `Batch -> _Batch (generated) -> TensorClass -> Stored`.
+primitives, so that the bases of a declared class are `Batch -> _Batch_ (generated) -> TensorClass -> Stored`.
 """
 
 from __future__ import annotations

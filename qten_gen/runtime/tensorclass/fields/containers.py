@@ -19,6 +19,8 @@ from .unbatched import same_tensor, unbatched
 
 A = TypeVar("A")
 C = TypeVar("C", bound="dict[str, Tensor] | list[Tensor]")
+P = TypeVar("P", bound="dict[str, Tensor] | list[Tensor] | None")
+"""Like `C`, or None: of two overloads, pyright takes the wrong one among the arguments of `zip`."""
 
 
 def tensor_dict(
@@ -82,20 +84,12 @@ def join_tensors(self: Stored, name: str, fn: Join, values: Sequence[C | None]) 
     return _made(present[0], (fn([*column]) for column in _columns(present)))
 
 
-@overload
 def part_tensors(
-    fn: Callable[[Tensor, A], Sequence[Tensor]], value: C, argument: A, batch_sizes: Sequence[Size]
-) -> Sequence[C]: ...
-@overload
-def part_tensors(
-    fn: Callable[[Tensor, A], Sequence[Tensor]], value: C | None, argument: A, batch_sizes: Sequence[Size]
-) -> Sequence[C | None]: ...
-def part_tensors(
-    fn: Callable[[Tensor, A], Sequence[Tensor]], value: C | None, argument: A, batch_sizes: Sequence[Size]
-) -> Sequence[C | None]:
+    fn: Callable[[Tensor, A], Sequence[Tensor]], value: P, argument: A, batch_sizes: Sequence[Size]
+) -> Sequence[P]:
     """The pieces of every tensor; None for each where the field is None."""
     if value is None:
-        return [None] * len(batch_sizes)
+        return [value] * len(batch_sizes)
     pieces = [fn(tensor, argument) for tensor in _tensors(value)]
     return [_made(value, (column[i] for column in pieces)) for i in range(len(batch_sizes))]
 

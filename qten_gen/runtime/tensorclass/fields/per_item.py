@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 else:
     PerItemField = Generic
 
+P = TypeVar("P", bound="PerItem[Any] | None")
+"""The items of a field: of two overloads, pyright takes the wrong one among the arguments of `zip`."""
 T = TypeVar("T")
 A = TypeVar("A")
 F = TypeVar("F", bound=Callable[..., object])
@@ -343,33 +345,15 @@ def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | 
     return of_pool(Pool(tuple(pool)), fn(positions))
 
 
-@overload
-def part_items(
-    self: Stored,
-    name: str,
-    fn: Callable[[Tensor, A], Sequence[Tensor]],
-    value: PerItem[T],
-    argument: A,
-    batch_sizes: Sequence[Size],
-) -> Sequence[PerItem[T]]: ...
-@overload
-def part_items(
-    self: Stored,
-    name: str,
-    fn: Callable[[Tensor, A], Sequence[Tensor]],
-    value: PerItem[T] | None,
-    argument: A,
-    batch_sizes: Sequence[Size],
-) -> Sequence[PerItem[T] | None]: ...
 @with_real_tensors
 def part_items(
     self: Stored,
     name: str,
     fn: Callable[[Tensor, A], Sequence[Tensor]],
-    value: PerItem[T] | None,
+    value: P,
     argument: A,
     batch_sizes: Sequence[Size],
-) -> Sequence[PerItem[T] | None]:
+) -> Sequence[P]:
     """The pieces of the values; None for each where the field is None.
 
     Raises:
@@ -380,7 +364,7 @@ def part_items(
         return [value] * len(batch_sizes)
     if what is not None:
         raise TypeError(f"{label(self, name)} holds one Python value an item, and these cannot be {what}")
-    return [of_pool(value._pool, part) for part in fn(value._positions, argument)]
+    return cast("Sequence[P]", [of_pool(value._pool, part) for part in fn(value._positions, argument)])
 
 
 @overload

@@ -1,0 +1,48 @@
+"""The digest of what a file says, which stays the same when comments, formatting or the bodies of functions change."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ..model import NodePath, SourceFile
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+def content_digest(readings: Collection[SourceFile], asked: Collection[str]) -> str:
+    """The digest of a file, without the places in its syntax tree.
+
+    Args:
+        readings: The file as it is read for the first time and, if other files change that, for the second time.
+        asked: The names that its first reading asked other files for.
+    """
+    text = repr((_plain(tuple(readings)), sorted(asked)))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _plain(value: object) -> object:
+    """A record as nested tuples that have the same `repr` if and only if the records are equal, places left out."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    if isinstance(value, NodePath):
+        return None
+    if isinstance(value, frozenset):
+        return sorted(map(repr, map(_plain, value)))
+    if isinstance(value, Mapping):
+        return [(name, _plain(item)) for name, item in value.items()]
+    if is_dataclass(value) and not isinstance(value, type):
+        return (type(value).__name__, *(_plain(getattr(value, name)) for name in _names(type(value))))
+    return repr(value)
+
+
+@lru_cache
+def _names(cls: type[DataclassInstance]) -> tuple[str, ...]:
+    """The fields of a record, without the path of its file, which depends on the working directory."""
+    return tuple(field.name for field in fields(cls) if not (cls is SourceFile and field.name == "path"))

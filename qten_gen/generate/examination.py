@@ -1,0 +1,90 @@
+"""Links and checks files, and finds those that cannot be generated because a file that they depend on has errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .. import rules
+from ..link.lookups import Remembered
+from ..model import FileDecl
+from ..model.diagnostics import Diagnostic
+from .crashes import attempt
+from .readings import Readings
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A file with its declarations and what the rules say."""
+
+    linked: FileDecl | None
+    """None if linking crashed."""
+    found: tuple[Diagnostic, ...]
+    """What is wrong with it, without spans. Empty if a file that it depends on cannot be read, which may be the cause."""
+    unread: frozenset[str]
+    """The other files that it depends on and that cannot be read."""
+    is_broken: bool
+    """Whether it has an error, cannot be read, or crashed the generator."""
+    is_suspect: bool
+    """Whether anything was found in it, even if an unread file may be the cause."""
+
+
+class Examination:
+    """The examined files of one program."""
+
+    def __init__(self, readings: Readings, path: str) -> None:
+        self._readings = readings
+        self._view = readings.graph.view(path)
+        self._program = readings.program(path)
+        self._files: Remembered[str, Examined] = {}
+
+    def of(self, path: str) -> Examined:
+        """A file, examined at most once."""
+        return self._program.lookups.once(self._files, path, self._examined)
+
+    def blocking(self, path: str) -> frozenset[str]:
+        """The broken files that a file depends on: those that declare the bases of its classes, directly or indirectly."""
+        found: set[str] = set()
+        waiting, seen = [path], {path}
+        while waiting:
+            current = waiting.pop()
+            examined = self.of(current)
+            found |= examined.unread
+            if examined.is_broken and current != path:
+                found.add(current)
+            homes = {home for name in _bases(examined.linked) if (home := self._home(name)) is not None}
+            waiting += homes - seen
+            seen |= homes
+        return frozenset(found - {path})
+
+    def _home(self, qualified: str) -> str | None:
+        return self._readings.graph.relevant_file(self._view, qualified.rpartition(".")[0])
+
+    def _examined(self, path: str) -> Examined:
+        """Link and check a file. What is found is dropped if a file that it depends on cannot be read."""
+        readings, crashes = self._readings, self._readings.crashes
+        module = readings.graph.origins[path].module
+        with self._program.lookups.recorded() as lookups:
+            result = attempt(crashes, path, "linking", self._program.linked, module)
+            checked: tuple[Diagnostic, ...] = ()
+            if result is not None:
+                unimported = () if path in readings.graph.imported else (path,)
+                project = rules.Project(result[0].related, unimported, classes=result[0].classes)
+                checked = attempt(crashes, path, "checking", rules.check, result[0], project) or ()
+        self._program.lookups.add(lookups)
+        said = (*result[1], *checked) if result is not None else ()
+        unread = self._unread(lookups) - {path}
+        own = (*readings.problems.get(path, ()), *(() if unread else said))
+        broken = path in readings.unread or any(item.is_error for item in own)
+        crashed = any(crash.path == path for crash in crashes)
+        return Examined(result and result[0], own, unread, broken or crashed, bool(said))
+
+    def _unread(self, lookups: Iterable[str]) -> frozenset[str]:
+        if not self._readings.unread:
+            return frozenset()
+        found = (self._readings.graph.relevant_file(self._view, name) for name in lookups)
+        return frozenset(path for path in found if path is not None and path in self._readings.unread)
+
+
+def _bases(file: FileDecl | None) -> set[str]:
+    return {base.name for item in file.declarations for base in item.bases if base.declared} if file else set()

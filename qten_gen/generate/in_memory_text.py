@@ -1,0 +1,171 @@
+"""What the text of a running program's modules says, where a class statement has to know more than the objects tell.
+
+An annotation may name what is imported for type checkers only. And where a class does not match what was generated for it, the
+message says in what the text and the class statement differ. Modules are found without importing them.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import rules
+from ..link.bases import Root
+from ..link.import_context import Asked
+from ..link.program import Library, Program, Reading
+from ..model import Declaration, ImportContext, Meaning, TypeExpr
+from ..model.diagnostics import Diagnostic
+from ..read.module import read
+from ..read.positions import locate
+
+_WITHOUT_DECLARATIONS = frozenset(
+    {*sys.stdlib_module_names, "jaxtyping", "numpy", "qten_gen", "tensordict", "torch", "typing_extensions"}
+)
+"""Packages in which nothing is declared, and no type is defined that the readers would have to know."""
+
+_MOST_FILES = 2000
+"""How many files are read at most; beyond, the answer would take longer than the import."""
+
+
+class OwnText(NamedTuple):
+    """The text of the module that runs: of a script or a notebook, where nobody could find it by the name of the module."""
+
+    module: str
+    path: str
+    text: str
+
+
+class TextDeclaration(NamedTuple):
+    """What the command says of one class."""
+
+    declaration: Declaration | None
+    """None where the class is not a declaration to it."""
+    errors: tuple[Diagnostic, ...]
+    """The errors in its file, with their lines."""
+
+
+def meaning(qualified: str, own: OwnText | None = None) -> Meaning | None:
+    """What a name that does not exist yet means, or None where no text says it."""
+    module = _home(qualified, own)
+    if module is None:
+        return None
+    program = _running(module, own).program
+    found = program.names.expand(TypeExpr(qualified))
+    if found.name == qualified and program.names.class_of(qualified) is None:
+        return None
+    nested = (name for name in found.mentioned if program.ancestry.root(name) is Root.TENSORCLASS)
+    return Meaning(found, frozenset(nested))
+
+
+def of_class(module: str, name: str, own: OwnText | None = None) -> TextDeclaration:
+    """What the text of a module says of one of its classes."""
+    running = _running(module, own)
+    linked = running.program.linked(module)
+    if linked is None:
+        return TextDeclaration(None, ())
+    file, inconsistent = linked
+    project = rules.Project(file.related, classes=file.classes)
+    path = file.source.path
+    said = (*running.problems.get(path, ()), *inconsistent, *rules.check(file, project))
+    errors = [item for item in said if item.is_error and item.path == path]
+    declaration = next((found for found in file.declarations if found.name == name), None)
+    return TextDeclaration(declaration, tuple(locate(errors, running.texts)))
+
+
+class _Running(NamedTuple):
+    """The modules of the running program that were read so far."""
+
+    program: Program
+    texts: dict[str, bytes]
+    """Their texts by path."""
+    problems: dict[str, tuple[Diagnostic, ...]]
+    """What is wrong with reading them, by path."""
+
+
+class _Declaring:
+    """Contains the first parts of the names of all modules that may declare something."""
+
+    def __contains__(self, head: object) -> bool:
+        return bool(head) and head not in _WITHOUT_DECLARATIONS
+
+
+@lru_cache(maxsize=16)
+def _running(module: str, own: OwnText | None) -> _Running:
+    """A module, and what it imports as far as that is asked for."""
+    texts: dict[str, bytes] = {}
+    problems: dict[str, tuple[Diagnostic, ...]] = {}
+    readings: dict[str, Reading | None] = {}
+
+    def reading(name: str) -> Reading | None:
+        if name not in readings:
+            readings[name] = read_first(name) if len(texts) < _MOST_FILES else None
+        return readings[name]
+
+    def read_first(name: str) -> Reading | None:
+        path, text = _path(name, own), _bytes(name, own)
+        if path is None or text is None:
+            return None
+        texts[path], asked, package = text, Asked(), _is_package(path)
+        file, problems[path] = read(text, path, name, package, ImportContext(asked))
+        return Reading(file, asked.names, lambda context: read(text, path, name, package, context)[0])
+
+    def is_package(name: str) -> bool | None:
+        path = _path(name, own)
+        return None if path is None else _is_package(path)
+
+    def handlers(_: str) -> list[str]:
+        return [name for name, known in readings.items() if known is not None and known.file.registrations]
+
+    return _Running(Program(Library(reading, is_package, _Declaring(), handlers)), texts, problems)
+
+
+def _is_package(path: str) -> bool:
+    return Path(path).name == "__init__.py"
+
+
+def _home(qualified: str, own: OwnText | None) -> str | None:
+    """The module that a qualified name is looked up in: the longest part of it that is one."""
+    parts = qualified.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        module = ".".join(parts[:end])
+        if parts[0] not in _WITHOUT_DECLARATIONS and _path(module, own) is not None:
+            return module
+    return None
+
+
+def _bytes(module: str, own: OwnText | None) -> bytes | None:
+    if own is not None and module == own.module:
+        return own.text.encode()
+    path = _path(module, own)
+    try:
+        return None if path is None else Path(path).read_bytes()
+    except OSError:
+        return None
+
+
+def _path(module: str, own: OwnText | None) -> str | None:
+    """The file of a module; None if there is none with Python source."""
+    if own is not None and module == own.module:
+        return own.path
+    spec = _spec(module)
+    return spec.origin if spec is not None and spec.origin is not None and spec.origin.endswith(".py") else None
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    """Where a module is, found without importing the packages that it is in."""
+    loaded = getattr(sys.modules.get(module), "__spec__", None)
+    if isinstance(loaded, ModuleSpec):
+        return loaded
+    package, _, _ = module.rpartition(".")
+    try:
+        if not package:
+            return find_spec(module)
+        above = _spec(package)
+        folders = None if above is None else above.submodule_search_locations
+        return None if folders is None else PathFinder.find_spec(module, folders)
+    except (ImportError, ValueError):
+        return None

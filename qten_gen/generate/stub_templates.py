@@ -1,0 +1,250 @@
+"""Made from templates/*.j2. Do not edit; run: python -m templates.compile"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..emit.stub_file import StubFileView
+    from ..emit.module_stub import ModuleStubView
+    from ..emit.tensorclass_stub import TensorClassStubView
+
+
+def file_pyi(file: StubFileView, classes: Iterable[str]) -> str:
+    """The text of file.pyi.j2."""
+    out: list[str] = []
+    add = out.append
+    for line in file.directives:
+        add(f"{line}\n")
+    add(f"\"\"\"{file.summary}\"\"\"\n")
+    for group in file.imports:
+        add("\n")
+        for line in group:
+            add(f"{line}\n")
+    for text in classes:
+        add(
+            "\n"
+            f"{text}"
+        )
+    return "".join(out)
+
+
+def module_pyi(c: ModuleStubView) -> str:
+    """The text of module.pyi.j2."""
+    out: list[str] = []
+    add = out.append
+    if c.config:
+        add(
+            "@_t.type_check_only\n"
+            f"class {c.config}(_t.TypedDict):\n"
+            f"    \"\"\"What `{c.name}.config` returns.\"\"\"\n"
+        )
+        for line in c.arguments:
+            add(f"    {line}\n")
+        add("\n")
+    if c.keys:
+        add(
+            "@_t.type_check_only\n"
+            f"class {c.state}(_OrderedDict[{c.builtin['str']}, _torch.Tensor]):\n"
+            f"    \"\"\"What `{c.name}.state_dict` returns.\"\"\"\n"
+            f"    {c.keys}\n"
+            "\n"
+        )
+    if c.is_final:
+        add(
+            "@_t.final\n"
+            f"class {c.name}{c.parameters}({c.bases}):  # pyright: ignore[reportGeneralTypeIssues]\n"
+        )
+    else:
+        add(f"class {c.name}{c.parameters}({c.bases}):\n")
+    add(f"    {c.doc}\n")
+    for line in c.slots:
+        add(f"    {line}\n")
+    if c.init:
+        add(f"    {c.init}\n")
+    for call in c.calls:
+        if len(c.calls) > 1:
+            add("    @_t.overload\n")
+        add(f"    {call}\n")
+    for child in c.children:
+        add(
+            "    @_t.overload\n"
+            f"    def get_submodule(self, target: _t.Literal[\"{child.name}\"]) -> {child.type}: ...\n"
+        )
+    if c.children:
+        add(
+            "    @_t.overload\n"
+            f"    def get_submodule(self, target: {c.builtin['str']}) -> _torch.nn.Module: ...\n"
+        )
+    for line in c.lookups:
+        add(f"    {line}\n")
+    add(
+        "    @_t.overload\n"
+        f"    def state_dict(self, *, keep_vars: {c.builtin['bool']} = ...) -> {c.state}: ...\n"
+        "    @_t.overload\n"
+        f"    def state_dict(self, *, prefix: {c.builtin['str']}, keep_vars: {c.builtin['bool']} = ...) -> _OrderedDict[{c.builtin['str']}, _torch.Tensor]: ...\n"
+        "    @_t.overload\n"
+        "    def state_dict(\n"
+        f"        self, *, destination: _Destination, prefix: {c.builtin['str']} = ..., keep_vars: {c.builtin['bool']} = ...\n"
+        "    ) -> _Destination: ...\n"
+    )
+    if c.config:
+        add(
+            f"    def config(self) -> {c.config}: ...\n"
+            f"    @{c.builtin['classmethod']}\n"
+            "    def from_config(\n"
+            f"        cls, config: {c.config}, *, device: _DeviceLike = ..., dtype: _torch.dtype | None = ...\n"
+            "    ) -> _t.Self: ...\n"
+        )
+    return "".join(out)
+
+
+def tensorclass_pyi(c: TensorClassStubView) -> str:
+    """The text of tensorclass.pyi.j2."""
+    out: list[str] = []
+    add = out.append
+    add(
+        "@_t.type_check_only\n"
+        f"class {c.typed['Dict']}{c.parameters}(_t.TypedDict{c.generic}):\n"
+        f"    \"\"\"What `{c.name}.to_dict` returns.\"\"\"\n"
+    )
+    for line in c.as_dict:
+        add(f"    {line}\n")
+    add(
+        "\n"
+        "@_t.type_check_only\n"
+        f"class {c.typed['Arrays']}{c.parameters}(_t.TypedDict{c.generic}):\n"
+        f"    \"\"\"What `{c.name}.numpy` returns.\"\"\"\n"
+    )
+    for line in c.as_arrays:
+        add(f"    {line}\n")
+    add(
+        "\n"
+        "@_t.type_check_only\n"
+        f"class {c.typed['Fields']}{c.parameters}(_t.TypedDict{c.generic}, total=False):\n"
+        f"    \"\"\"Some fields of `{c.name}`, as `select` returns them.\"\"\"\n"
+    )
+    for line in c.chosen:
+        add(f"    {line}\n")
+    add(
+        "\n"
+        "@_t.type_check_only\n"
+        f"class {c.typed['Input']}{c.parameters}(_t.TypedDict{c.generic}):\n"
+        f"    \"\"\"What `{c.name}.from_dict` takes.\"\"\"\n"
+    )
+    for line in c.given:
+        add(f"    {line}\n")
+    add("\n")
+    if c.changed:
+        add(
+            "@_t.type_check_only\n"
+            f"class {c.typed['Update']}{c.parameters}(_t.TypedDict{c.generic}, total=False):\n"
+            f"    \"\"\"What `{c.name}.update` takes.\"\"\"\n"
+        )
+        for line in c.changed:
+            add(f"    {line}\n")
+        add("\n")
+    if c.is_final:
+        add(
+            "@_t.final\n"
+            f"class {c.name}{c.parameters}({c.bases}):  # pyright: ignore[reportGeneralTypeIssues]\n"
+        )
+    else:
+        add(f"class {c.name}{c.parameters}({c.bases}):\n")
+    add(f"    {c.doc}\n")
+    for line in c.slots:
+        add(f"    {line}\n")
+    if c.init:
+        add(f"    {c.init}\n")
+    for key in c.keys:
+        if len(c.keys) > 1:
+            add("    @_t.overload\n")
+        if key.through_none:
+            add(
+                f"    def get(self, key: {key.literal}) -> {key.read}: ...\n"
+                "    @_t.overload\n"
+                f"    def get(self, key: {key.literal}, default: _Default) -> {key.read} | _Default: ...\n"
+            )
+        else:
+            add(f"    def get(self, key: {key.literal}, default: {c.builtin['object']} = ...) -> {key.read}: ...\n")
+    for key in c.keys:
+        if len(c.keys) > 1:
+            add("    @_t.overload\n")
+        if key.through_none:
+            add(
+                f"    def get_at(self, key: {key.literal}, index: _Index) -> {key.read}: ...\n"
+                "    @_t.overload\n"
+                f"    def get_at(self, key: {key.literal}, index: _Index, default: _Default) -> {key.read} | _Default: ...\n"
+            )
+        else:
+            add(f"    def get_at(self, key: {key.literal}, index: _Index, default: {c.builtin['object']} = ...) -> {key.read}: ...\n")
+    if c.frozen:
+        add(
+            f"    def set(self, key: _t.Never, value: _t.Never, inplace: {c.builtin['bool']} = ..., non_blocking: {c.builtin['bool']} = ...) -> _t.Never: ...\n"
+            "    def update(\n"
+            "        self,\n"
+            "        values: None = ...,\n"
+            f"        clone: {c.builtin['bool']} = ...,\n"
+            f"        inplace: {c.builtin['bool']} = ...,\n"
+            "        *,\n"
+            f"        non_blocking: {c.builtin['bool']} = ...,\n"
+            "        keys_to_update: _t.Sequence[_Key] | None = ...,\n"
+            "        **fields: _t.Never,\n"
+            "    ) -> _t.Never: ...\n"
+        )
+    else:
+        for key in c.keys:
+            if len(c.keys) > 1:
+                add("    @_t.overload\n")
+            add(
+                "    def set(\n"
+                f"        self, key: {key.literal}, value: {key.written}, inplace: {c.builtin['bool']} = ..., non_blocking: {c.builtin['bool']} = ...\n"
+                "    ) -> _t.Self: ...\n"
+            )
+        add(
+            "    def update(\n"
+            "        self,\n"
+            f"        values: {c.typed[c.update]}{c.arguments} | _t.Self | None = ...,\n"
+            f"        clone: {c.builtin['bool']} = ...,\n"
+            f"        inplace: {c.builtin['bool']} = ...,\n"
+            "        *,\n"
+            f"        non_blocking: {c.builtin['bool']} = ...,\n"
+            "        keys_to_update: _t.Sequence[_Key] | None = ...,\n"
+            f"        **fields: _t.Unpack[{c.typed[c.update]}{c.arguments}],\n"
+            "    ) -> _t.Self: ...\n"
+        )
+    for line in c.writers:
+        add(f"    {line}\n")
+    for line in c.selections:
+        add(f"    {line}\n")
+    add(f"    {c.replace}\n")
+    for line in c.listings:
+        add(f"    {line}\n")
+    add(
+        "    @_t.overload\n"
+        f"    def to_dict(self) -> {c.typed['Dict']}{c.arguments}: ...\n"
+        "    @_t.overload\n"
+        "    def to_dict(\n"
+        "        self,\n"
+        "        *,\n"
+        f"        retain_none: {c.builtin['bool']} = ...,\n"
+        f"        convert_tensors: {c.builtin['bool']} | _t.Literal[\"numpy\"] = ...,\n"
+        f"        tolist_first: {c.builtin['bool']} = ...,\n"
+        f"    ) -> {c.builtin['dict']}[{c.builtin['str']}, {c.builtin['object']}]: ...\n"
+        f"    def numpy(self, *, force: {c.builtin['bool']} = ...) -> {c.typed['Arrays']}{c.arguments}: ...\n"
+        f"    @{c.builtin['classmethod']}\n"
+        "    def from_dict(\n"
+        "        cls,\n"
+        f"        values: {c.typed['Input']}{c.arguments},\n"
+        "        *,\n"
+        "        batch_size: _BatchSize = ...,\n"
+        "        device: _DeviceLike = ...,\n"
+        "        names: _NamesLike = ...,\n"
+        f"        auto_batch_size: {c.builtin['bool']} | None = ...,\n"
+        f"        batch_dims: {c.builtin['int']} | None = ...,\n"
+        "        **refused: _t.Never,\n"
+        "    ) -> _t.Self: ...\n"
+    )
+    return "".join(out)

@@ -1,0 +1,70 @@
+"""Finds the classes that depend on a module which cannot be found, so that the text does not say what to generate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from ..model import ClassSource, Declaration, FileDecl
+from ..model.diagnostics import UNFOUND_MODULE, Diagnostic
+from ..model.field_kinds import members_of
+
+_HELP = "run qten-gen where {0} is installed, or set environment or source-roots in [tool.qten-gen] so that it is found"
+
+
+def unfound_modules(
+    file: FileDecl, ancestors: Callable[[str], Iterable[str]], unfound: Collection[str], generated: bytes
+) -> Iterator[Diagnostic]:
+    """Errors for the classes of a file.
+
+    `ancestors` are the resolved names of the ancestors of a class, `unfound` the modules, and `generated` the module that was
+    generated for the file before.
+    """
+    declarations = {declaration.name: declaration for declaration in file.declarations}
+    for cls in file.source.classes:
+        if cls.name in declarations:
+            yield from _field_types(file, declarations[cls.name], unfound, generated)
+        else:
+            yield from _bases(file, cls, ancestors, unfound, generated)
+
+
+def _bases(
+    file: FileDecl,
+    cls: ClassSource,
+    ancestors: Callable[[str], Iterable[str]],
+    unfound: Collection[str],
+    generated: bytes,
+) -> Iterator[Diagnostic]:
+    """The error for a class that may be a declaration: it uses specifiers, or something was generated for it."""
+    was_generated = re.search(rb"(?m)^class _%s\b" % re.escape(cls.name.encode()), generated)
+    if not was_generated and not any(field.specifier for field in cls.fields):
+        return
+    for base in cls.bases:
+        for name in (base.name, *ancestors(base.name)):
+            module = _module(name, unfound)
+            if module:
+                message = f"the module {module} of the base {name.rpartition('.')[2]} cannot be found"
+                message = f"{message}, so it is not known whether {cls.name} is a declaration"
+                help = _HELP.format(module.partition(".")[0])
+                yield Diagnostic(UNFOUND_MODULE, message, base.place, help, path=file.source.path)
+                return
+
+
+def _field_types(
+    file: FileDecl, declaration: Declaration, unfound: Collection[str], generated: bytes
+) -> Iterator[Diagnostic]:
+    """The errors for fields whose class was a TensorClass or Module when the file was generated."""
+    for field in declaration.fields:
+        for member in members_of(field.type):
+            module = _module(member.name, unfound)
+            last = member.name.rpartition(".")[2]
+            if module and f":{last}".encode() in generated:
+                message = f"the module {module} of {last}, the type of {field.name}, cannot be found"
+                help = _HELP.format(module.partition(".")[0])
+                yield Diagnostic(UNFOUND_MODULE, message, declaration.place, help, path=file.source.path)
+
+
+def _module(name: str, unfound: Collection[str]) -> str:
+    """The module that a qualified name is in, if that is one of those not found; otherwise empty."""
+    parts = name.split(".")
+    return next((start for end in range(1, len(parts)) if (start := ".".join(parts[:end])) in unfound), "")

@@ -1,0 +1,286 @@
+"""Replaces constants by their values where a declaration needs one: `param(SIZE)` is `param(3)` where a file says `SIZE = 3`.
+
+Only names that a file binds once count, and only expressions whose result the text shows. Everything else stays as it is; the
+rule `untold` reports it where the declaration depends on it.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..common.literals import literal_of
+from ..model import (
+    Argument,
+    ClassSource,
+    FieldSource,
+    MethodSource,
+    SourceFile,
+    SpecifierCall,
+    TypeExpr,
+    Value,
+    language,
+)
+from ..model.class_body import takes_dimension
+from ..read.dimensions import parse
+from .names import Names
+
+_LONGEST = 1000
+"""The length up to which strings and tuples are computed, and the bits of an integer."""
+_DEEPEST = 20
+"""How many constants may refer to each other."""
+
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+
+Constant = bool | int | float | complex | str | bytes | None | tuple[object, ...]
+
+
+class _Known(NamedTuple):
+    """A value that the text shows."""
+
+    value: Constant
+
+
+Lookup = Callable[[str], "_Known | None"]
+
+_BINARY: dict[type[ast.operator], Callable[..., object]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_UNARY: dict[type[ast.unaryop], Callable[..., object]] = {
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+    ast.Not: operator.not_,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[..., object]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def with_constants(file: SourceFile, names: Names) -> SourceFile:
+    """The file with constants in specifiers and class keywords replaced by their values."""
+    classes = tuple(_class(cls, file, names) for cls in file.classes)
+    same = all(new is old for new, old in zip(classes, file.classes, strict=True))
+    return file if same else replace(file, classes=classes)
+
+
+def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
+    """A class statement with the constants in it replaced; itself if there are none."""
+
+    def lookup(name: str) -> _Known | None:
+        own = file.constants.get(f"{cls.name}.{name}")
+        return _constant(names.meaning(name, file), names, 0) if own is None else _fold_text(own, lookup)
+
+    fields = tuple(_made(_field(field, lookup), file, names) for field in cls.fields)
+    methods = tuple(_method(method, lookup) for method in cls.methods)
+    keywords = tuple((name, _value(value, lookup)) for name, value in cls.keywords)
+    bases = tuple(_base(base, file, names, lookup) for base in cls.bases)
+    parts = (*fields, *methods, *(value for _, value in keywords), *bases)
+    before = (*cls.fields, *cls.methods, *(value for _, value in cls.keywords), *cls.bases)
+    if all(new is old for new, old in zip(parts, before, strict=True)):
+        return cls
+    return replace(cls, fields=fields, methods=methods, keywords=keywords, bases=bases)
+
+
+def _field(field: FieldSource, lookup: Lookup) -> FieldSource:
+    call = None if field.specifier is None else _call(field.specifier, lookup)
+    return field if call is field.specifier else replace(field, specifier=call)
+
+
+def _made(field: FieldSource, file: SourceFile, names: Names) -> FieldSource:
+    """The field, with a note in its value where that is made by something which calls a specifier."""
+    value = field.value
+    if value is None or value.literal is not None or value.torch_name is not None:
+        return field
+    name = value.text.partition("(")[0]
+    located = names.locate(names.meaning(name, file)) if _NAME.fullmatch(name) else None
+    if located is None or located[1] not in located[0].makers:
+        return field
+    return replace(field, value=replace(value, contains=(*value.contains, language.PARAM)))
+
+
+def _method(method: MethodSource, lookup: Lookup) -> MethodSource:
+    call = None if method.specifier is None else _call(method.specifier, lookup)
+    return method if call is method.specifier else replace(method, specifier=call)
+
+
+def _base(base: TypeExpr, file: SourceFile, names: Names, lookup: Lookup) -> TypeExpr:
+    """`TensorClass[FLAG]` with the flag as a string."""
+    if not base.args or names.resolve(base.name) != language.TENSORCLASS:
+        return base
+    found = [(None if isinstance(arg, str) else _fold_text(arg.text, lookup), arg) for arg in base.args]
+    args = tuple(known.value if known and isinstance(known.value, str) else arg for known, arg in found)
+    return base if args == base.args else replace(base, args=args)
+
+
+def _call(call: SpecifierCall, lookup: Lookup) -> SpecifierCall:
+    arguments = tuple(
+        _argument(call.name, position, argument, lookup) for position, argument in enumerate(call.arguments)
+    )
+    same = all(new is old for new, old in zip(arguments, call.arguments, strict=True))
+    return call if same else replace(call, arguments=arguments)
+
+
+def _argument(specifier: str, position: int, argument: Argument, lookup: Lookup) -> Argument:
+    """An argument as if the value of its constant had been written; itself if it is not a constant."""
+    given = argument.value
+    if isinstance(given, SpecifierCall):
+        call = _call(given, lookup)
+        return argument if call is given else replace(argument, value=call)
+    if not isinstance(given, Value) or (
+        specifier == language.FIELD and argument.keyword in ("default", "default_factory")
+    ):
+        return argument
+    value = _value(given, lookup)
+    if value is given or value.literal is None:
+        return argument
+    known: object = ast.literal_eval(value.literal)
+    if takes_dimension(specifier, position, argument.keyword) and _is_dimension(specifier, argument.keyword, known):
+        text = known if isinstance(known, str) else str(known)
+        return replace(argument, value=parse(text), text=text)
+    return replace(argument, value=value)
+
+
+def _is_dimension(specifier: str, keyword: str | None, known: object) -> bool:
+    """Whether a value is a dimension where one is taken; an argument of a child is one if it is a string."""
+    if specifier == language.SUBMODULE and keyword != language.REPEAT:
+        return type(known) is str
+    return type(known) in (str, int)
+
+
+def _value(value: Value, lookup: Lookup) -> Value:
+    """The value as a literal, where the text shows what it is."""
+    opaque = value.literal is None and value.torch_name is None and value.partial is None and not value.contains
+    if not opaque or not value.is_callable or value.text.startswith("*"):
+        return value
+    known = _fold_text(value.text, lookup)
+    literal = None if known is None else literal_of(known.value)
+    return value if literal is None else replace(value, literal=literal)
+
+
+def _constant(qualified: str, names: Names, depth: int) -> _Known | None:
+    """The value of a constant of the run, by its qualified name."""
+    located = names.locate(qualified)
+    if located is None or depth > _DEEPEST:
+        return None
+    file, rest = located
+    text = file.constants.get(rest)
+    if text is None or not _is_plain(file, rest, names):
+        return None
+    return _fold_text(text, lambda name: _constant(names.meaning(name, file), names, depth + 1))
+
+
+def _is_plain(file: SourceFile, name: str, names: Names) -> bool:
+    """Whether an attribute of a class is what the class body assigns: not in an enum, nor where a metaclass may change it."""
+    cls = names.class_of(f"{file.module}.{name.partition('.')[0]}") if "." in name else None
+    return cls is None or not (cls[1].bases or cls[1].keywords or cls[1].decorators)
+
+
+def _fold_text(text: str, lookup: Lookup) -> _Known | None:
+    if len(text) > _LONGEST:
+        return None
+    try:
+        node = ast.parse(f"({text})", mode="eval").body
+        return _fold(node, lookup)
+    except (SyntaxError, ValueError, RecursionError, ArithmeticError, TypeError, LookupError):
+        return None
+
+
+def _fold(node: ast.expr, lookup: Lookup) -> _Known | None:
+    """The value of an expression; None where the text does not show it. It raises what the operation raises."""
+    match node:
+        case ast.Constant(value) if value is not ...:
+            return _Known(value)
+        case ast.Name() | ast.Attribute():
+            return lookup(ast.unparse(node))
+        case ast.UnaryOp(op, operand) if type(op) in _UNARY:
+            return _applied(_UNARY[type(op)], _fold(operand, lookup))
+        case ast.BinOp(left, op, right) if type(op) in _BINARY:
+            return _binary(op, _fold(left, lookup), _fold(right, lookup))
+        case ast.Compare(left, [op], [right]) if type(op) in _COMPARE:
+            return _applied(_COMPARE[type(op)], _fold(left, lookup), _fold(right, lookup))
+        case ast.BoolOp(op, values):
+            return _bool(isinstance(op, ast.And), [_fold(value, lookup) for value in values])
+        case ast.IfExp(test, body, orelse):
+            known = _fold(test, lookup)
+            return None if known is None else _fold(body if known.value else orelse, lookup)
+        case ast.Tuple(elements):
+            items = [_fold(element, lookup) for element in elements]
+            known_items = [item.value for item in items if item is not None]
+            return _Known(tuple(known_items)) if len(known_items) == len(items) else None
+        case ast.JoinedStr(parts):
+            texts = [_formatted(part, lookup) for part in parts]
+            known_texts = [text for text in texts if text is not None]
+            return _Known("".join(known_texts)) if len(known_texts) == len(texts) else None
+        case ast.Subscript(value, index):
+            return _applied(_item, _fold(value, lookup), _fold(index, lookup))
+    return None
+
+
+def _applied(function: Callable[..., object], *operands: _Known | None) -> _Known | None:
+    values = [operand.value for operand in operands if operand is not None]
+    if len(values) < len(operands):
+        return None
+    return _checked(function(*values))
+
+
+def _binary(op: ast.operator, left: _Known | None, right: _Known | None) -> _Known | None:
+    """The result of an operation, unless it would be too large to compute."""
+    if left is None or right is None or (isinstance(op, ast.Mod) and isinstance(left.value, str | bytes)):
+        return None
+    for one, other in ((left.value, right.value), (right.value, left.value)):
+        if isinstance(op, ast.Mult) and isinstance(one, str | bytes | tuple) and not _fits(len(one), other):
+            return None
+    if isinstance(op, ast.Pow) and not (isinstance(right.value, int) and abs(right.value) <= 64):
+        return None
+    return _applied(_BINARY[type(op)], left, right)
+
+
+def _fits(length: int, times: object) -> bool:
+    return isinstance(times, int) and length * times <= _LONGEST
+
+
+def _bool(is_and: bool, values: list[_Known | None]) -> _Known | None:
+    """`a and b`, or `a or b`: the first value that decides, as far as all before it are known."""
+    for value in values:
+        if value is None or bool(value.value) is not is_and:
+            return value
+    return values[-1]
+
+
+def _item(value: object, index: object) -> object:
+    if isinstance(value, str | tuple) and isinstance(index, int):
+        found: object = value[index]
+        return found
+    raise TypeError
+
+
+def _formatted(part: ast.expr, lookup: Lookup) -> str | None:
+    """A part of an f-string; None where it is not known, or is formatted in another way than by `str`."""
+    match part:
+        case ast.Constant(str(text)):
+            return text
+        case ast.FormattedValue(value, -1, None):
+            known = _fold(value, lookup)
+            return str(known.value) if known is not None and type(known.value) in (str, int, bool) else None
+    return None
+
+
+def _checked(value: object) -> _Known | None:
+    if (isinstance(value, int) and value.bit_length() > _LONGEST) or (isinstance(value, str) and len(value) > _LONGEST):
+        return None
+    return _Known(value) if isinstance(value, bool | int | float | complex | str | bytes | tuple | None) else None

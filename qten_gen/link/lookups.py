@@ -1,0 +1,55 @@
+"""Remembers results together with what was looked up for them, so that a later run knows when they are still right.
+
+The answer for a file depends on the answers to its look-ups, and on nothing else. A look-up is a text:
+
+* `shop.model`: the content of the file that is this module, if there is one;
+* `?shop.model`: whether there is such a file, and whether it is a package;
+* `shop.`: whether any file is a module of that name or below it;
+* `@shop.model`: the files that register handlers for Modules of this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+_K = TypeVar("_K", bound=Hashable)
+_V = TypeVar("_V")
+
+Remembered = dict[_K, tuple[_V, frozenset[str]]]
+"""Results by key, each with the look-ups that it took."""
+
+
+class Lookups:
+    """The look-ups of what is being computed at the moment."""
+
+    def __init__(self) -> None:
+        self._open: list[set[str]] = [set()]
+
+    def note(self, name: str) -> None:
+        """Add a look-up to the innermost computation."""
+        self._open[-1].add(name)
+
+    def add(self, names: Iterable[str]) -> None:
+        """Add several look-ups."""
+        self._open[-1].update(names)
+
+    @contextmanager
+    def recorded(self) -> Iterator[set[str]]:
+        """The look-ups of a block. They do not count for what is around it."""
+        self._open.append(set())
+        try:
+            yield self._open[-1]
+        finally:
+            self._open.pop()
+
+    def once(self, results: Remembered[_K, _V], key: _K, compute: Callable[[_K], _V]) -> _V:
+        """The result for a key, which is computed at most once. Its look-ups count each time that it is used."""
+        found = results.get(key)
+        if found is None:
+            with self.recorded() as names:
+                value = compute(key)
+            found = results[key] = (value, frozenset(names))
+        self.add(found[1])
+        return found[0]

@@ -1,0 +1,187 @@
+"""Links files on demand: what is asked about one file reads only the files that the answer depends on, each once.
+
+So the answer for a file does not depend on which other files are asked about, or in which order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from ..model import ClassSource, Declaration, FileDecl, ImportContext, ModuleDecl, SourceFile, SubmoduleDecl
+from ..model.diagnostics import Diagnostic, ordered
+from ..model.field_kinds import child_class, members_of
+from .bases import Ancestry
+from .constants import with_constants
+from .declare import Declarations
+from .import_context import import_context
+from .lookups import Lookups, Remembered
+from .names import Names
+
+_V = TypeVar("_V")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file as it is read for the first time, without knowing other files."""
+
+    file: SourceFile
+    asked: Collection[str] = ()
+    """The qualified names whose origins in other files may change the reading."""
+    again: Callable[[ImportContext], SourceFile] | None = None
+    """Reads the file a second time, in a context; None for a file that needs none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The files that a program may consist of."""
+
+    reading: Callable[[str], Reading | None]
+    """The file of a module; None for a module that is not in the run."""
+    is_package: Callable[[str], bool | None]
+    """Whether a module is a package; None for a module that is not in the run. It reads nothing."""
+    heads: Container[str]
+    """The first parts of the names of all modules."""
+    handlers: Callable[[str], Iterable[str]]
+    """The modules that register handlers for Modules of a module; it may find more."""
+
+
+class Program:
+    """The files that can be imported from one folder, linked with each other.
+
+    All results are remembered with the look-ups that they took (see `lookups`).
+    """
+
+    def __init__(self, library: Library) -> None:
+        self.lookups = Lookups()
+        self._library = library
+        self._written: Remembered[str, SourceFile | None] = {}
+        self._read: Remembered[str, SourceFile | None] = {}
+        self._written_names = Names(self.written)
+        self.names = Names(self.find)
+        self.ancestry = Ancestry(self.names, self.lookups)
+        self._declarations = Declarations(self.names, self.ancestry, self._handlers, self.lookups)
+
+    def find(self, module: str) -> SourceFile | None:
+        """The file of a module, read with what it has to know of other files, and with the values of constants."""
+        return self.lookups.once(self._read, module, self._find) if self._is_known(module) else None
+
+    def written(self, module: str) -> SourceFile | None:
+        """The file of a module, read with what it has to know of other files to resolve names. Constants stay names."""
+        return self.lookups.once(self._written, module, self._read_again) if self._is_known(module) else None
+
+    def first(self, module: str) -> SourceFile | None:
+        """The first reading of a module."""
+        found = self._reading(module) if self._is_known(module) else None
+        return None if found is None else found.file
+
+    def is_package(self, module: str) -> bool | None:
+        """Whether a module is a package; None for a module that is not in the run."""
+        if not self._is_known(module):
+            return None
+        self.lookups.note(f"?{module}")
+        return self._library.is_package(module)
+
+    def declaration(self, qualified: str) -> Declaration | None:
+        """The declaration of a class by its resolved name; None for any other class.
+
+        A class is a declaration if `TensorClass` or `Module` of qten_gen is among its ancestors. A class from a file outside the
+        run counts as a plain class.
+        """
+        return self._declarations.get(qualified)
+
+    def linked(self, module: str) -> tuple[FileDecl, tuple[Diagnostic, ...]] | None:
+        """The declarations of a module, and the diagnostics about the bases of its classes."""
+        file = self.find(module)
+        if file is None:
+            return None
+        found = [self.declaration(f"{module}.{cls.name}") for cls in file.classes]
+        own = tuple(declaration for declaration in found if declaration is not None)
+        at_hand = dict.fromkeys(declaration.qualified for declaration in own)
+        at_hand.update(dict.fromkeys(self.names.resolve(source.owner.name) for source in file.registrations))
+        listed = [name for name in at_hand if self.declaration(name) is not None]
+        mentioned = sorted({module, *_mentioned_modules(own)})
+        linked = FileDecl(
+            file,
+            own,
+            related=_Lazy(self.declaration, listed),
+            sources=_Lazy(self.find, [name for name in mentioned if name and self.find(name) is not None]),
+            classes=_Lazy(self._class_source, ()),
+        )
+        return linked, ordered(self.ancestry.diagnostics(file))
+
+    def owners(self, module: str) -> frozenset[str]:
+        """The modules whose classes a file registers handlers for."""
+        file = self.find(module)
+        resolved = [self.names.resolve(source.owner.name) for source in file.registrations] if file else []
+        return frozenset(owner.rpartition(".")[0] for owner in resolved if self.names.class_of(owner) is not None)
+
+    def _class_source(self, qualified: str) -> ClassSource | None:
+        found = self.names.class_of(qualified)
+        return None if found is None else found[1]
+
+    def _is_known(self, module: str) -> bool:
+        """Whether the run has modules of that name or below its first part. It saves a look-up of each name of a library."""
+        head = module.partition(".")[0]
+        if head in self._library.heads:
+            return True
+        self.lookups.note(f"{head}.")
+        return False
+
+    def _reading(self, module: str) -> Reading | None:
+        self.lookups.note(module)
+        return self._library.reading(module)
+
+    def _find(self, module: str) -> SourceFile | None:
+        file = self.written(module)
+        return None if file is None else with_constants(file, self._written_names)
+
+    def _read_again(self, module: str) -> SourceFile | None:
+        reading = self._reading(module)
+        if reading is None:
+            return None
+        context = import_context(reading.file, reading.asked, self) if reading.again is not None else None
+        return reading.file if context is None or reading.again is None else reading.again(context)
+
+    def _handlers(self, module: str) -> Iterable[str]:
+        self.lookups.note(f"@{module}")
+        return self._library.handlers(module)
+
+
+class _Lazy(Mapping[str, _V]):
+    """A mapping whose values are looked up when they are asked for. Only the names at hand are listed."""
+
+    def __init__(self, find: Callable[[str], _V | None], at_hand: Collection[str]) -> None:
+        self._find = find
+        self._at_hand = at_hand
+
+    def __getitem__(self, name: str) -> _V:
+        found = self._find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._find(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._at_hand)
+
+    def __len__(self) -> int:
+        return len(self._at_hand)
+
+
+def _mentioned_modules(own: Iterable[Declaration]) -> Iterator[str]:
+    """The modules of what declarations mention: of bases, of the classes of fields and other children, and of handlers."""
+    for declaration in own:
+        names = [base.name for base in declaration.bases if base.declared]
+        for field in declaration.fields:
+            names += [field.owner, *(member.name for member in members_of(field.type))]
+            if isinstance(field, SubmoduleDecl):
+                names.append(child_class(field.type).name)
+        if isinstance(declaration, ModuleDecl):
+            yield from (handler.module for handler in declaration.handlers)
+            names += [handler.type.name for handler in declaration.handlers]
+            names += [each.type.name for each in declaration.registers if each.type is not None]
+        yield from (name.rpartition(".")[0] for name in names)

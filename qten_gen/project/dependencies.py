@@ -1,0 +1,116 @@
+"""Follows imports out of a project: to other source roots, to folders above it, and into installed libraries that declare."""
+
+import os
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from .config import Config
+from .files import Source
+from .import_graph import Modules
+from .libraries import OWN_PACKAGES, Libraries, Module, module_in
+from .output_names import is_output
+from .paths import display_path
+from .scan import Origin, Scan
+
+
+class Dependencies:
+    """Finds the files that imports lead to and that are not listed yet."""
+
+    def __init__(self, config: Config) -> None:
+        root = config.root
+        environment = None if root is None or config.environment is None else os.path.join(root, config.environment)
+        roots = () if root is None else (*config.import_roots, root)
+        self._libraries = Libraries(environment, roots)
+        self._has_root = root is not None
+        self._followed: set[str] = set()
+        self.unreadable: set[str] = set()
+        """Files that exist but cannot be read."""
+        self._above: dict[tuple[str, str], Module | None] = {}
+
+    def missing(
+        self, origins: Mapping[str, Origin], scans: Mapping[str, Scan], outside: Collection[str]
+    ) -> dict[str, Source]:
+        """The files that are imported by those scanned, and not among them. They may import others in turn."""
+        modules = Modules.of(origins, outside)
+        fresh = scans.keys() - self._followed
+        self._followed |= fresh
+        found: dict[str, Source] = {}
+        for root, names in _imports_by_root(fresh, origins, scans).items():
+            for name in names:
+                if modules.anywhere.get(name) is None and (root, name) not in modules.local:
+                    for module in self._with_parents(name, root):
+                        shown = display_path(module.path)
+                        if shown not in origins and shown not in found and not is_output(shown):
+                            found.update(_sources(shown, module))
+        return found
+
+    def _with_parents(self, name: str, root: str) -> Iterator[Module]:
+        """A module, and the packages around it, which may reexport what is in it."""
+        found = self._find(name, root)
+        if found is not None:
+            yield found
+            parent, _, _ = name.rpartition(".")
+            if parent:
+                yield from self._with_parents(parent, root)
+
+    def _find(self, name: str, root: str) -> Module | None:
+        """The file of a module that a file imports."""
+        if name.partition(".")[0] in OWN_PACKAGES:
+            return None
+        return self._libraries.find(name, root) or (None if self._has_root else self._find_above(name, root))
+
+    def _find_above(self, name: str, root: str) -> Module | None:
+        """The module in the nearest folder above the importing file that has it. Used without a `pyproject.toml`."""
+        if name.partition(".")[0] in sys.stdlib_module_names:
+            return None
+        key = root, name
+        if key not in self._above:
+            folder, found = root, None
+            while found is None and os.path.dirname(folder) != folder:
+                folder = os.path.dirname(folder)
+                top = module_in(folder, name.partition(".")[0])  # a folder without an __init__.py holds scripts
+                found = None if top is None else module_in(folder, name)
+            self._above[key] = found
+        return self._above[key]
+
+    def unfound(
+        self, origins: Mapping[str, Origin], scans: Mapping[str, Scan], outside: Collection[str]
+    ) -> dict[str, frozenset[str]]:
+        """For each file of the project with derived classes, the modules that it imports and that are nowhere."""
+        modules = Modules.of(origins, outside)
+        deriving = [path for path, scan in scans.items() if scan.derives and path not in outside]
+        lost: dict[str, frozenset[str]] = {}
+        for root, names in _imports_by_root(deriving, origins, scans).items():
+            # A name with another below it is a module, and not something in one.
+            certain = names.intersection({name.rpartition(".")[0] for name in names})
+            lost[root] = frozenset(name for name in certain if self._is_lost(name, root, modules, origins))
+        pairs = ((path, lost[origins[path].root]) for path in deriving if lost[origins[path].root])
+        return {path: missing for path, names in pairs if (missing := names.intersection(scans[path].imports))}
+
+    def _is_lost(self, name: str, root: str, modules: Modules, origins: Mapping[str, Origin]) -> bool:
+        """Whether no module of a name can be found, or only a file that cannot be read or that is another module here."""
+        if modules.anywhere.get(name) is not None or (root, name) in modules.local:
+            return False
+        found = self._find(name, root)
+        if found is not None:
+            shown = display_path(found.path)
+            return shown in self.unreadable or shown in origins
+        return not self._libraries.has(name, root)
+
+
+def _imports_by_root(
+    paths: Iterable[str], origins: Mapping[str, Origin], scans: Mapping[str, Scan]
+) -> dict[str, set[str]]:
+    """What files import, by the folder that they are imported from themselves."""
+    found: dict[str, set[str]] = {}
+    for path in paths:
+        found.setdefault(origins[path].root, set()).update(scans[path].imports)
+    return found
+
+
+def _sources(path: str, module: Module) -> Iterator[tuple[str, Source]]:
+    try:
+        status = os.stat(module.path)
+    except OSError:
+        return
+    yield path, Source(module.origin, (status.st_size, status.st_mtime_ns), target=False, outside=True)

@@ -1,0 +1,80 @@
+"""The keys that decide whether the outputs of a file are still right.
+
+The outputs and diagnostics of a file depend on the answers to its look-ups (see `link.lookups`), and on how other files import
+it. Its key is the digest of these. So it changes if what one of the files says changes, but not with a comment in one of them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from .import_graph import Handlers, SourceGraph, View
+from .manifest import digest
+
+
+class Reader(Protocol):
+    """What reads files where the manifest does not know them."""
+
+    def content(self, path: str) -> str:
+        """The digest of what a file says."""
+        ...
+
+    def handlers(self, path: str) -> Handlers:
+        """What a file registers handlers for."""
+        ...
+
+    def know(self, handlers: Mapping[str, Handlers]) -> None:
+        """Take over what files register handlers for."""
+        ...
+
+
+class Keys:
+    """The keys of the files of a run.
+
+    `names` are the paths as they are in the manifest, `contents` the digests of what files say, and `owners` the files that each
+    file registers handlers for, as far as they are known.
+    """
+
+    def __init__(
+        self,
+        graph: SourceGraph,
+        names: Mapping[str, str],
+        contents: Mapping[str, str],
+        owners: Mapping[str, Sequence[str]],
+    ) -> None:
+        self._graph = graph
+        self._names = names
+        self._contents = contents
+        self._heads = graph.heads
+        self._answers: dict[tuple[View, str], str] = {}
+        self._registering: dict[str, list[str]] = {}
+        for path in sorted(owners):
+            for owner in owners[path]:
+                self._registering.setdefault(owner, []).append(names[path])
+
+    def key(self, path: str, lookups: Iterable[str]) -> str:
+        """The key of a file with these look-ups."""
+        graph, view = self._graph, self._graph.view(path)
+        imported = graph.scans[path].registers and path in graph.imported
+        own = f"{self._names[path]} {graph.origins[path].module} {imported} {graph.mismatches.get(path)}"
+        lines = [own, *(f"{name} {self._answer(view, name)}" for name in sorted(lookups))]
+        return digest("\n".join(lines).encode("utf-8", "surrogateescape"))
+
+    def _answer(self, view: View, name: str) -> str:
+        known = self._answers.get((view, name))
+        if known is None:
+            known = self._answers[view, name] = self._found(view, name)
+        return known
+
+    def _found(self, view: View, name: str) -> str:
+        """Answer a look-up. Files are named as in the manifest, so that the answer does not depend on the working directory."""
+        if name.endswith("."):
+            return str(name[:-1] in self._heads)
+        path = self._graph.relevant_file(view, name.lstrip("?@"))
+        if path is None:
+            return ""
+        if name.startswith("?"):
+            return f"{self._names[path]} {self._graph.origins[path].is_package}"
+        if name.startswith("@"):
+            return " ".join(self._registering.get(path, ()))
+        unfound = " ".join(sorted(self._graph.unfound.get(path, ())))
+        return f"{self._names[path]} {self._contents.get(path, '')} {unfound}"

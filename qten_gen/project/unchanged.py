@@ -1,0 +1,91 @@
+"""Remembers that a run had nothing to do, so that the next one over the same files is told so by their status alone.
+
+The manifest knows more, but it has to be read and compared file by file. Here one digest stands for all: over the path, size,
+times and inode of each file, the settings, the paths of the run, the generator, and the folders in which libraries are installed.
+If anything differs, the run goes on as if there were no such digest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import NamedTuple
+
+from . import manifest
+from .config import Config
+from .distributions import search_path
+from .files import ProjectFiles
+from .paths import display_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.diagnostics import Diagnostic
+
+_NAME = "unchanged.json"
+
+COARSE_CLOCK = 2_000_000_000
+"""Nanoseconds within which two changes may get the same time."""
+
+
+class Unchanged(NamedTuple):
+    """What a run with nothing to do found."""
+
+    sources: int
+    up_to_date: int
+    warnings: tuple[Diagnostic, ...] = ()
+    """With their paths as messages show them."""
+
+
+def state_of(files: ProjectFiles, config: Config, now: int) -> str | None:
+    """The digest of all that a run depends on. None if that cannot be told, or has changed just before `now`.
+
+    Without a `pyproject.toml`, imports lead to folders that are not listed.
+    """
+    if config.root is None or files.unlistable or files.leftovers:
+        return None
+    lines = [f"{manifest.generator()} {os.getcwd()} {config}"]
+    for folder in sorted({folder for folders in search_path(_environment(config)) for folder in folders}):
+        try:
+            lines.append(f"{folder} {os.stat(folder).st_mtime_ns}")
+        except OSError:
+            lines.append(folder)
+    newest = 0
+    marks = files.marks
+    for path, source in files.sources.items():
+        mark = marks[path]
+        newest = max(newest, source.stat[1], mark[0])
+        lines.append(f"{path} {source.stat} {mark} {source.target} {source.origin.module}")
+    for path, status in files.outputs.items():
+        mark = marks[path]
+        newest = max(newest, status[1], mark[0])
+        lines.append(f"{path} {status} {mark}")
+    if newest >= now - COARSE_CLOCK:
+        return None
+    return manifest.digest("\n".join(lines).encode("utf-8", "surrogateescape"))
+
+
+def _environment(config: Config) -> str | None:
+    root = config.root
+    return None if root is None or config.environment is None else os.path.join(root, config.environment)
+
+
+def load(root: str, state: str) -> Unchanged | None:
+    """What the last run with nothing to do found, if it found the files in this state; None otherwise."""
+    try:
+        with open(os.path.join(root, manifest.FOLDER, _NAME), "rb") as file:
+            document = json.load(file)
+        if document["state"] != state:
+            return None
+        sources, up_to_date, warnings = document["found"]
+        if type(sources) is not int or type(up_to_date) is not int:
+            return None
+        return Unchanged(sources, up_to_date, tuple(manifest.warning(entry, path) for path, entry in warnings))
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError, MemoryError):
+        return None
+
+
+def save(root: str, state: str, found: Unchanged) -> None:
+    """Write what a run with nothing to do found. If that fails, the next run is slower."""
+    warnings = [[display_path(item.path), manifest.warning_entry(item)] for item in found.warnings]
+    document = {"state": state, "found": [found.sources, found.up_to_date, warnings]}
+    manifest.write(root, _NAME, json.dumps(document, separators=(",", ":")))

@@ -1,0 +1,152 @@
+"""Lists the Python files below folders, with their sizes and times."""
+
+import fnmatch
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from .config import ConfigError, Settings
+from .output_names import is_output, source_of
+from .temporary import is_temporary
+
+EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
+"""Folders that are never searched, besides hidden folders and virtual environments of any name."""
+
+BUILD_FOLDERS = frozenset({"build", "dist"})
+"""Folders that are searched only if they are packages, because a build folder has copies of the sources."""
+
+Stat = tuple[int, int]
+"""Size and modification time in nanoseconds, which show whether a file has changed."""
+
+Mark = tuple[int, int]
+"""Time of the last change of the status in nanoseconds, and inode."""
+
+
+class Exclusion(NamedTuple):
+    base: str
+    names: tuple[str, ...]
+    paths: tuple[str, ...]
+
+    def __call__(self, folder: str, name: str) -> bool:
+        if any(fnmatch.fnmatchcase(name, pattern) for pattern in self.names):
+            return True
+        if not self.paths:
+            return False
+        path = os.path.relpath(os.path.join(os.path.abspath(folder), name), self.base).replace(os.sep, "/")
+        return any(fnmatch.fnmatchcase(path, pattern) for pattern in self.paths)
+
+
+def exclusion(patterns: Sequence[str], base: str) -> Exclusion:
+    """A pattern without a slash is matched with names of files and folders, one with a slash with the path from `base`."""
+    cleaned = [pattern.removeprefix("./").rstrip("/") for pattern in patterns]
+    names = tuple(pattern for pattern in cleaned if "/" not in pattern)
+    return Exclusion(base, names, tuple(pattern for pattern in cleaned if "/" in pattern))
+
+
+class Walk:
+    """A walk over folders, and what it has found so far. All paths are display paths.
+
+    Links to folders are not followed, so no loop is possible. A folder in which another project begins is not entered.
+    """
+
+    def __init__(self, excluded: Exclusion, root: str | None, settings: Settings) -> None:
+        self.files: dict[str, Stat] = {}
+        """Sources and outputs."""
+        self.marks: dict[str, Mark] = {}
+        """What else shows that one of them has changed."""
+        self.folders: set[str] = set()
+        """The folders that were listed with all that is below them."""
+        self.unreadable: dict[str, str] = {}
+        """Folders and files that could not be examined, with the system's reason."""
+        self.others: list[str] = []
+        """Folders in which another project begins."""
+        self.members: list[str] = []
+        """Folders with a `pyproject.toml` that has no settings, so that they belong to the project around them."""
+        self.leftovers: list[str] = []
+        """Files that have the name of a temporary file of a run."""
+        self._excluded = excluded
+        self._root = root
+        self._settings = settings
+        self._here = os.getcwd()
+
+    def enter(self, start: str, deep: bool = True, packages: bool = False) -> None:
+        """List a folder and, if `deep`, all folders below it; with `packages`, those that have an `__init__.py`."""
+        waiting = [start]
+        while waiting:
+            folder = waiting.pop()
+            if folder in self.folders:
+                continue
+            below = self._list(folder, is_start=folder == start, deep=deep or folder != start)
+            if packages and folder == start:
+                below = [path for path in below if os.path.isfile(os.path.join(path, "__init__.py"))]
+            if deep or packages:
+                waiting.extend(below)
+
+    def look(self, paths: Iterable[str]) -> None:
+        """Add those of the paths that exist. Links and folders named like an output are added, to be reported and kept."""
+        for path in paths:
+            try:
+                status = os.lstat(path) if is_output(path) else os.stat(path)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                self.unreadable[path] = error.strerror or str(error)
+                continue
+            if is_output(path) or stat.S_ISREG(status.st_mode):
+                self.files[path] = (status.st_size, status.st_mtime_ns)
+                self.marks[path] = (status.st_ctime_ns, status.st_ino)
+
+    def _list(self, folder: str, is_start: bool, deep: bool) -> list[str]:
+        """List one folder, and return the folders in it that a walk enters."""
+        try:
+            with os.scandir(folder) as listing:
+                entries = list(listing)
+        except FileNotFoundError as error:
+            if is_start:
+                self.unreadable[folder] = error.strerror or str(error)
+            return []
+        except OSError as error:
+            self.unreadable[folder] = error.strerror or str(error)
+            return []
+        names = {entry.name for entry in entries}
+        if deep and "pyvenv.cfg" in names:
+            return []
+        if "pyproject.toml" in names and not is_start and self._is_other(folder):
+            self.others.append(folder)
+            return []
+        if deep:
+            self.folders.add(folder)
+        prefix = "" if folder == "." else os.path.join(folder, "")
+        found: list[str] = []
+        for entry in entries:
+            name = entry.name
+            if name.endswith((".py", ".pyi")):
+                # Outputs go with their source, whatever a pattern says of their own names.
+                plain = os.path.basename(source_of(name)) if is_output(name) else name
+                if (name.endswith(".py") or is_output(name)) and not self._excluded(folder, plain):
+                    self.look((prefix + name,))
+            elif is_temporary(name):
+                self.leftovers.append(prefix + name)
+            elif entry.is_dir(follow_symlinks=False) and _is_entered(entry) and not self._excluded(folder, name):
+                path = prefix + name
+                found.append("." if path == self._here else path)
+        return found
+
+    def _is_other(self, folder: str) -> bool:
+        """Whether another project begins in a folder that has a `pyproject.toml`. Otherwise the folder is noted as a member."""
+        try:
+            config = self._settings.of(folder)
+        except ConfigError:
+            return True  # its mistake is reported by a run that includes it
+        if config.root == self._root:
+            self.members.append(folder)
+            return False
+        return True
+
+
+def _is_entered(entry: "os.DirEntry[str]") -> bool:
+    """Whether the walk enters a folder."""
+    if entry.name.startswith(".") or entry.name in EXCLUDED:
+        return False
+    return entry.name not in BUILD_FOLDERS or os.path.exists(os.path.join(entry.path, "__init__.py"))

@@ -1,0 +1,84 @@
+"""Reads the names that a class body binds beside its fields: aliases, constants and nested classes."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from ..model import NodePath, TypeExpr
+from .aliases import alias
+from .annotations import type_expr
+from .calls import positional
+from .imports import bound_names
+from .names import Scope
+from .type_variables import type_parameter_names
+from .values import constant_text, specifier
+
+
+@dataclass(frozen=True, slots=True)
+class ClassNames:
+    """Names of one class, each with the name of the class before it: `Batch.Own`."""
+
+    aliases: dict[str, TypeExpr] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
+    nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    makers: set[str] = field(default_factory=set)
+
+
+def with_inner(scope: Scope, node: ast.ClassDef) -> Scope:
+    """The scope inside a class body: type parameters, nested classes and what is assigned there come first."""
+    names = [*type_parameter_names(node), *(name for name, _, _ in _assigned(node))]
+    names += [nested.name for nested in node.body if isinstance(nested, ast.ClassDef)]
+    return replace(scope, inner={name: f"{node.name}.{name}" for name in names})
+
+
+def class_names(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassNames:
+    """The names that the body of a class binds once."""
+    found = ClassNames()
+    inner = with_inner(scope, node)
+    for name, value, index in _assigned(node):
+        meant = alias(value, place / "body" / index / "value", inner)
+        if meant is not None:
+            found.aliases[f"{node.name}.{name}"] = meant
+    for name, value in _constants(node):
+        if (text := constant_text(value, scope)) is not None:
+            found.constants[f"{node.name}.{name}"] = text
+        if specifier(value, place, scope) is not None:
+            found.makers.add(f"{node.name}.{name}")
+    for index, statement in enumerate(node.body):
+        if isinstance(statement, ast.ClassDef):
+            bases = positional(statement.bases, place / "body" / index / "bases")
+            found.nested[f"{node.name}.{statement.name}"] = tuple(
+                type_expr(base.value, base.place, inner, base=True) for base in bases if not base.star
+            )
+    return found
+
+
+def _assigned(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr, int]]:
+    """The plain assignments of the body to a name that it binds once and does not annotate, with their index."""
+    bound = Counter(_bound(node))
+    for index, statement in enumerate(node.body):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if bound[name] == 1:
+                yield name, value, index
+
+
+def _constants(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    bound = Counter(_bound(node))
+    for statement in node.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if bound[name] == 1:
+                yield name, value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if bound[name] == 1:
+                yield name, value
+
+
+def _bound(node: ast.ClassDef) -> Iterator[str]:
+    for statement in node.body:
+        for inner in ast.walk(statement):
+            if isinstance(inner, ast.Assign):
+                yield from (name for target in inner.targets for name in bound_names(target))
+            elif isinstance(inner, ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For):
+                yield from bound_names(inner.target)

@@ -1,0 +1,109 @@
+"""Describes the functions of a class statement for the rules, as the reader of text does."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from types import FunctionType
+
+from ..common.specifier_records import recorded_call
+from ..model import MethodSource, Signature, Value, language
+from .read_class import is_field
+from .statement import ClassStatement
+from .values import value_of
+
+_WRAPPERS: tuple[tuple[type, str, str], ...] = (
+    (staticmethod, "builtins.staticmethod", "__func__"),
+    (classmethod, "builtins.classmethod", "__func__"),
+    (property, "builtins.property", "fget"),
+    (cached_property, "functools.cached_property", "func"),
+)
+"""The descriptors that a decorator makes: the name of the decorator, and the attribute with what is decorated."""
+
+
+def methods(statement: ClassStatement) -> tuple[MethodSource, ...]:
+    """The functions of the body, with the names of their parameters, properties and virtual tensors among them."""
+    return tuple(_methods(statement))
+
+
+def constructors(statement: ClassStatement) -> Mapping[str, str]:
+    """The parameters of the classes that children are made of, by qualified name; those of torch are left out."""
+    found: dict[str, str] = {}
+    for value in statement.namespace.values():
+        for cls in _made(value):
+            constructor: object = getattr(cls, "__init__")  # noqa: B009 # mypy refuses it on a class
+            if cls.__module__.partition(".")[0] not in ("builtins", "torch") and isinstance(constructor, FunctionType):
+                found[f"{cls.__module__}.{cls.__qualname__}"] = _parameters(constructor)
+    return found
+
+
+def values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
+    """The attributes of the class that are not fields, where they are None, types, or hold tensors or modules."""
+    found = ((name, given) for name, given in statement.namespace.items() if not is_field(name, statement))
+    plain = [
+        (name, given) for name, given in found if recorded_call(given) is None and not isinstance(given, FunctionType)
+    ]
+    read = [(name, value_of(given)) for name, given in plain if not name.startswith("__")]
+    return tuple((name, value) for name, value in read if value.contains or value.name or value.literal == "None")
+
+
+def _made(value: object) -> Iterator[type]:
+    """The classes that a submodule constructs, those among its arguments included."""
+    call = recorded_call(value)
+    if call is not None and call.name == language.SUBMODULE:
+        if isinstance(call.args[0], type):
+            yield call.args[0]
+        for argument in (*call.args[1:], *call.kwargs.values()):
+            yield from _made(argument)
+
+
+def _methods(statement: ClassStatement) -> Iterator[MethodSource]:
+    """Each function of the body inside the descriptors and records that its decorators made."""
+    for name, value in statement.namespace.items():
+        decorators: list[str] = []
+        call = recorded_call(value)
+        if call is not None and call.name == language.VIRTUAL:
+            decorators.append(language.VIRTUAL)
+            value = call.args[0]
+        value = _unwrapped(value, decorators)
+        if not isinstance(value, FunctionType):
+            if decorators:
+                yield MethodSource(name, Signature("*args, **kwargs", ""), tuple(decorators))
+            continue
+        if name in statement.annotations and value.__qualname__ != f"{statement.qualname}.{name}":
+            continue  # the default of a field
+        parameters = _parameters(value, skip_first="builtins.staticmethod" not in decorators)
+        signature = Signature(parameters, "", is_async=inspect.iscoroutinefunction(value))
+        yield MethodSource(name, signature, tuple(decorators))
+
+
+def _unwrapped(value: object, decorators: list[str]) -> object:
+    """The function inside the descriptors that decorators make, whose names are appended from the outside in."""
+    for wrapper, decorator, attribute in _WRAPPERS:
+        if isinstance(value, wrapper):
+            decorators.append(decorator)
+            return _unwrapped(getattr(value, attribute), decorators)
+    return value
+
+
+def _parameters(function: Callable[..., object], *, skip_first: bool = True) -> str:
+    """The parameters as text, with `...` for defaults; any at all where Python does not say."""
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return "*args, **kwargs"
+    if skip_first and found and found[0].kind in (found[0].POSITIONAL_ONLY, found[0].POSITIONAL_OR_KEYWORD):
+        del found[0]
+    texts: list[str] = []
+    for index, one in enumerate(found):
+        if one.kind is one.KEYWORD_ONLY and not any(
+            other.kind in (one.VAR_POSITIONAL, one.KEYWORD_ONLY) for other in found[:index]
+        ):
+            texts.append("*")
+        stars = "*" if one.kind is one.VAR_POSITIONAL else "**" if one.kind is one.VAR_KEYWORD else ""
+        texts.append(f"{stars}{one.name}" + ("" if one.default is one.empty else "=..."))
+        following = found[index + 1].kind if index + 1 < len(found) else None
+        if one.kind is one.POSITIONAL_ONLY and following is not one.POSITIONAL_ONLY:
+            texts.append("/")
+    return ", ".join(texts)

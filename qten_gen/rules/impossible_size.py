@@ -1,0 +1,99 @@
+"""A size is negative or zero, whatever the config fields are.
+
+torch raises RuntimeError for a negative size when the first instance is made: "Trying to create tensor with negative
+dimension". With a size of zero the parameter has no elements, so there is nothing to train. A negative `repeat=` creates an
+empty ModuleList.
+
+The rule computes what it can: config fields count as positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from ..model import Binary, Dim, ModuleDecl, ModuleField, Name, Negate, Number, SubmoduleDecl
+from ..model.diagnostics import Diagnostic, Kind
+from .context import RuleContext
+from .unknown_dimension import arguments_of
+
+KIND = Kind("QG318", "impossible-size")
+
+GOOD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Shift(Module):
+    dim: int
+    weight: nn.Parameter = param("dim - 1", initializer=nn.init.zeros_)
+"""
+
+BAD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Shift(Module):
+    dim: int
+    weight: nn.Parameter = param(-1, "dim", initializer=nn.init.zeros_)
+                                 ^^
+"""
+
+
+def check(context: RuleContext) -> Iterator[Diagnostic]:
+    if not isinstance(context.declaration, ModuleDecl):
+        return
+    for field in context.module_fields:
+        is_child = isinstance(field, SubmoduleDecl)
+        for argument in arguments_of(field, context):
+            if is_child and argument.keyword != "repeat":
+                continue  # an argument of a child need not be a size: dim=-1
+            if not isinstance(argument.value, Number | Name | Negate | Binary):
+                continue
+            largest = _bounds(argument.value)[1]
+            if largest < 0 or (largest == 0 and not is_child):
+                place = argument.place if argument.place.steps else context.value_place(field.name)
+                yield Diagnostic(
+                    KIND, *_problem(field, argument.text, largest, is_child), place, "write a positive size"
+                )
+
+
+def _problem(field: ModuleField, text: str, largest: float, is_child: bool) -> tuple[str]:
+    what = "number of children" if is_child else "size"
+    shown = f" {text}" if text else ""
+    said = (
+        "is never positive"
+        if largest == 0 and not text.strip().isdigit()
+        else "is zero"
+        if largest == 0
+        else "is negative"
+    )
+    return (f"the {what}{shown} of {field.name} {said}",)
+
+
+def _bounds(dim: Dim) -> tuple[float, float]:
+    """The smallest and the largest value of an expression whose names stand for any positive integers."""
+    match dim:
+        case Number(value):
+            return value, value
+        case Name():
+            return 1, inf
+        case Negate(operand):
+            low, high = _bounds(operand)
+            return -high, -low
+        case Binary(operator, left, right):
+            return _combined(operator, _bounds(left), _bounds(right))
+
+
+def _combined(operator: str, left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:
+    """The bounds of two expressions joined by an operator; all values for a division, whose result depends on more."""
+    match operator:
+        case "+":
+            return left[0] + right[0], left[1] + right[1]
+        case "-":
+            return left[0] - right[1], left[1] - right[0]
+        case "*":
+            corners = [0.0 if 0 in (a, b) else a * b for a in left for b in right]
+            return min(corners), max(corners)
+    return -inf, inf

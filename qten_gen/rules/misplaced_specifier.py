@@ -1,0 +1,99 @@
+"""A specifier is in a class that is not a declaration, such as a plain `nn.Module` or a dataclass.
+
+Only the constructor that qten-gen generates for a Module or TensorClass knows what `param(...)` or `field(...)` means. In any
+other class it stays an ordinary attribute of the class: `module.weight` would be a record of the arguments, `parameters()`
+would not contain it, and the optimizer would not train it. Nothing would fail before that.
+
+In a method it means nothing either: `self.weight = param(8)` assigns that record.
+
+The rule reports classes whose bases it knows. A base outside the run may be a declaration; there, the class statement finds
+out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..model import ClassSource, FileDecl, language
+from ..model.diagnostics import Diagnostic, Kind
+from .context import Project, name_of
+
+KIND = Kind("QG111", "misplaced-specifier")
+
+GOOD = """
+from qten_gen import Module, param
+from torch import nn
+
+
+class Scale(Module):
+    dim: int
+    weight: nn.Parameter = param("dim", initializer=nn.init.ones_)
+"""
+
+BAD = """
+from qten_gen import param
+from torch import nn
+
+
+class Scale(nn.Module):
+    weight: nn.Parameter = param(8, initializer=nn.init.ones_)
+    ^^^^^^
+"""
+
+_KNOWN = frozenset({"abc", "builtins", "dataclasses", "enum", "torch", "typing"})
+"""Packages in which no declaration is."""
+
+
+def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
+    for cls in file.source.classes:
+        yield from _in_methods(cls)
+        qualified = f"{file.source.module}.{cls.name}"
+        if qualified in project.declarations or not is_plain(cls, project.classes):
+            continue
+        for field in cls.fields:
+            if field.specifier is not None and not field.specifier.of_dataclasses:
+                message, help = problem(cls.name, field.name, field.specifier.name)
+                yield Diagnostic(KIND, message, name_of(field), help)
+        for method in cls.methods:
+            if language.VIRTUAL in method.decorators:
+                message, help = problem(cls.name, method.name, language.VIRTUAL)
+                yield Diagnostic(KIND, message, method.place / "name", help)
+
+
+def _in_methods(cls: ClassSource) -> Iterator[Diagnostic]:
+    """Specifiers that a method assigns, whatever the class is: `self.weight = param(8)` in an `__init__`."""
+    for method in cls.methods:
+        for change in method.changes:
+            specifier = next((name for name in change.makes if name in language.SPECIFIERS), None)
+            if specifier is not None and change.action == "assign":
+                called = specifier.rpartition(".")[2]
+                message = (
+                    f"{called}(...) declares nothing in a method: self.{change.name} would be a record of its arguments"
+                )
+                help = f"write {change.name}: ... = {called}(...) in the class body, or assign what it declares"
+                yield Diagnostic(KIND, message, change.place, help)
+
+
+def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
+    """What is wrong with a specifier in a class that declares nothing, and how to fix it. The class statement says it too."""
+    called = "@virtual" if specifier == language.VIRTUAL else f"{specifier.rpartition('.')[2]}(...)"
+    root = "TensorClass or Module" if specifier == language.FIELD else "Module"
+    message = (
+        f"{called} declares nothing here: {cls} does not derive from {root} of qten_gen, so {field} is not a field"
+    )
+    bases = "TensorClass" if specifier == language.FIELD else "Module"
+    instead = "; in a dataclass, write dataclasses.field" if specifier == language.FIELD else ""
+    return message, f"write class {cls}({bases}){instead}"
+
+
+def is_plain(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:
+    """Whether the text says that a class is not a declaration: all its ancestors are known, and none of them is one."""
+    if cls.unpacked:
+        return False
+    for base in cls.bases:
+        if base.name.partition(".")[0] in _KNOWN:
+            continue
+        source = classes.get(base.name)
+        if source is None or base.name in seen or not is_plain(source, classes, seen | {base.name}):
+            return False
+    return True

@@ -1,0 +1,56 @@
+"""The parameters of handlers in the overloads of a stub."""
+
+import pytest
+
+from qten_gen.emit.parameters import as_written, of_call, parsed
+from qten_gen.emit.stub_names import StubNames
+
+from .declared import linked
+
+
+@pytest.fixture
+def names() -> StubNames:
+    """The names of a stub."""
+    return StubNames(linked(shop__model="class Net(Module): ...\n")["shop.model"])
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "",
+        "x: int",
+        "x: int, /",
+        "x: int, /, y: str = ...",
+        "x: int = 3, *, mode: str = 'a, b'",
+        "*rest: int, mode: str",
+        "x: int, /, y: int, *rest: int, mode: str = ')', **others: object",
+        "**others: tuple[int, ...]",
+    ],
+)
+def test_annotated_parameters_are_written_as_they_were(parameters: str, names: StubNames) -> None:
+    assert ", ".join(as_written(parsed(parameters), names)) == parameters
+
+
+def test_a_parameter_without_an_annotation_can_be_anything(names: StubNames) -> None:
+    assert as_written(parsed("x, *rest, y=3"), names) == ["x: _t.Any", "*rest: _t.Any", "y: _t.Any = 3"]
+
+
+@pytest.mark.parametrize(
+    ("handler", "call"),
+    [
+        ("net: Net, obj: str", "obj: T, /"),
+        ("net: Net, obj: str, /", "obj: T, /"),
+        ("net, obj={}", "obj: T, /"),
+        ("*args: object", "obj: T, /"),
+        ("net: Net, *args: object, size: int = 1", "obj: T, /, *, size: int = 1"),
+        ("net: Net, obj: str, *args: int, **rest: str", "obj: T, /, **rest: str"),
+        ("net: Net, obj: str, mode: str = 'a'", "obj: T, /, *, mode: str = 'a'"),
+        ("net: Net, obj: str, hidden: int = 3, /, *, size: int", "obj: T, /, *, size: int"),
+        ("net: Net, self: str", "self_: T, /"),
+        ("net: Net, obj: str, *, self: int = 3", "obj: T, /"),
+        ("net: Net, obj: str, /, *, obj_: int, **self: int", "obj: T, /, *, obj_: int, **self_: int"),
+        ("*args: object, obj: int", "obj_: T, /, *, obj: int"),
+    ],
+)
+def test_a_call_gives_the_object_by_position_and_the_rest_by_keyword(handler: str, call: str, names: StubNames) -> None:
+    assert ", ".join(as_written(of_call(parsed(handler), "T"), names)) == call

@@ -1,0 +1,98 @@
+"""What type checkers say of generated files, many projects at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .grammar import Source
+from .laws import write
+
+REPOSITORY = Path(__file__).parents[2]
+STUBS = (str(REPOSITORY), str(REPOSITORY / "stubs"))
+_CONFIG = {
+    "typeCheckingMode": "standard",
+    "extraPaths": list(STUBS),
+    "reportUnsupportedDunderAll": False,
+}
+
+Project = tuple[Sequence[Source], Mapping[str, str]]
+"""The sources of a project, and the texts that were generated for them by path."""
+
+
+def wrong(projects: Mapping[int, Project], folder: Path) -> dict[int, list[str]]:
+    """What mypy and pyright report of generated files, by the number of the project.
+
+    A project whose sources have errors of their own is left out. mypy sees the stubs, pyright the generated modules too.
+    """
+    for number, (sources, outputs) in projects.items():
+        write(folder / f"p{number}", sources, {path: text.encode() for path, text in outputs.items()})
+    reports = [*mypy(folder), *pyright(folder)]
+    unsound = {number for number, name, _ in reports if "_qten." not in name}
+    found: dict[int, list[str]] = {}
+    for number, name, message in reports:
+        if number not in unsound:
+            found.setdefault(number, []).append(f"{name}: {message}")
+    return found
+
+
+def mypy(folder: Path) -> list[tuple[int, str, str]]:
+    """Reports of mypy: the number of the project, the file and the message."""
+    files = [str(path.relative_to(folder)) for path in _checked(folder)]
+    options = ("--strict", "--python-version=3.11", "--output=json", "--config-file=")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, f"--cache-dir={REPOSITORY / '.mypy_cache'}", *files],
+        cwd=folder,
+        env=os.environ | {"MYPYPATH": os.pathsep.join(STUBS)},
+        text=True,
+        capture_output=True,
+    )
+    if done.returncode not in (0, 1):
+        return [*_blocking(done.stdout + done.stderr)]
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return [
+        (*_place(item["file"]), f"mypy: {item['line']}: {item['message']} [{item['code']}]")
+        for item in found
+        if item["severity"] == "error"
+    ]
+
+
+def pyright(folder: Path) -> list[tuple[int, str, str]]:
+    """Reports of pyright: the number of the project, the file and the message."""
+    (folder / "pyrightconfig.json").write_text(json.dumps(_CONFIG), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", f"--pythonpath={sys.executable}", "--outputjson"],
+        cwd=folder,
+        text=True,
+        capture_output=True,
+    )
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    return [
+        (
+            *_place(os.path.relpath(item["file"], folder)),
+            f"pyright: {item['range']['start']['line'] + 1}: {item['message']} [{item.get('rule')}]",
+        )
+        for item in found
+        if item["severity"] == "error"
+    ]
+
+
+def _checked(folder: Path) -> list[Path]:
+    """The files to name: a stub stands for its module."""
+    stubs = {path.with_suffix(".py") for path in folder.rglob("*.pyi")}
+    return sorted([*folder.rglob("*.pyi"), *(path for path in folder.rglob("*.py") if path not in stubs)])
+
+
+def _blocking(output: str) -> list[tuple[int, str, str]]:
+    found = re.findall(r"p(\d+)[/\\.](\S+?):\s*(.*)", output)
+    return [(int(number), name, f"mypy stopped: {message}") for number, name, message in found] or [(-1, "", output)]
+
+
+def _place(path: str) -> tuple[int, str]:
+    package, _, name = path.replace("\\", "/").partition("/")
+    return int(package.removeprefix("p")), name

@@ -1,0 +1,76 @@
+"""The files of a random project: one to three modules of a package, each with a few classes, which import each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+
+from . import modules, tensorclasses
+from .known import Known
+from .names import Names
+from .texts import doc
+from .vocabulary import CLASSES, HOSTILE_CLASSES, REFUSED_CLASSES
+
+PACKAGE = "fuzzed"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of a project: its module name in the package, and its text."""
+
+    name: str
+    text: str
+
+
+def project(seed: int) -> tuple[Source, ...]:
+    """The files of the project with this number, those that others import first."""
+    random = Random(seed)
+    known: list[Known] = []
+    sources = []
+    for index in range(random.choice((1, 1, 2, 3))):
+        name = f"model{index}"
+        sources.append(Source(name, _file(random, name, known)))
+    return tuple(sources)
+
+
+def _file(random: Random, module: str, known: list[Known]) -> str:
+    """One file; the classes that it declares are added to those that are known."""
+    hostile = random.random() < 0.5
+    pool = HOSTILE_CLASSES if hostile else CLASSES
+    classes = [random.choice(pool if random.random() < 0.6 else CLASSES) for _ in range(random.randint(1, 3))]
+    classes += [random.choice(REFUSED_CLASSES)] if random.random() < 0.03 else []
+    classes = list(dict.fromkeys(classes))
+    names = Names(random, classes)
+    postponed = random.random() < 0.5
+    body = []
+    for name in classes:
+        write: Callable[[Random, Names, str, str, list[Known]], tuple[str, Known]]
+        write = tensorclasses.write if random.random() < 0.6 else modules.write
+        text, made = write(random, names, module, name, known)
+        body.append(text)
+        known.append(made)
+    body += list(_handlers(random, names, module, known))
+    head = [*([doc(random, 0)] if random.random() < 0.3 else []), *_future(postponed)]
+    variables = [
+        f'{name} = {names("typing.TypeVar")}("{name}", bound={names("torch.Tensor")})' for name in names.variables
+    ]
+    return "\n".join([*head, *names.imports, "", *variables, *names.statements, "", *body, ""])
+
+
+def _future(postponed: bool) -> Iterator[str]:
+    if postponed:
+        yield "from __future__ import annotations"
+
+
+def _handlers(random: Random, names: Names, module: str, known: list[Known]) -> Iterator[str]:
+    """Handlers for modules of this file or of others."""
+    owners = [found for found in known if found.kind == "module"]
+    if owners and random.random() < 0.6:
+        seen: set[tuple[str, str]] = set()
+        for number in range(random.randint(1, 3)):
+            owner = random.choice(owners)
+            type, text = modules.handler(random, names, module, owner, known, number)
+            if (owner.name, type) not in seen or random.random() < 0.03:
+                yield text
+            seen.add((owner.name, type))

@@ -1,0 +1,112 @@
+"""Objects of random classes, made from what their declarations say, and whether two are alike."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from qten_gen.model import ConfigDecl, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl
+from qten_gen.model.array_shapes import DTYPES, AxisKind, UnreadableShape, read_axes
+
+_FAMILIES = {"Int": torch.int64, "Bool": torch.bool, "Complex": torch.complex64}
+_SIZE = 4
+"""The size of each dimension that has a name."""
+
+
+def tensorclass_object(cls: type, batch_size: tuple[int, ...]) -> Any:
+    """An object of a TensorClass with a value for each field that has no default."""
+    given = {f.name: _value(f, batch_size) for f in _declaration(cls).fields if f.default is None}
+    return cls(**given, batch_size=batch_size)
+
+
+def required(cls: type) -> bool:
+    """Whether an object of the class needs an object of the class, so that there cannot be any."""
+    return any(f.default is None and f.kind is FieldKind.NESTED and not f.optional for f in _declaration(cls).fields)
+
+
+def module_object(cls: type) -> nn.Module:
+    """A Module whose sizes are small."""
+    declaration = cls.__dict__["_declaration"]
+    assert isinstance(declaration, ModuleDecl)
+    needed = [f for f in declaration.fields if isinstance(f, ConfigDecl) and f.default is None]
+    made = cls(**{f.name: 2 if f.type.name == "builtins.int" else None for f in needed})
+    assert isinstance(made, nn.Module)
+    return made
+
+
+def _declaration(cls: type) -> TensorClassDecl:
+    declaration = cls.__dict__["_declaration"]
+    assert isinstance(declaration, TensorClassDecl)
+    return declaration
+
+
+def _value(field: FieldDecl, batch_size: tuple[int, ...]) -> object:
+    match field.kind:
+        case FieldKind.TENSOR if field.container == "dict":
+            return {"a": _tensor(field, batch_size), "größe": _tensor(field, batch_size)}
+        case FieldKind.TENSOR if field.container == "list":
+            return [_tensor(field, batch_size), _tensor(field, batch_size)]
+        case FieldKind.TENSOR:
+            return _tensor(field, batch_size)
+        case FieldKind.NUMBER:
+            return 1
+        case FieldKind.PER_ITEM:
+            return _per_item(batch_size)
+        case FieldKind.NESTED if field.optional:
+            return None
+        case FieldKind.NESTED:
+            home, _, name = next(n for n in field.type.mentioned if n.rpartition(".")[2] == field.nested).rpartition(
+                "."
+            )
+            return tensorclass_object(vars(sys.modules[home])[name], batch_size)
+        case FieldKind.STATIC:
+            return "3" if field.cast in ("str", None) else b"3" if field.cast == "bytes" else 3
+
+
+def _per_item(batch_size: tuple[int, ...]) -> object:
+    if not batch_size:
+        return "item"
+    return [_per_item(batch_size[1:]) for _ in range(batch_size[0])]
+
+
+def _tensor(field: FieldDecl, batch_size: tuple[int, ...]) -> Tensor:
+    shape = (3,) if field.unbatched else (*batch_size, 2)
+    try:
+        axes = None if field.dims is None else read_axes(field.dims)
+    except UnreadableShape:
+        axes = None
+    if axes is not None:
+        shape = tuple(size for axis in axes for size in _sizes(axis.kind, axis.value, batch_size))
+        if axes[0].kind is not AxisKind.BATCH if axes else True:
+            shape = (*batch_size, *shape[len(batch_size) :])
+    dtype = _FAMILIES.get(field.dtype or "") or getattr(torch, DTYPES.get(field.dtype or "", "float32"))
+    return torch.ones(shape, dtype=dtype)
+
+
+def _sizes(kind: AxisKind, value: str, batch_size: tuple[int, ...]) -> Iterator[int]:
+    match kind:
+        case AxisKind.BATCH | AxisKind.REST if kind is AxisKind.BATCH:
+            yield from batch_size
+        case AxisKind.REST:
+            yield from batch_size
+        case AxisKind.SEVERAL:
+            pass
+        case AxisKind.SIZE:
+            yield int(value)
+        case _:
+            yield _SIZE
+
+
+def alike(one: object, other: object) -> bool:
+    """Whether two values are equal, tensors by type, dtype, shape and elements."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return one.dtype == other.dtype and one.shape == other.shape and bool((one == other).all())
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, Sequence) and isinstance(other, Sequence) and not isinstance(one, str | bytes):
+        return len(one) == len(other) and all(alike(*pair) for pair in zip(one, other, strict=True))
+    return one == other

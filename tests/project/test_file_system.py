@@ -1,0 +1,323 @@
+"""What the file system does to a run: full disks, pipes, links, odd names, and what a killed run leaves."""
+
+import builtins
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qten_gen.project import paths, staleness
+from tests.command import BATCH, Command
+
+OLD = BATCH.replace("x:", "old:")
+NAMES = ("a", "b")
+
+
+class FullDisk(OSError):
+    """The error of the injected fault."""
+
+
+@contextmanager
+def failing(call: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Let the call of that number fail, of all that open a file for writing, write, close, rename, remove or change it."""
+    done: list[str] = []
+
+    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*arguments: Any, **keywords: Any) -> Any:
+            done.append(name)
+            if len(done) - 1 == call:
+                raise FullDisk(errno.ENOSPC, os.strerror(errno.ENOSPC), arguments[0] if arguments else None)
+            return function(*arguments, **keywords)
+
+        return wrapper
+
+    class Written:
+        """A file whose `write` stores half of the data before it fails, and whose `close` may fail."""
+
+        def __init__(self, file: Any) -> None:
+            self._file = file
+
+        def write(self, data: Any) -> None:
+            done.append("write")
+            if len(done) - 1 == call:
+                self._file.write(data[: len(data) // 2])
+                self._file.flush()
+                raise FullDisk(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._file.write(data)
+
+        def __enter__(self) -> "Written":
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            self._file.close()
+            counted("close", lambda: None)()
+
+    original = builtins.open
+
+    def opened(path: Any, mode: str = "r", *arguments: Any, **keywords: Any) -> Any:
+        if not {"w", "x", "a"}.intersection(mode):
+            return original(path, mode, *arguments, **keywords)
+        counted(f"open {path}", lambda path: None)(path)
+        return Written(original(path, mode, *arguments, **keywords))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(builtins, "open", opened)
+        for name in ("replace", "unlink", "chmod", "mkdir", "fsync"):
+            patch.setattr(os, name, counted(name, getattr(os, name)))
+        yield done
+
+
+def project(qten_gen: Command, text: str) -> dict[str, bytes]:
+    for name in NAMES:
+        qten_gen.write(f"{name}.py", text)
+    qten_gen.write("pyproject.toml", "")
+    assert qten_gen(".").status == 0
+    return outputs(qten_gen)
+
+
+def outputs(qten_gen: Command) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in qten_gen.folder.glob("*_qten.py*")}
+
+
+def test_a_fault_at_any_call_leaves_each_file_old_or_new_and_names_it(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = project(qten_gen, BATCH)
+    old = project(qten_gen, OLD)
+    call = 0
+    while True:
+        for name, data in old.items():
+            (qten_gen.folder / name).write_bytes(data)
+        for name in NAMES:
+            qten_gen.write(f"{name}.py", BATCH)
+        (qten_gen.folder / "b.py").unlink()  # its outputs are removed
+        with failing(call, monkeypatch) as done:
+            result = qten_gen(".")
+        if len(done) <= call:
+            break
+        found = outputs(qten_gen)
+        assert all(found[name] in (old[name], new[name]) for name in ("a_qten.py", "a_qten.pyi"))
+        assert all(found.get(name, old[name]) == old[name] for name in ("b_qten.py", "b_qten.pyi"))
+        wrong = [name for name in ("a_qten.py", "a_qten.pyi") if found[name] != new[name]]
+        wrong += [name for name in ("b_qten.py", "b_qten.pyi") if name in found]
+        assert result.status == (2 if wrong else 0)
+        assert all(f"error: {name}: cannot " in result.err and "No space left" in result.err for name in wrong)
+        assert not [path for path in qten_gen.folder.rglob("*") if str(os.getpid()) in path.name], done
+        assert qten_gen(".").status == 0
+        assert outputs(qten_gen) == {name: new[name] for name in ("a_qten.py", "a_qten.pyi")}
+        call += 1
+    assert call > 8
+
+
+def changing(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], times: int) -> None:
+    """Let a source change just before the generator reads it, the first few times."""
+    original = staleness.read_source
+    done: list[str] = []
+
+    def read(path: str) -> bytes:
+        if len(done) < times:
+            done.append(path)
+            change()
+        return original(path)
+
+    monkeypatch.setattr("qten_gen.cli.run.read_source", read)
+
+
+def test_a_source_that_changes_during_a_run_is_read_again(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("model.py", OLD)
+    changing(monkeypatch, lambda: qten_gen.write("model.py", BATCH), 1)
+    assert qten_gen(".").summary == "2 files written"
+    assert "old" not in qten_gen.read("model_qten.py")
+    assert qten_gen("--check", ".").status == 0
+
+
+def test_a_source_that_disappears_during_a_run_is_gone(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("model.py", BATCH)
+    qten_gen.write("other.py", BATCH)
+    changing(monkeypatch, lambda: os.unlink("model.py"), 1)
+    assert qten_gen(".").summary == "2 files written"
+    assert {path.name for path in qten_gen.folder.glob("*_qten.py")} == {"other_qten.py"}
+
+
+def test_a_source_that_changes_all_the_time_is_named(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("model.py", OLD)
+    numbers = iter(range(1000))
+    changing(monkeypatch, lambda: qten_gen.write("model.py", f"{BATCH}\n# {next(numbers)}"), 1000)
+    result = qten_gen(".")
+    assert (result.status, result.out) == (2, "")
+    assert result.err == "error: model.py changes while qten-gen reads it; run it again when that is over\n"
+    assert not outputs(qten_gen)
+
+
+KILLED = """
+import os, sys
+from qten_gen.cli.command import main
+os.replace = lambda *names: os._exit(9)
+main(["."])
+"""
+
+
+def test_the_next_run_removes_what_a_killed_one_left(qten_gen: Command) -> None:
+    qten_gen.write("model.py", BATCH)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    assert subprocess.run([sys.executable, "-c", KILLED], env=environment).returncode == 9
+    (left,) = qten_gen.folder.glob(".qten-gen-*.tmp")
+    assert qten_gen("--check", ".").status == 1
+    assert left.exists()
+    assert qten_gen("model.py").status == 0
+    assert not left.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".qten-gen-0123456789ab-99999999.tmp", "notes of mine"),
+        (".model_qten.py.99999999.tmp", "# @generated by qten-gen from "),
+        ("model_qten.tmp", "# @generated by qten-gen from "),
+        (f".qten-gen-0123456789ab-{os.getppid()}.tmp", "# @generated by qten-gen from model.py"),
+    ],
+)
+def test_temporary_files_of_others_stay(qten_gen: Command, name: str, text: str) -> None:
+    qten_gen.write("model.py", BATCH)
+    qten_gen.write(name, text)
+    qten_gen(".")
+    assert qten_gen.read(name) == text
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "socket"])
+@pytest.mark.parametrize("name", ["other.py", "model_qten.py", "stray_qten.pyi", "pyproject.toml"])
+def test_what_is_not_a_regular_file_is_never_read(qten_gen: Command, kind: str, name: str) -> None:
+    import socket
+
+    qten_gen.write("model.py", BATCH)
+    path = qten_gen.folder / name
+    with socket.socket(socket.AF_UNIX) as connection:
+        make: dict[str, Callable[[], object]] = {
+            "pipe": lambda: os.mkfifo(path),
+            "folder": path.mkdir,
+            "link": lambda: path.symlink_to(name),
+            "socket": lambda: connection.bind(name),
+        }
+        make[kind]()
+        result = qten_gen("--output-format=concise", ".")
+    if name == "model_qten.py":
+        assert result.status == 1
+        assert result.out.startswith("model.py:1:1: error QG003 [foreign-output]: model_qten.py exists")
+    elif kind == "link" and name == "other.py":
+        assert (result.status, result.err) == (
+            2,
+            "error: other.py: cannot read it: Too many levels of symbolic links\n",
+        )
+    else:
+        assert (result.status, result.summary) == (0, "2 files written")
+    assert os.path.lexists(path)
+
+
+def test_a_pipe_that_is_named_is_refused(qten_gen: Command) -> None:
+    os.mkfifo("model.py")
+    assert qten_gen("model.py").err == "error: model.py is not a regular file\n"
+
+
+def test_a_name_that_is_not_utf8_is_no_hindrance(qten_gen: Command) -> None:
+    odd = os.fsdecode(b"f\xffolder")
+    (qten_gen.folder / odd).mkdir()
+    qten_gen.write(f"{odd}/model.py", BATCH)
+    assert qten_gen(".").summary == "2 files written"
+    assert qten_gen(odd).summary == "2 files up to date"
+    qten_gen.write("pyproject.toml", '[tool.qten-gen]\nsource-roots = ["."]\n')
+    assert qten_gen(".").summary == "2 files up to date"
+    qten_gen.write(f"{os.fsdecode(bytes([255]))}.py", BATCH)
+    result = qten_gen("--output-format=concise", ".")
+    assert (result.status, "QG005" in result.out) == (1, True)
+
+
+def test_a_name_may_be_as_long_as_its_outputs_allow(qten_gen: Command) -> None:
+    qten_gen.write(f"{'a' * 246}.py", BATCH)
+    assert qten_gen(".").summary == "2 files written"
+    qten_gen.write(f"{'b' * 250}.py", BATCH)
+    result = qten_gen(".")
+    assert result.status == 2
+    assert "cannot write it: File name too long" in result.err
+
+
+def test_a_deep_tree_is_listed(qten_gen: Command) -> None:
+    for _ in range(1100):
+        os.mkdir("d")
+        os.chdir("d")
+    Path("model.py").write_text(BATCH, encoding="utf-8")
+    assert qten_gen(str(qten_gen.folder)).summary == "2 files written"
+    for name in os.listdir("."):
+        os.unlink(name)
+    for _ in range(1100):
+        os.chdir("..")
+        os.rmdir("d")
+
+
+def test_other_spellings_of_a_path_name_the_same_file(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("shop/__init__.py", "")
+    qten_gen.write("shop/model.py", BATCH)
+    (qten_gen.folder / "link").symlink_to("shop")
+    for path in ("shop/model.py", "link/model.py", "link/", "./link/../shop", str(qten_gen.folder / "link")):
+        assert "2 files" in qten_gen(path).summary
+    assert {path.name for path in qten_gen.folder.rglob("*_qten.py")} == {"model_qten.py"}
+    monkeypatch.setattr(paths, "_is_same", lambda path, other: path.casefold() == other.casefold())
+    assert paths.true_path("shop/MODEL.PY") == str(qten_gen.folder / "shop/model.py")
+
+
+def test_a_folder_that_only_lists_is_named(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    qten_gen.write("pyproject.toml", "")
+    qten_gen.write("open/model.py", BATCH)
+    qten_gen.write("closed/model.py", BATCH)
+    original = os.stat
+
+    def refuse(path: Any, **keywords: Any) -> os.stat_result:
+        if str(path) == "closed/model.py":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return original(path, **keywords)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    result = qten_gen(".")
+    assert (result.status, result.err) == (2, "error: closed/model.py: cannot read it: Permission denied\n")
+    assert qten_gen("open").status == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[tool.qten_gen]\nsrc = ['a']\n", "[tool.qten_gen] is not read"),
+        ("[tool.QTen-Gen]\n", "[tool.QTen-Gen] is not read"),
+        ("[qten-gen]\n", "[qten-gen] is not read"),
+    ],
+)
+def test_settings_in_a_misspelt_section_are_told_of(qten_gen: Command, text: str, message: str) -> None:
+    qten_gen.write("pyproject.toml", text)
+    qten_gen.write("model.py", BATCH)
+    result = qten_gen("model.py")
+    assert result.status == 2
+    assert result.err == (
+        f"pyproject.toml:1: error QG004 [unknown-setting]: {message}; the section is called [tool.qten-gen]\n"
+    )
+
+
+def test_a_mention_in_a_list_of_dependencies_is_not_a_section(qten_gen: Command) -> None:
+    qten_gen.write(
+        "pyproject.toml", "[dependency-groups]\nqten_gen = ['qten-gen']\n[project]\ndependencies = ['qten_gen']\n"
+    )
+    qten_gen.write("model.py", BATCH)
+    assert qten_gen("model.py").status == 0
+
+
+def test_a_full_disk_behind_the_output_is_told_of(qten_gen: Command) -> None:
+    qten_gen.write("model.py", BATCH)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "qten_gen", "."], env=environment, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (done.returncode, done.stderr) == (2, "error: cannot write the output: No space left on device\n")

@@ -1,0 +1,146 @@
+"""The digest of an unchanged tree: what it saves, and that it never hides a change."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from qten_gen.cli import run
+from qten_gen.project import manifest, unchanged
+from tests.command import BATCH, Command
+
+LONG_AGO = 1_500_000_000
+
+
+@pytest.fixture
+def settled(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """A generated project with a warning, whose unchanged files have been seen; nothing in it counts as just changed."""
+    monkeypatch.setattr(unchanged, "COARSE_CLOCK", -(10**18))
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
+    qten_gen.write("src/model.py", f"{BATCH}    weight: float\n")
+    qten_gen.write("src/plain.py", "x = 1\n")
+    for _ in range(3):
+        qten_gen("src")
+    return qten_gen
+
+
+def unexpected(*arguments: object) -> None:
+    """Stands for what a run over an unchanged tree does not need."""
+    raise AssertionError("the manifest was read")
+
+
+def test_an_unchanged_tree_needs_no_manifest(settled: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = settled("src")
+    monkeypatch.setattr(run, "project_state", unexpected)
+    found = settled("src")
+    assert (found.status, found.summary) == (0, "2 files up to date; 1 warning")
+    assert found.out.splitlines()[:-1] == expected.out.splitlines()[:-1]
+    assert "src/model.py:6:13: warning QG210" in found.out
+    assert settled("--check", "src").summary == found.summary
+
+
+def rewritten(settled: Command) -> None:
+    """A source is written again with the same size and time."""
+    path = Path("src/model.py")
+    before = os.stat(path)
+    path.write_text(path.read_text().replace("x:", "y:"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def replaced(settled: Command) -> None:
+    """A file with the same size and time takes the place of a source."""
+    before = os.stat("src/model.py")
+    settled.write("src/other.txt", Path("src/model.py").read_text().replace("x:", "y:"))
+    os.utime("src/other.txt", ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.replace("src/other.txt", "src/model.py")
+
+
+CHANGES: dict[str, Callable[[Command], object]] = {
+    "a source": lambda settled: settled.write("src/model.py", BATCH),
+    "a new source": lambda settled: settled.write("src/more.py", BATCH),
+    "a removed source": lambda settled: os.remove("src/plain.py"),
+    "a removed output": lambda settled: os.remove("src/model_qten.pyi"),
+    "an edited output": lambda settled: settled.write("src/model_qten.py", settled.read("src/model_qten.py") + "\n"),
+    "an output of nobody": lambda settled: settled.write("src/plain_qten.py", settled.read("src/model_qten.py")),
+    "same size and time": rewritten,
+    "another inode": replaced,
+    "the settings": lambda settled: settled.write("pyproject.toml", '[tool.qten-gen]\nexclude = ["plain.py"]\n'),
+    "a left-over file": lambda settled: settled.write("src/.qten-gen-0123456789ab-123.tmp", ""),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_change_makes_a_run_look_closer(settled: Command, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    CHANGES[change](settled)
+    monkeypatch.setattr(run, "project_state", unexpected)
+    assert settled("src").status == 101
+
+
+def test_other_paths_and_another_folder_make_a_run_look_closer(
+    settled: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "project_state", unexpected)
+    assert settled("src/model.py").status == 101
+    monkeypatch.chdir("src")
+    assert settled(".").status == 101
+
+
+def test_another_generator_makes_a_run_look_closer(settled: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "project_state", unexpected)
+    monkeypatch.setattr(manifest, "__version__", "other")
+    assert settled("src").status == 101
+
+
+def test_a_library_installed_since_makes_a_run_look_closer(
+    settled: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    site = tmp_path / "installed"
+    site.mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    for _ in range(2):
+        settled("src")
+    (site / "library").mkdir()
+    monkeypatch.setattr(run, "project_state", unexpected)
+    assert settled("src").status == 101
+
+
+def test_files_that_have_just_changed_are_never_taken_for_unchanged(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
+    qten_gen.write("src/model.py", BATCH)
+    for _ in range(3):
+        qten_gen("src")
+    assert not qten_gen.exists(".qten_cache/unchanged.json")
+
+
+@pytest.mark.parametrize("broken", ["class Batch(", f"{BATCH}    y: Nothing\n"])
+def test_a_tree_with_errors_is_never_taken_for_unchanged(settled: Command, broken: str) -> None:
+    os.remove(".qten_cache/unchanged.json")
+    settled.write("src/model.py", f"# qten_gen\n{broken}")
+    for _ in range(3):
+        assert settled("src").status == 1
+    assert not settled.exists(".qten_cache/unchanged.json")
+
+
+def test_a_folder_that_cannot_be_listed_is_reported_each_time(
+    settled: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = os.scandir
+
+    def denied(path: str) -> object:
+        if os.path.basename(path) == "closed":
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    Path("src/closed").mkdir()
+    monkeypatch.setattr(os, "scandir", denied)
+    for _ in range(3):
+        assert "src/closed: cannot read it" in settled("src").err
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"state": 1}', '{"state": "S", "found": [1, "2", []]}'])
+def test_a_damaged_digest_is_ignored(settled: Command, text: str) -> None:
+    state = settled.read(".qten_cache/unchanged.json").split('"')[3]
+    for damaged in (text, text.replace("S", state), text.replace('"2", []', "2, [[3]]").replace("S", state)):
+        settled.write(".qten_cache/unchanged.json", damaged)
+        assert settled("src").summary == "2 files up to date; 1 warning"

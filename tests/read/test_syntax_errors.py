@@ -1,0 +1,101 @@
+"""Files that cannot be parsed: one finding at the right line, in every release of Python, and never a warning on the screen."""
+
+import sys
+import warnings
+
+import pytest
+
+from qten_gen.model.diagnostics import Diagnostic
+from qten_gen.read.module import read
+
+
+def refusal(data: bytes | str) -> Diagnostic:
+    _, (diagnostic,) = read(data.encode() if isinstance(data, str) else data, "shop/model.py", "shop.model")
+    assert diagnostic.code in ("QG001", "QG002")
+    return diagnostic
+
+
+NEWER = [
+    ((3, 12), "type parameters need", "@final\nclass A[T](Base): ...\n", 2),
+    ((3, 12), "type parameters need", "x = 1\nclass A[**P]: ...\n", 2),
+    ((3, 12), "type parameters need", "async def f[T](x: T): ...\n", 1),
+    ((3, 12), "the type statement needs", "x = 1\ntype X[T] = list[T]\n", 2),
+    ((3, 13), "defaults of type parameters need", "\nclass A[T = int]: ...\n", 2),
+    ((3, 14), "template strings need", "x = 1\ny = t'{x}'\n", 2),
+    ((3, 14), "template strings need", 'print(1, rt"{x}")\n', 1),
+]
+
+
+@pytest.mark.parametrize(
+    ("version", "form", "text", "line"), [case for case in NEWER if sys.version_info < case[0]], ids=str
+)
+def test_newer_syntax_is_called_by_its_name_with_the_python_that_it_needs(
+    version: tuple[int, int], form: str, text: str, line: int
+) -> None:
+    found = refusal(text)
+    running = ".".join(map(str, sys.version_info[:3]))
+    needed = ".".join(map(str, version))
+    assert found.message == f"{form} Python {needed}, but qten-gen runs with Python {running}"
+    assert found.help == f"run qten-gen with Python {needed} or newer, or write it as in Python {running}"
+    assert found.span.line == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["class A:\n    x = 'don't'\n", "x = f(t 'a')\n", "except ValueError, error: ...\n", "type = [1\n", "t['a' = 3\n"],
+)
+def test_a_mistake_is_not_taken_for_newer_syntax(text: str) -> None:
+    assert "runs with" not in refusal(text).message
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python 3.12 parses it")
+def test_newer_f_strings_keep_the_message_of_the_interpreter() -> None:
+    found = refusal("x = f'{d['a']}'\n")
+    assert found.message.startswith("f-string: ")
+    assert found.help.startswith("Python 3.12 allows more in f-strings than Python 3.11")
+
+
+@pytest.mark.parametrize("deep", ["-" * 9000 + "1", "1" + "+1" * 9000, "x" + ".a" * 9000])
+def test_what_no_parser_gets_to_the_end_of_is_reported_at_its_line(deep: str) -> None:
+    found = refusal(f"x = 1\n\ny = {deep}\n\nz = 3\n")
+    assert (found.span.line, found.message) == (3, "an expression is nested too deeply to be read")
+
+
+def test_what_the_reader_does_not_get_to_the_end_of_is_reported_at_its_line() -> None:
+    found = refusal(f"class A(Base):\n    x: int\n\n    y: {'int | ' * 990}int\n    z: int\n")
+    assert (found.span.line, found.message) == (4, "an expression is nested too deeply to be read")
+
+
+def test_deep_code_that_is_not_read_is_not_a_mistake() -> None:
+    source, found = read(f"def f():\n    return {'1 + ' * 1500}1\nclass A(Base): ...\n".encode(), "a.py", "a")
+    assert found == () and [cls.name for cls in source.classes] == ["A"]
+
+
+@pytest.mark.parametrize("text", ["x = '\\d'\n", "class A(B):\n    x: '\\d' = '\\d'\n", "assert (x, 'y')\nx is 1\n"])
+def test_warnings_about_a_file_are_left_to_python(text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, found = read(text.encode(), "a.py", "a")
+    assert found == ()
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "hex", "undefined", "utf-16"])
+def test_an_encoding_that_no_source_can_have_is_reported(encoding: str) -> None:
+    found = refusal(f"# coding: {encoding}\nx = 1\n")
+    assert (found.code, found.message, found.span.line) == ("QG002", f"encoding problem: {encoding}", 1)
+
+
+def test_a_text_that_no_encoder_takes_is_reported() -> None:
+    assert "surrogates not allowed" in refusal(b"# coding: utf-7\nx = '+2AA-'\n").message
+
+
+def test_an_integer_with_too_many_digits_is_kept_as_written() -> None:
+    digits = f"0x{'f' * 5000}"
+    source, found = read(
+        f"class A(B):\n    x: int = {digits}\n    y: int = ({digits}\n     + 1)\n".encode(), "a.py", "a"
+    )
+    assert found == ()
+    assert [field.value and (field.value.text, field.value.literal) for field in source.classes[0].fields] == [
+        (digits, None),
+        (f"{digits} + 1", None),
+    ]
