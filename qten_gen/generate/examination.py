@@ -69,8 +69,7 @@ class Examination:
             checked: tuple[Diagnostic, ...] = ()
             if result is not None:
                 unimported = () if path in readings.graph.imported else (path,)
-                project = rules.Project(result[0].related, unimported, classes=result[0].classes)
-                checked = attempt(crashes, path, "checking", rules.check, result[0], project) or ()
+                checked = attempt(crashes, path, "checking", rules.check, result[0], unimported) or ()
         self._program.lookups.add(lookups)
         said = (*result[1], *checked) if result is not None else ()
         unread = self._unread(lookups) - {path}

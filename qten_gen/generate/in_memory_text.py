@@ -68,9 +68,8 @@ def of_class(module: str, name: str, own: OwnText | None = None) -> TextDeclarat
     if linked is None:
         return TextDeclaration(None, ())
     file, inconsistent = linked
-    project = rules.Project(file.related, classes=file.classes)
     path = file.source.path
-    said = (*running.problems.get(path, ()), *inconsistent, *rules.check(file, project))
+    said = (*running.problems.get(path, ()), *inconsistent, *rules.check(file))
     errors = [item for item in said if item.is_error and item.path == path]
     declaration = next((found for found in file.declarations if found.name == name), None)
     return TextDeclaration(declaration, tuple(locate(errors, running.texts)))

@@ -69,8 +69,8 @@ class ModuleEntry:
 
     def all_modules(self) -> Iterator[ModuleEntry]:
         """Itself, then its children, however deep they nest."""
-        waiting = [self]
+        waiting: list[ModuleEntry] = [self]
         while waiting:
             entry = waiting.pop()
             yield entry
-            waiting += reversed(entry.children)
+            waiting.extend(reversed(entry.children))

@@ -12,7 +12,7 @@ from typing import TypeVar
 from ..model import ClassSource, Declaration, FileDecl, ImportContext, ModuleDecl, SourceFile, SubmoduleDecl
 from ..model.diagnostics import Diagnostic, ordered
 from ..model.field_kinds import child_class, members_of
-from .bases import Ancestry
+from .bases import Ancestry, Root
 from .constants import with_constants
 from .declare import Declarations
 from .import_context import import_context
@@ -108,6 +108,7 @@ class Program:
             related=_Lazy(self.declaration, listed),
             sources=_Lazy(self.find, [name for name in mentioned if name and self.find(name) is not None]),
             classes=_Lazy(self._class_source, ()),
+            nested=_Nested(self),
         )
         return linked, ordered(self.ancestry.diagnostics(file))
 
@@ -147,6 +148,18 @@ class Program:
     def _handlers(self, module: str) -> Iterable[str]:
         self.lookups.note(f"@{module}")
         return self._library.handlers(module)
+
+
+class _Nested:
+    """Contains the names of the TensorClasses inside classes."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str) or self._program.names.nested_bases(name) is None:
+            return False
+        return self._program.ancestry.root(name) is Root.TENSORCLASS
 
 
 class _Lazy(Mapping[str, _V]):

@@ -7,7 +7,7 @@ declaration. Attributes that are not compared (`compare=False`) are used for the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from .class_body import MethodSource, Signature
@@ -166,6 +166,8 @@ class FileDecl:
     """All files of the run by module name. Iteration gives only those that the declarations mention directly."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not. They cannot be listed."""
+    nested: Container[str] = ()
+    """The qualified names of the TensorClasses of the run that are inside classes, and so have no declaration."""
 
     def is_package(self, module: str) -> bool:
         """Whether one of the modules is a package's `__init__.py`."""

@@ -22,7 +22,7 @@ _WRAPPERS: tuple[tuple[type, str, str], ...] = (
 """The descriptors that a decorator makes: the name of the decorator, and the attribute with what is decorated."""
 
 
-def methods(statement: ClassStatement) -> tuple[MethodSource, ...]:
+def method_sources(statement: ClassStatement) -> tuple[MethodSource, ...]:
     """The functions of the body, with the names of their parameters, properties and virtual tensors among them."""
     return tuple(_methods(statement))
 
@@ -38,7 +38,7 @@ def constructors(statement: ClassStatement) -> Mapping[str, str]:
     return found
 
 
-def values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
+def assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
     """The attributes of the class that are not fields, where they are None, types, or hold tensors or modules."""
     found = ((name, given) for name, given in statement.namespace.items() if not is_field(name, statement))
     plain = [

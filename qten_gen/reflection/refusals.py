@@ -14,13 +14,16 @@ from ..model import (
     BufferDecl,
     ConfigDecl,
     Declaration,
+    Default,
     FieldDecl,
     FieldKind,
     ModuleDecl,
+    ModuleField,
     ParameterDecl,
     SpecifierCall,
     SubmoduleDecl,
     TensorClassDecl,
+    TypeExpr,
     Value,
     declares,
     language,
@@ -43,19 +46,38 @@ def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
     if module_constructor(statement) is not None:
         return True
     return any(value.contains or value.mutable for value in _values(declaration)) or any(
-        field.initializer is not None and not field.initializer.is_callable and field.initializer.literal is None
-        for field in declaration.fields
-        if isinstance(field, ParameterDecl | BufferDecl) and declares(declaration, field)
+        _may_not_be_meant(field) for field in declaration.fields if declares(declaration, field)
     )
+
+
+def _may_not_be_meant(field: ModuleField) -> bool:
+    """Whether an argument of a specifier may be an object that means nothing there, such as a number for a class."""
+    if isinstance(field, ParameterDecl | BufferDecl):
+        initializer, dtype = field.initializer, field.dtype
+        opaque = initializer is not None and not initializer.is_callable and initializer.literal is None
+        return opaque or (dtype is not None and dtype.torch_name is None)
+    if isinstance(field, SubmoduleDecl):
+        return field.cls.literal is not None
+    return isinstance(field, ConfigDecl) and field.default is not None and _is_wrong_function(field.default, field.type)
+
+
+def _is_wrong_function(default: Default, type: TypeExpr) -> bool:
+    """Whether a default may be a function where an object is meant, or a factory that is not a function."""
+    value = default.value
+    if default.factory:
+        return not value.is_callable or value.literal is not None
+    return value.text.startswith("<function ") and type.name != "typing.Callable"
 
 
 def _may_not_fit(field: FieldDecl) -> bool:
     """Whether the default of a field may be one that the field cannot hold, or that instances cannot share."""
-    if field.default is None or field.default.factory:
+    if field.default is None:
         return False
     value = field.default.value
-    if value.mutable or value.literal is None:
-        return value.mutable
+    if field.default.factory or value.literal is None:
+        return value.mutable or _is_wrong_function(field.default, field.type)
+    if value.mutable:
+        return True
     if value.literal == "None":
         return not field.optional and field.kind is not FieldKind.STATIC
     if field.kind is FieldKind.NUMBER:

@@ -7,7 +7,7 @@ documentation. A rule reports all findings and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Protocol
 
@@ -210,9 +210,9 @@ RULES: tuple[Rule, ...] = tuple(
 """All rules, sorted by code."""
 
 
-def check(file: FileDecl, project: Project | None = None) -> tuple[Diagnostic, ...]:
-    """Check one file and return the diagnostics, without spans. `project` contains the declarations of all files."""
-    project = Project.of((file,)) if project is None else project
+def check(file: FileDecl, unimported: Collection[str] = ()) -> tuple[Diagnostic, ...]:
+    """Check one file and return the diagnostics, without spans. `unimported` are the files that no other file imports."""
+    project = Project.of(file, unimported)
     sources = {cls.name: cls for cls in file.source.classes}
     found: list[Diagnostic] = []
     for declaration in file.declarations:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ..common.language import TENSORCLASS
 from ..model import (
     NO_PATH,
     BaseFunction,
@@ -36,24 +35,16 @@ class Project:
     """The declarations of the run by qualified name. For a class statement, those of its ancestors."""
     unimported: Collection[str] = ()
     """The paths of the files that no other file imports."""
-    nested: Collection[str] = ()
+    nested: Container[str] = ()
     """The qualified names of TensorClasses whose declarations are not needed: those inside classes, and those in annotations of a
     class statement."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not."""
 
     @classmethod
-    def of(cls, files: Sequence[FileDecl], unimported: Collection[str] = ()) -> Project:
-        """The project that consists of these files."""
-        declarations = {d.qualified: d for file in files for d in file.declarations}
-        classes = {f"{file.source.module}.{c.name}": c for file in files for c in file.source.classes}
-        nested = {
-            f"{file.source.module}.{name}"
-            for file in files
-            for name, bases in file.source.nested.items()
-            if any(b.name == TENSORCLASS or isinstance(declarations.get(b.name), TensorClassDecl) for b in bases)
-        }
-        return cls(declarations, unimported, nested=nested, classes=classes)
+    def of(cls, file: FileDecl, unimported: Collection[str] = ()) -> Project:
+        """The project as a file sees it."""
+        return cls(file.related, unimported, file.nested, file.classes)
 
     def is_tensorclass(self, name: str) -> bool:
         """Whether a qualified name is a TensorClass."""

@@ -68,7 +68,7 @@ def text(body: str, statement: str, before: str) -> str:
 def of_command(source: str) -> Answer:
     """What the command says."""
     linked, said = link([read(source.encode(), "shop/model.py", "shop.model")[0]])
-    found = (*said, *rules.check(linked[0], rules.Project.of(linked)))
+    found = (*said, *rules.check(linked[0]))
     declaration = next(d for d in linked[0].declarations if d.name == "Batch")
     assert isinstance(declaration, TensorClassDecl)
     return _answer({item.code for item in found if item.is_error}, declaration)

@@ -86,7 +86,7 @@ class Plain:
 def by_command(text: str) -> list[str]:
     """The codes that the command reports."""
     linked, said = link([read((HEAD + text).encode(), "shop/model.py", "shop.model")[0]])
-    return [item.code for item in (*said, *rules.check(linked[0], rules.Project.of(linked)))]
+    return [item.code for item in (*said, *rules.check(linked[0]))]
 
 
 def in_memory(text: str) -> tuple[list[str], dict[str, Any]]:

@@ -65,7 +65,7 @@ def by_the_command(text: str) -> list[str]:
     """The codes that a run reports for a file with this text."""
     source, said = read(text.encode(), "model.py", "model")
     files, more = link([source])
-    return [item.code for item in (*said, *more, *rules.check(files[0], rules.Project.of(files)))]
+    return [item.code for item in (*said, *more, *rules.check(files[0]))]
 
 
 def by_the_statement(text: str) -> list[str]:

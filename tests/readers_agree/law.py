@@ -22,6 +22,7 @@ from unittest.mock import patch
 import torch
 
 from qten_gen import DeclarationError, StaleWarning, rules
+from qten_gen.common.naming import generated_class
 from qten_gen.emit.file import python_class
 from qten_gen.generate import in_memory
 from qten_gen.link import program_of
@@ -51,8 +52,10 @@ from .spelling import COMMON, Spelling
 
 TEXT_ONLY = frozenset({"QG008", "QG108", "QG212"})
 """What the text cannot tell, a class that is declared twice, and fields under a condition: the program knows one answer."""
-OF_OBJECTS = {"QG206", "QG213", "QG314", "QG315", "QG316"}
+OF_OBJECTS = {"QG206", "QG213", "QG305", "QG314", "QG315", "QG316", "QG319"}
 """Rules about objects, which the text need not show."""
+OF_OTHER_CLASSES = {"QG320"}
+"""What the command knows of another class: there, the program raises when it constructs one."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def of_text(files: Mapping[str, str], package: str) -> OfText:
     linked = program.linked(f"{package}.model")
     assert linked is not None
     model, inconsistent = linked
-    said = (*found, *inconsistent, *rules.check(model, rules.Project(model.related, classes=model.classes)))
+    said = (*found, *inconsistent, *rules.check(model))
     codes = frozenset(item.code for item in said if item.is_error and item.path == model.source.path)
     return OfText({declaration.name: declaration for declaration in model.declarations}, codes)
 
@@ -121,12 +124,12 @@ def _broken(text: OfText, package: str, doubts: list[bool]) -> str | None:
                 if codes and codes <= OF_OBJECTS and (codes == {"QG315"} or (doubts and doubts[-1])):
                     return None  # the text does not show the object, and the program refuses it in every case
                 return f"the class statement refuses what the text allows: {error}"
-            if untold or codes <= text.codes:
+            if untold or not codes or not codes.isdisjoint(text.codes):
                 return None
             return f"other rules: the text {sorted(text.codes)}, the class statement {error}"
         except Exception as error:
             return _of_python(error, text.codes)
-    if refused and not untold:
+    if refused and not untold and not text.codes <= OF_OTHER_CLASSES:
         return f"the text is refused by {sorted(text.codes)}, the class statement is not"
     stale = [str(item.message) for item in caught if issubclass(item.category, StaleWarning)]
     if refused:
@@ -231,9 +234,8 @@ def _light(declaration: Declaration, namespace: dict[str, object]) -> type:
         functions["__init__"] = constructor
     slots = {} if isinstance(declaration, ModuleDecl) else {"__slots__": ()}
     virtuals = {f.name: property(lambda self: None) for f in declaration.fields if _is_property(f)}
-    return type(
-        f"_{declaration.name}", (base,), {**attributes, **slots, **virtuals, **functions, "__module__": "light"}
-    )
+    body = {**attributes, **slots, **virtuals, **functions, "__module__": "light"}
+    return type(generated_class(declaration.name), (base,), body)
 
 
 def _is_property(field: FieldDecl | ModuleField) -> bool:
@@ -258,7 +260,8 @@ def running() -> Iterator[list[bool]]:
     def render_class(declaration: Declaration) -> str:
         base = "ModuleBase" if isinstance(declaration, ModuleDecl) else "Stored"
         (view,) = python_class(declaration).classes
-        head = f"from qten_gen.runtime import generated as _rt\nclass _{declaration.name}(_rt.{base}):\n"
+        name = generated_class(declaration.name)
+        head = f"from qten_gen.runtime import generated as _rt\nclass {name}(_rt.{base}):\n"
         body = [] if isinstance(declaration, ModuleDecl) else ["__slots__ = ()"]
         body += [*view.attributes, "def __init__(self): ...", "def _fill(self): ..."]
         virtuals = [f"{f.name} = property()" for f in declaration.fields if _is_property(f)]

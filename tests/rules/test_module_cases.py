@@ -23,7 +23,7 @@ def found(text: str, **others: str) -> list[str]:
     sources = {f"shop/{name}.py": (HEAD + dedent(other)).encode() for name, other in {"model": text, **others}.items()}
     files = [read(data, path, path.removesuffix(".py").replace("/", "."))[0] for path, data in sources.items()]
     linked, said = link(files)
-    said += rules.check(linked[0], rules.Project.of(linked))
+    said += rules.check(linked[0])
     return [f"{item.code} {item.message}; {item.help}" for item in ordered(locate(said, sources))]
 
 

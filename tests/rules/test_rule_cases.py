@@ -24,8 +24,7 @@ def found(text: str, **others: str) -> list[Diagnostic]:
     sources = {f"shop/{name}.py": (HEAD + dedent(other)).encode() for name, other in {"model": text, **others}.items()}
     files = [read(data, path, path.removesuffix(".py").replace("/", "."))[0] for path, data in sources.items()]
     linked, said = link(files)
-    project = rules.Project.of(linked)
-    said += rules.check(linked[0], project)
+    said += rules.check(linked[0])
     return [item for item in ordered(locate(said, sources)) if item.path == "shop/model.py"]
 
 

@@ -27,8 +27,7 @@ def found_in(text: str) -> tuple[Diagnostic, ...]:
     data = text.encode()
     source, said = read(data, "shop/model.py", "shop.model")
     files, more = link([source])
-    project = rules.Project.of(files)
-    found = [*said, *more, *(item for file in files for item in rules.check(file, project))]
+    found = [*said, *more, *(item for file in files for item in rules.check(file))]
     return ordered(locate(found, {"shop/model.py": data}))
 
 

@@ -17,7 +17,7 @@ class Parent(TensorClass):
 class Child(Parent):
     """Says that all are tensors, and adds one."""
 
-    mask: Tensor
+    mask: Tensor  # pyright: ignore[reportIncompatibleVariableOverride] # narrower, as a class may declare it
     kind: Tensor  # type: ignore[assignment]
     y: Tensor
 

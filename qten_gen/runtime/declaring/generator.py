@@ -94,14 +94,14 @@ def refuse(declaration: Declaration, statement: ClassStatement) -> None:
 def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
     """What the rules know of a statement beside its declaration."""
     from ...reflection import (
+        assigned_values,
         attributes,
         constructors,
         field_sources,
-        methods,
+        method_sources,
         mixins,
         module_constructor,
         subclass_hooks,
-        values,
     )
     from ...rules.context import Project, RunningStatement
 
@@ -109,7 +109,7 @@ def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
     keywords = tuple((name, repr(value)) for name, value in {**statement.options, **statement.passed}.items())
     hooks, constructor = subclass_hooks(statement), module_constructor(statement)
     said = field_sources(statement), attributes(statement), mixins(statement)
-    functions = methods(statement), constructors(statement), values(statement)
+    functions = method_sources(statement), constructors(statement), assigned_values(statement)
     return project, RunningStatement(*said, keywords, hooks, constructor, *functions)
 
 
