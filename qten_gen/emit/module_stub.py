@@ -159,6 +159,7 @@ def _config(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, M
 def _init(
     declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings], related: Mapping[str, Declaration]
 ) -> str:
+    """The constructor: the hand-written one of the class or of a base, or the generated one."""
     if declaration.custom_init:
         written = _written_init(declaration, related)
         if written is not None:

@@ -6,8 +6,9 @@ message says in what the text and the class statement differ. Modules are found 
 
 from __future__ import annotations
 
+import os
 import sys
-from functools import lru_cache
+from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
@@ -75,14 +76,56 @@ def of_class(module: str, name: str, own: OwnText | None = None) -> TextDeclarat
     return TextDeclaration(declaration, tuple(locate(errors, running.texts)))
 
 
-class _Running(NamedTuple):
+@dataclass(slots=True)
+class _Running:
     """The modules of the running program that were read so far."""
 
-    program: Program
-    texts: dict[str, bytes]
+    own: OwnText | None
+    texts: dict[str, bytes] = field(default_factory=dict)
     """Their texts by path."""
-    problems: dict[str, tuple[Diagnostic, ...]]
+    problems: dict[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
     """What is wrong with reading them, by path."""
+    stamps: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Times and sizes of the files, which show whether one was edited since."""
+    readings: dict[str, Reading | None] = field(default_factory=dict)
+    program: Program = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.program = Program(Library(self._reading, self._is_package, _Declaring(), self._handlers))
+
+    def is_current(self) -> bool:
+        """Whether all files are as they were read."""
+        return all(_stamp(path) == stamp for path, stamp in self.stamps.items())
+
+    def _reading(self, module: str) -> Reading | None:
+        if module not in self.readings:
+            self.readings[module] = self._read(module) if len(self.texts) < _MOST_FILES else None
+        return self.readings[module]
+
+    def _read(self, module: str) -> Reading | None:
+        path = _path(module, self.own)
+        text = None if path is None else self._text(module, path)
+        if path is None or text is None:
+            return None
+        self.texts[path], asked, package = text, Asked(), _is_package(path)
+        file, self.problems[path] = read(text, path, module, package, ImportContext(asked))
+        return Reading(file, asked.names, lambda context: read(text, path, module, package, context)[0])
+
+    def _text(self, module: str, path: str) -> bytes | None:
+        if self.own is not None and module == self.own.module:
+            return self.own.text.encode()
+        try:
+            self.stamps[path] = _stamp(path)
+            return Path(path).read_bytes()
+        except OSError:
+            return None
+
+    def _is_package(self, module: str) -> bool | None:
+        path = _path(module, self.own)
+        return None if path is None else _is_package(path)
+
+    def _handlers(self, _: str) -> list[str]:
+        return [name for name, found in self.readings.items() if found is not None and found.file.registrations]
 
 
 class _Declaring:
@@ -92,34 +135,28 @@ class _Declaring:
         return bool(head) and head not in _WITHOUT_DECLARATIONS
 
 
-@lru_cache(maxsize=16)
+_REMEMBERED = 16
+_remembered: dict[tuple[str, OwnText | None], _Running] = {}
+
+
 def _running(module: str, own: OwnText | None) -> _Running:
-    """A module, and what it imports as far as that is asked for."""
-    texts: dict[str, bytes] = {}
-    problems: dict[str, tuple[Diagnostic, ...]] = {}
-    readings: dict[str, Reading | None] = {}
+    """A module, and what it imports as far as that is asked for. It is remembered until a file changes."""
+    found = _remembered.pop((module, own), None)
+    if found is None or not found.is_current():
+        found = _Running(own)
+    _remembered[module, own] = found
+    if len(_remembered) > _REMEMBERED:
+        del _remembered[next(iter(_remembered))]
+    return found
 
-    def reading(name: str) -> Reading | None:
-        if name not in readings:
-            readings[name] = read_first(name) if len(texts) < _MOST_FILES else None
-        return readings[name]
 
-    def read_first(name: str) -> Reading | None:
-        path, text = _path(name, own), _bytes(name, own)
-        if path is None or text is None:
-            return None
-        texts[path], asked, package = text, Asked(), _is_package(path)
-        file, problems[path] = read(text, path, name, package, ImportContext(asked))
-        return Reading(file, asked.names, lambda context: read(text, path, name, package, context)[0])
-
-    def is_package(name: str) -> bool | None:
-        path = _path(name, own)
-        return None if path is None else _is_package(path)
-
-    def handlers(_: str) -> list[str]:
-        return [name for name, known in readings.items() if known is not None and known.file.registrations]
-
-    return _Running(Program(Library(reading, is_package, _Declaring(), handlers)), texts, problems)
+def _stamp(path: str) -> tuple[int, int]:
+    """The time and size of a file; negative for one that is gone."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return -1, -1
+    return status.st_mtime_ns, status.st_size
 
 
 def _is_package(path: str) -> bool:
@@ -134,16 +171,6 @@ def _home(qualified: str, own: OwnText | None) -> str | None:
         if parts[0] not in _WITHOUT_DECLARATIONS and _path(module, own) is not None:
             return module
     return None
-
-
-def _bytes(module: str, own: OwnText | None) -> bytes | None:
-    if own is not None and module == own.module:
-        return own.text.encode()
-    path = _path(module, own)
-    try:
-        return None if path is None else Path(path).read_bytes()
-    except OSError:
-        return None
 
 
 def _path(module: str, own: OwnText | None) -> str | None:

@@ -43,6 +43,12 @@ def _without_modes(tensor: Tensor) -> None:
 
 OUTSIDE = torch.ones(3)
 
+
+def _without_dispatch(tensor: Tensor) -> None:
+    with torch._C._DisableTorchDispatch():
+        tensor.mul_(2)
+
+
 REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
     "data_ptr": (lambda x: x.data_ptr(), "cannot record data_ptr(): the tensor has no memory yet"),
     "pin_memory": (lambda x: x.pin_memory(), "cannot record pin_memory(): the tensor has no memory yet"),
@@ -68,6 +74,10 @@ REFUSED: dict[str, tuple[Callable[[Tensor], object], str]] = {
         _without_modes,
         "aten.mul_.Tensor was called on a deferred tensor where deferred_init cannot record it",
     ),
+    "dispatch switched off": (
+        _without_dispatch,
+        "cannot record mul_ on a tensor of size (3,): modes are switched off there",
+    ),
     "data of a tensor from outside": (
         lambda x: setattr(OUTSIDE, "data", x),
         "cannot record `tensor.data = value`: the tensor is from outside, and the value is not there yet",
@@ -85,12 +95,20 @@ def test_what_cannot_be_recorded_is_refused_by_name_and_line(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
-@pytest.mark.parametrize("made", ["the module itself", "a submodule", "traced"])
+@pytest.mark.parametrize(
+    "made", ["the module itself", "a submodule", "traced", "in a list", "in a dictionary of tuples", "in a closure"]
+)
 def test_a_module_of_torchscript_is_refused_and_leaves_the_generator_alone(made: str) -> None:
     def construct() -> nn.Module:
         layer = nn.Linear(2, 2)
         if made == "traced":
             return _traced(layer)
+        holder = nn.Sequential(layer)
+        scripted = _scripted(nn.Linear(2, 2))
+        if made.startswith("in "):
+            places: dict[str, object] = {"in a list": [scripted], "in a closure": lambda: scripted}
+            vars(holder)["parts"] = places.get(made, {"a": (scripted,)})
+            return holder
         return _scripted(layer) if made == "the module itself" else nn.Sequential(_scripted(layer))
 
     before = torch.get_rng_state()

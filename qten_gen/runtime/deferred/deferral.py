@@ -10,7 +10,7 @@ from typing import cast
 from weakref import WeakValueDictionary
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .attributes import dress
@@ -18,7 +18,7 @@ from .errors import scripted
 from .mode import DeferredMode
 from .places import caller
 from .python_functions import PythonFunctions
-from .references import replace_tensors, replaced_value
+from .references import holders_in, replace_tensors, replaced_value
 from .replay import replay
 
 
@@ -83,9 +83,9 @@ class Deferral:
 
     def refuse_scripted(self, result: object) -> None:
         """Raise if a module that TorchScript made holds deferred tensors: C++ keeps them, where they cannot be replaced."""
-        for part in result.modules() if isinstance(result, nn.Module) else ():
+        for part in holders_in(result):
             if isinstance(part, torch.jit.ScriptModule):
-                held = [*part.parameters(recurse=False), *part.buffers(recurse=False)]
+                held = [*part.parameters(), *part.buffers()]
                 if any(deferral_of(tensor) is self for tensor in held):
                     raise scripted(self.recorder.program, part.original_name, caller()[0])
 

@@ -39,6 +39,13 @@ def scripted(program: Program, name: object, place: Place) -> RuntimeError:
     return refused(program, what, place, why, "script it after it is materialized")
 
 
+def hidden(program: Program, what: object, shown: str, place: Place) -> RuntimeError:
+    """The error about an operation that runs where the recording does not get to see it."""
+    return refused(
+        program, f"{what} on {shown}", place, "modes are switched off there, so nothing would fill it", "leave them on"
+    )
+
+
 def foreign(program: Program, place: Place) -> RuntimeError:
     """The error about a tensor of another recording."""
     return program.error(

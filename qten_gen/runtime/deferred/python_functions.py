@@ -21,6 +21,8 @@ from .overloads import tensors
 from .places import caller
 from .recording import Recorder
 
+_PYTHON = torch._C.DispatchKey.Python
+
 
 class PythonFunctions(TorchFunctionMode):
     """Gives functions of torch that are not operations a meaning for fake tensors, while they are recorded."""
@@ -36,6 +38,11 @@ class PythonFunctions(TorchFunctionMode):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
+        if torch._C._dispatch_tls_is_dispatch_key_excluded(_PYTHON):
+            # Kernels would run on the memory that fake tensors do not have.
+            error = self._recorder.hidden(getattr(func, "__name__", func), (*args, *(kwargs or {}).values()))
+            if error is not None and getattr(func, "__name__", "") != "__get__":
+                raise error
         if func is torch.asarray and args and isinstance(args[0], torch.UntypedStorage):
             return on_storage(func, *args, **(kwargs or {}))
         answer = _ANSWERS.get(func)

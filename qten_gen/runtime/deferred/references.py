@@ -25,17 +25,31 @@ _WITHOUT_TENSORS = (
 """What holds no tensors of the program. The mode of a fake tensor holds what was recorded."""
 
 
-def replace_tensors(roots: Iterable[object], visit: Visit, passed: set[int]) -> None:
+def holders_in(value: object) -> list[object]:
+    """The objects that can be reached from a value and may hold tensors; no tensor is replaced."""
+    found: list[object] = []
+    waiting: list[object] = []
+    replaced_value(value, lambda tensor: tensor, waiting)
+    replace_tensors(waiting, lambda tensor: tensor, set(), found)
+    return found
+
+
+def replace_tensors(
+    roots: Iterable[object], visit: Visit, passed: set[int], looked_into: list[object] | None = None
+) -> None:
     """Visit every tensor that can be reached from roots, and put what the visit returns in its place.
 
     Looks into attributes, lists, tuples, dictionaries, sets, partial functions, closures and defaults of functions, and the
-    objects of methods. Objects whose ids are in `passed` are left out; those that were looked into are added.
+    objects of methods. Objects whose ids are in `passed` are left out; those that were looked into are added,
+    the objects themselves to `looked_into`.
     """
     waiting = list(roots)
     while waiting:
         holder = waiting.pop()
         if id(holder) not in passed:
             passed.add(id(holder))
+            if looked_into is not None:
+                looked_into.append(holder)
             _visit_held(holder, visit, waiting)
 
 

@@ -8,6 +8,7 @@ as `nn.MultiheadAttention` calls it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +16,7 @@ from torch.nn.utils import parametrize
 
 from ..deferred.errors import Program
 from ..deferred.recording import Recorder
+from .recorded_once import RecordedOnce
 from .stand_ins import StandIns
 from .survey import HeldTensor, Home, Registry
 
@@ -60,19 +62,24 @@ def program_of(part: str) -> Program:
     return Program("materialize()", part, RuntimeError)
 
 
-def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home], recorder: Recorder) -> None:
+def initialise(
+    root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home], recorder: Recorder, *, shared: bool
+) -> None:
     """Run the initialisation of every module on the stand-ins that are in its place, and tell the recorder whose it is.
 
     `origins` has the name that each tensor was made under, by the id of the tensor. A module that holds it under another name
-    initialises a tensor that nobody keeps, as it did in its constructor before it was tied.
+    initialises a tensor that nobody keeps, as it did in its constructor before it was tied. If `shared`, modules that are
+    certainly initialised alike are recorded once.
     """
     of_module: dict[int, list[tuple[Home, HeldTensor]]] = {}
     for held in stand_ins.held:
         for home in held.homes:
             of_module.setdefault(id(home.module), []).append((home, held))
+    recorded = RecordedOnce(stand_ins, recorder) if shared else None
     for path, module in children_first(root):
         method = method_of(module)
-        if method is None:
+        found = None if recorded is None else recorded.likeness(module, method)
+        if method is None or (recorded is not None and recorded.repeat(found)):
             continue
         places = [
             (home, held) for home, held in of_module.get(id(module), []) if home.registry is not Registry.ATTRIBUTE
@@ -84,7 +91,8 @@ def initialise(root: nn.Module, stand_ins: StandIns, origins: Mapping[int, Home]
         cls = class_name(module)
         recorder.program = program_of(f"{cls}.{method}() of {path}" if path else f"{cls}.{method}()")
         try:
-            _run(module, method, stand_ins)
+            with nullcontext() if recorded is None else recorded.watched(module, found):
+                _run(module, method, stand_ins)
         except Exception as error:
             error.add_note(f"in {cls}.{method}(), which materialize() runs on fake tensors for {path or 'the module'}")
             raise

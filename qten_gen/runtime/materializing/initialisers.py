@@ -62,10 +62,10 @@ def _change_blocks(by: int) -> None:
     global _blocks
     with _LOCK:
         _blocks += by
-        setattr(nn.init, _INNER, _as_one_operation if _blocks else _torch_trunc_normal)
+        setattr(nn.init, _INNER, trunc_normal_as_one_operation if _blocks else _torch_trunc_normal)
 
 
-def _as_one_operation(
+def trunc_normal_as_one_operation(
     tensor: Tensor, mean: float, std: float, a: float, b: float, generator: torch.Generator | None = None
 ) -> Tensor:
     with torch.no_grad():

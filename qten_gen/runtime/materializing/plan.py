@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._pytree import keystr, tree_flatten_with_path
 
 from ..deferred.python_functions import PythonFunctions
@@ -18,10 +18,12 @@ from .evaluation import draw_keys
 from .initialisation import initialise, method_of, program_of
 from .initialisers import recorded_whole
 from .keyed_draws import Key
+from .likeness import is_watched
 from .matching import without_wrappers
 from .read_values import KnownValues
 from .stand_ins import Assigned, StandIns, in_place, made_for
 from .survey import ORIGINS, HeldTensor, Home, Registry, origin
+from .watching import WatchingMode
 from .written import Gap, gap_in
 
 
@@ -91,15 +93,20 @@ def planned(root: nn.Module, held: Sequence[HeldTensor], device: torch.device) -
     initialised = frozenset(id(module) for module in root.modules() if method_of(module) is not None)
     kept: dict[str, str] = vars(root).get(ORIGINS, {})
     origins = {id(each.tensor): origin(each, kept, initialised) for each in held}
-    recorder = Recorder(FakeTensorMode(allow_non_fake_inputs=True))
+    shared = not is_watched()
+    mode = WatchingMode()
+    recorder = Recorder(mode)
     recorder.evaluation = KnownValues(recorder.tape)
     # The default generator is also put back where a `reset_parameters` seeds it.
     with torch.random.fork_rng(devices=()):
         try:
             stand_ins = made_for(held, device, recorder)
+            recorder.names = {id(stand_ins.at(each)): origins[id(each.tensor)].qualified for each in held}
             with recorder, PythonFunctions(recorder), in_place(root, stand_ins), recorded_whole():
-                initialise(root, stand_ins, origins, recorder)
+                mode.watching_for = recorder
+                initialise(root, stand_ins, origins, recorder, shared=shared)
         finally:
+            mode.watching_for = None
             recorder.streams.put_back()
     names = {key: without_wrappers(home.qualified) for key, home in origins.items()}
     paths = {id(module): without_wrappers(f"{path}.") if path else "" for path, module in root.named_modules()}

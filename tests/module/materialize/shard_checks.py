@@ -64,6 +64,33 @@ class Net(Module):
         return result
 
 
+class Scaled(Module):
+    """A block with an initialiser that sees its depth, a part without elements, and layers of torch."""
+
+    dim: int
+    layer: int
+    attention: nn.MultiheadAttention = submodule(nn.MultiheadAttention, "dim", 1)
+    norm: nn.RMSNorm = submodule(nn.RMSNorm, "dim")
+    down: nn.Parameter = param(7, "dim", initializer="by_depth")
+    empty: nn.Parameter = param(0, "dim", requires_grad=False, initializer=nn.init.normal_)
+    noise: Tensor = buffer(5, "dim", persistent=False, initializer=nn.init.normal_)
+
+    def by_depth(self, tensor: Tensor) -> None:
+        nn.init.trunc_normal_(tensor, std=1 / (self.layer + 1))
+
+
+class Deep(Module):
+    """Such blocks, and a tie by hand."""
+
+    dim: int
+    embed: nn.Embedding = submodule(nn.Embedding, 13, "dim")
+    blocks: ModuleList[Scaled] = submodule(Scaled, "dim", layer="index", repeat=3)
+    out: nn.Linear = submodule(nn.Linear, "dim", 13)
+
+    def __post_init__(self) -> None:
+        self.embed.weight = self.out.weight
+
+
 def even() -> Net:
     """A module on meta whose sizes 1, 2 and 4 processes divide."""
     return Net.on_meta(vocab=40, dim=16, hidden=32)
@@ -139,6 +166,17 @@ def fully_sharded(folder: Path) -> None:
     assert net.head is net.embed.weight
     torch.testing.assert_close(trained(net, 37), trained(deepcopy(alone()), 37))
     assert net.head is net.embed.weight
+
+
+def groups_of_modules_fully_sharded(folder: Path) -> None:
+    net = Deep.on_meta(6)
+    fully_shard([net.embed, net.out], mesh=line())
+    for block in net.blocks:
+        fully_shard(block.attention, mesh=line())
+        fully_shard(block, mesh=line())
+    fully_shard(net, mesh=line())
+    assert_same(net.materialize("cpu", seed=1), Deep.on_meta(6).materialize("cpu", seed=1))
+    assert net.embed.weight is net.out.weight
 
 
 def fully_sharded_on_another_dimension(folder: Path) -> None:
@@ -317,6 +355,7 @@ def the_report_says_what_is_here(folder: Path) -> None:
 
 CHECKS: Sequence[tuple[Check, Sequence[int]]] = (
     (fully_sharded, (1, 2, 4)),
+    (groups_of_modules_fully_sharded, (2, 4)),
     (fully_sharded_on_another_dimension, (2,)),
     (fully_sharded_with_replicas, (4,)),
     (placed_by_name, (1, 2)),

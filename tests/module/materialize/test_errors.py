@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import cast
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import _disable_current_modes
 
 from qten_gen import Module, buffer, deferred_init, fake_mode, materialize_module, param, submodule
 
@@ -222,3 +225,77 @@ def test_nothing_is_materialised_where_all_tensors_are_fake() -> None:
     with fake_mode(), pytest.raises(RuntimeError, match="tensors have no values in fake_mode; leave the context first"):
         net.materialize("cpu", seed=0)
     assert all(tensor.is_meta for tensor in tensors(net).values())
+
+
+class Tied(Module):
+    linear: nn.Linear = submodule(nn.Linear, 2, 2)
+    head: nn.Parameter = param(2, 2, tie="linear.weight")
+
+
+def _another_weight(module: Tied) -> None:
+    module.linear.weight = nn.Parameter(torch.empty(2, 2, device="meta"))
+
+
+def _another_layer(module: Tied) -> None:
+    module.linear = nn.Linear(2, 2)
+
+
+@pytest.mark.parametrize("break_tie", [_another_weight, _another_layer])
+def test_a_declared_tie_that_is_broken_says_so(break_tie: Callable[[Tied], None]) -> None:
+    module = Tied.on_meta()
+    break_tie(module)
+    with pytest.raises(RuntimeError) as caught:
+        module.materialize("cpu", seed=0)
+
+    assert str(caught.value) == (
+        "materialize(): head, a parameter of Tied, is not initialised: the declaration ties it to linear.weight, but somebody"
+        " assigned another tensor to one of the two; assign the tensor of linear.weight to self.head too, or give the values"
+        " of both in state_dict="
+    )
+    module.head = cast(nn.Parameter, module.linear.weight)
+    module.materialize("cpu", seed=0)
+    assert module.head is module.linear.weight
+
+
+@pytest.mark.filterwarnings("ignore:`torch.nn.utils.weight_norm`:FutureWarning")
+@pytest.mark.parametrize("name", ["weight_norm", "spectral_norm"])
+def test_the_old_wrappers_of_layers_are_named_with_what_replaces_them(name: str) -> None:
+    wrap = getattr(nn.utils, name)
+
+    class Wrapped(Module):
+        linear: nn.Linear = submodule(nn.Linear, 2, 2)
+
+        def __post_init__(self) -> None:
+            wrap(self.linear)
+
+    with pytest.raises(RuntimeError) as caught:
+        Wrapped.on_meta().materialize("cpu", seed=0)
+    assert f"is not initialised: torch.nn.utils.{name} keeps it where no reset_parameters knows it;" in str(
+        caught.value
+    )
+    assert f"use torch.nn.utils.parametrizations.{name} instead" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["_DisableTorchDispatch", "_disable_current_modes"])
+def test_what_runs_with_modes_switched_off_is_an_error_that_names_the_tensor(name: str) -> None:
+    switched_off = torch._C._DisableTorchDispatch if name == "_DisableTorchDispatch" else _disable_current_modes
+
+    class Unseen(nn.Linear):
+        def reset_parameters(self) -> None:
+            super().reset_parameters()
+            with torch.no_grad(), switched_off():
+                self.bias.fill_(2)
+
+    class Seen(Module):
+        inner: Unseen = submodule(Unseen, 2, 2)
+
+    module = Seen.on_meta()
+    with pytest.raises(RuntimeError) as caught:
+        module.materialize("cpu", seed=0)
+
+    assert str(caught.value).startswith(f"{__file__}:")
+    assert (
+        " on inner.bias in Unseen.reset_parameters() of inner: modes are switched off there, so nothing would fill it"
+        in str(caught.value)
+    )
+    assert module.inner.weight.is_meta
