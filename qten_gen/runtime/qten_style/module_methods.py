@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from ..module.core.giving_way import giving_way
 from ..module.declared_module import DeclaredModule
-from ..module.giving_way import giving_way
 from . import labelled_attributes
 from .devices import Device
 from .frozen_dict import FrozenDict

@@ -32,7 +32,9 @@ class GivingWay:
 
     def __init__(self, name: str, found: Any) -> None:  # what a class can hold is anything
         self.name = name
-        self.__wrapped__ = found
+        self.found = found
+        if not isinstance(self, classmethod):  # which says itself what it wraps
+            self.__wrapped__ = found
         self.__doc__ = getattr(found, "__doc__", None)
 
     def __get__(self, module: nn.Module | None, owner: type | None = None) -> Any:
@@ -46,8 +48,16 @@ class GivingWay:
                     return registered[self.name]
             if not is_dynamo_compiling() and sys._getframe(1).f_code in _REGISTER:
                 raise AttributeError(self.name)  # so that nn.Module registers the name
-        found = self.__wrapped__
+        found = self.found
         return found.__get__(module, owner) if hasattr(found, "__get__") else found
+
+
+class ClassMethodGivingWay(GivingWay, classmethod):  # type: ignore[type-arg] # of any arguments
+    """The descriptor of a class method, which tools recognise as one."""
+
+    def __init__(self, name: str, found: Any) -> None:
+        classmethod.__init__(self, found.__func__)
+        super().__init__(name, found)
 
 
 class PropertyGivingWay(GivingWay):
@@ -75,6 +85,9 @@ def _is_set_by_method(module: nn.Module) -> bool:
     return any(frame.f_locals.get(name) is module for name in first)
 
 
+_KINDS: dict[type, type[GivingWay]] = {property: PropertyGivingWay, classmethod: ClassMethodGivingWay}
+
+
 def giving_way(*inherited: str) -> Callable[[type[M]], type[M]]:
     """Class decorator: what the class adds to nn.Module gives way to the user's names, and so do these names of its bases."""
 
@@ -82,7 +95,7 @@ def giving_way(*inherited: str) -> Callable[[type[M]], type[M]]:
         own = [name for name in vars(cls) if not name.startswith("_") and not hasattr(nn.Module, name)]
         for name in (*own, *inherited):
             found = inspect.getattr_static(cls, name)
-            setattr(cls, name, (PropertyGivingWay if isinstance(found, property) else GivingWay)(name, found))
+            setattr(cls, name, _KINDS.get(type(found), GivingWay)(name, found))
         return cls
 
     return decorate
