@@ -29,6 +29,8 @@ IMPORTS = {
     "_Destination": ImportedName("qten_gen_typing", "Destination"),
     "_PerItemInput": ImportedName("qten_gen_typing", "PerItemInput"),
     "_Slot": ImportedName("qten_gen_typing", "Slot"),
+    "_ModuleDict": ImportedName("qten_gen", "ModuleDict"),
+    "_ModuleList": ImportedName("qten_gen", "ModuleList"),
 }
 """What is imported, by the name that the text uses. No class can have one of these names, and few would want one."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..model import ConfigDecl, Declaration, ModuleDecl, RegistrationDecl, Signature, SubmoduleDecl, home
 from ..model.field_kinds import child_class
+from ..model.registered import RegisteredKind
 from . import layout, spelling
 from .module_names import TensorNames, tensor_names
 from .parameters import as_written, of_call, parsed
+from .registered_names import RegisteredName, lines, registered_names
 from .stub_names import Meanings, StubNames
 from .tensorclass_stub import bases
 from .type_parameters import arguments, bracketed, meanings, type_parameters
@@ -58,8 +60,10 @@ class ModuleStubView(NamedTuple):
 def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> ModuleStubView:
     """The view of one declaration; `related` tells which child modules are declared too."""
     variables = meanings(declaration, names, related)
-    children = tuple(_children(declaration, names, related, variables))
-    tensors = tensor_names(declaration, related)
+    registered = registered_names(declaration, names, related)
+    declared = tuple(_children(declaration, names, related, variables))
+    children = (*declared, *_registered_children(registered))
+    tensors = tensor_names(declaration, related).and_(_registered_tensors(registered))
     keys = _keys(tensors)
     config = _config(declaration, names, variables)
     qualified = f"{declaration.module}.{declaration.name}"
@@ -74,8 +78,8 @@ def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declar
         parameters=type_parameters(declaration, names).pep695,
         bases=bases(declaration, names),
         is_final=names.is_final(declaration),
-        slots=tuple(_slots(children, names)),
-        init=_init(declaration, names, variables),
+        slots=(*_slots(declared, names), *lines(registered, names)),
+        init=_init(declaration, names, variables, related),
         calls=tuple(_calls(declaration, names, related)),
         children=children,
         lookups=tuple(_lookups(tensors, names)),
@@ -102,7 +106,20 @@ def _children(
             yield Child(field.name, read, written, read if field.when is None else found, field.doc)
 
 
-def _slots(children: tuple[Child, ...], names: StubNames) -> Iterator[str]:
+def _registered_children(registered: Iterable[RegisteredName]) -> Iterator[Child]:
+    for each in registered:
+        if each.kind is RegisteredKind.CHILD:
+            yield Child(each.name, each.read, each.written, each.type, doc="")
+
+
+def _registered_tensors(registered: Iterable[RegisteredName]) -> TensorNames:
+    """The tensors that a hand-written constructor registers, by name. It may register others, in an order of its own."""
+    parameters = tuple(each.name for each in registered if each.kind is RegisteredKind.PARAMETER)
+    buffers = tuple(each.name for each in registered if each.kind is RegisteredKind.BUFFER)
+    return TensorNames(parameters, buffers, complete=not (parameters or buffers))
+
+
+def _slots(children: Iterable[Child], names: StubNames) -> Iterator[str]:
     """Submodules that are read as their generated class."""
     for child in children:
         if child.read != child.written:
@@ -132,22 +149,45 @@ def _keys(tensors: TensorNames) -> str:
 
 def _config(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> tuple[str, ...]:
     """The constructor arguments as keys of a TypedDict. A generic class has none: its variables mean nothing out there."""
-    if declaration.custom_init or type_parameters(declaration, names).variables:
+    taken = declaration.bound.intersection(("config", "from_config"))
+    if declaration.custom_init or taken or type_parameters(declaration, names).variables:
         return ()
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     return tuple(f"{field.name}: {names.field_type(field, variables.get(field.owner, {}))}" for field in config)
 
 
-def _init(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> str:
+def _init(
+    declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings], related: Mapping[str, Declaration]
+) -> str:
+    """The constructor: the hand-written one of the class or of a base, or the generated one."""
     if declaration.custom_init:
-        own = next((method.signature for method in declaration.methods if method.name == "__init__"), None)
-        return "" if own is None else _define("__init__", own, names)
+        written = _written_init(declaration, related)
+        if written is not None:
+            return _define("__init__", written[1], names, written[0])
+        # That of another library's class: a checker would derive one from the fields, of which there are none.
+        any_type = f"{names.aliases.use('_t')}.Any"
+        return (
+            ""
+            if declaration.keeps_init
+            else f"def __init__(self, *args: {any_type}, **kwargs: {any_type}) -> None: ..."
+        )
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     positional = [_parameter(field, names, variables) for field in config if not field.kw_only]
     keyword = [_parameter(field, names, variables) for field in config if field.kw_only]
     use = names.aliases.use
     own_keywords = [f"device: {use('_DeviceLike')} = None", f"dtype: {use('_torch')}.dtype | None = None"]
     return layout.bracketed("def __init__(", ["self", *positional, "*", *keyword, *own_keywords], ") -> None: ...", 4)
+
+
+def _written_init(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tuple[str, Signature] | None:
+    """The hand-written constructor of the class or its nearest ancestor, and the module that it stands in."""
+    own = next((method.signature for method in declaration.methods if method.name == "__init__"), None)
+    if own is not None:
+        return declaration.module, own
+    parents = (related.get(base.name) for base in declaration.bases)
+    return next(
+        (f for parent in parents if isinstance(parent, ModuleDecl) and (f := _written_init(parent, related))), None
+    )
 
 
 def _parameter(field: ConfigDecl, names: StubNames, variables: Mapping[str, Meanings]) -> str:

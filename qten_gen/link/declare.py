@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from ..model import (
     FLAGS,
@@ -25,6 +26,7 @@ from ..model import (
 )
 from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
 from ..model.field_kinds import members_of
+from ..model.written_init import is_attribute_only, keeps_foreign_init
 from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, Remembered
 from .names import Names
@@ -104,15 +106,20 @@ class Declarations:
         for owner, _ in reversed(lineage[1:]):
             inherited.update({f.name: f for f in self._fields_of_module(owner)})
         fields = {**inherited, **{f.name: f for f in self._fields_of_module(qualified)}}
+        written = any(_has(source, "__init__") for _, source in lineage)
+        kept = [(self._bases(source), _keeps_init(source)) for _, source in lineage]
         forward = next((method.signature for method in cls.methods if method.name == "forward"), None)
+        registers = (
+            each if each.type is None else replace(each, type=self._names.expand(each.type)) for each in cls.registers
+        )
         return ModuleDecl(
             name=cls.name,
             fields=tuple(fields.values()),
             own=tuple(name for name in fields if name not in inherited),
-            custom_init=any(_has(source, "__init__") for _, source in lineage),
+            custom_init=written or keeps_foreign_init(fields.values(), kept),
             post_init=self._defines(qualified, "__post_init__"),
             custom_reset=self._defines(qualified, "reset_parameters"),
-            keeps_init=any(name == INIT and value.literal == "False" for name, value in cls.keywords),
+            keeps_init=_keeps_init(cls),
             inherited_reset=self._defines(qualified, "reset_parameters", inherited=True),
             module=file.module,
             bases=self._bases(cls),
@@ -122,6 +129,8 @@ class Declarations:
             handlers=self._dispatched(qualified),
             doc=cls.doc,
             methods=tuple(method for method in cls.methods if not is_virtual(method)),
+            registers=tuple(registers),
+            bound=_bound(cls),
             place=cls.place,
         )
 
@@ -177,11 +186,14 @@ class Declarations:
         return self._lookups.once(self._module_fields, owner, self._own_module_fields)
 
     def _own_module_fields(self, owner: str) -> tuple[ModuleField, ...]:
-        cls = self._lineage(owner)[0][1]
+        """Build the fields that a Module declares itself."""
+        lineage = self._lineage(owner)
+        cls = lineage[0][1]
+        written = any(_has(source, "__init__") or _keeps_init(source) for _, source in lineage)
         fields = [
             build_module_field(source, self._names.expand(source.annotation), owner)
             for source in cls.fields
-            if source.annotation is not None
+            if source.annotation is not None and not (written and is_attribute_only(source))
         ]
         return (*fields, *(build_virtual_field(method, owner) for method in cls.methods if is_virtual(method)))
 
@@ -246,6 +258,18 @@ def flags_of(cls: ClassSource, names: Names) -> frozenset[str]:
         if names.resolve(base.name) == Root.TENSORCLASS.value:
             given.update(argument for argument in base.args if isinstance(argument, str))
     return frozenset(given.intersection(FLAGS))
+
+
+def _keeps_init(cls: ClassSource) -> bool:
+    return any(name == INIT and value.literal == "False" for name, value in cls.keywords)
+
+
+def _bound(cls: ClassSource) -> frozenset[str]:
+    """The names that the body of a class binds, blocks included."""
+    parts = (cls, cls.conditional, cls.for_checkers)
+    fields = (field.name for part in parts for field in part.fields)
+    methods = (method.name for part in parts for method in part.methods)
+    return frozenset((*fields, *methods, *cls.attributes))
 
 
 def is_virtual(method: MethodSource) -> bool:

@@ -186,7 +186,7 @@ class _Lazy(Mapping[str, _V]):
 
 
 def _mentioned_modules(own: Iterable[Declaration]) -> Iterator[str]:
-    """The modules of what declarations mention: of their bases, the classes of their fields, and their handlers."""
+    """The modules of what declarations mention: of bases, of the classes of fields and other children, and of handlers."""
     for declaration in own:
         names = [base.name for base in declaration.bases if base.declared]
         for field in declaration.fields:
@@ -196,4 +196,5 @@ def _mentioned_modules(own: Iterable[Declaration]) -> Iterator[str]:
         if isinstance(declaration, ModuleDecl):
             yield from (handler.module for handler in declaration.handlers)
             names += [handler.type.name for handler in declaration.handlers]
+            names += [each.type.name for each in declaration.registers if each.type is not None]
         yield from (name.rpartition(".")[0] for name in names)

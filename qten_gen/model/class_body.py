@@ -157,8 +157,6 @@ class MethodSource:
     place: NodePath = NO_PATH
     data_writes: tuple[DataWrite, ...] = ()
     """Writes through `.data`. They are collected only in classes with cached virtual tensors."""
-    registers: tuple[str, ...] = ()
-    """The parameters and buffers that an `__init__` registers by name: `scale` of `self.scale = nn.Parameter(...)`."""
     changes: tuple[Change, ...] = field(default=(), compare=False, repr=False)
     """What it does to the attributes of its object. Only rules about the class itself use it."""
     reads: tuple[str, ...] = field(default=(), compare=False, repr=False)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from .class_body import MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr
 from .fields import FieldDecl, ModuleField
+from .registered import Registered
 from .source import ClassSource, SourceFile
 
 
@@ -126,6 +127,10 @@ class ModuleDecl:
     doc: str = field(default="", compare=False)
     methods: tuple[MethodSource, ...] = field(default=(), compare=False)
     """The functions of its body, virtual tensors left out."""
+    registers: tuple[Registered, ...] = field(default=(), compare=False)
+    """What its own `__init__` or `__post_init__` registers beside the fields, as far as the text says it."""
+    bound: frozenset[str] = field(default=frozenset(), compare=False)
+    """The names that its body binds in a way that a checker sees: annotations, methods and attributes."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
     @property

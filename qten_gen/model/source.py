@@ -12,6 +12,7 @@ from typing import Protocol
 
 from .class_body import FieldSource, MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
+from .registered import Registered
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ class ClassSource:
     """Unpacked bases and keywords, `*bases` and `**flags`. Their content is not known from the text."""
     decorators: tuple[tuple[str, NodePath], ...] = ()
     """Qualified names of the class decorators: `dataclasses.dataclass`."""
+    registers: tuple[Registered, ...] = ()
+    """What its `__init__` registers: parameters, buffers and children."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSour
         place=place,
         conditional=_conditional([(node, where) for node, where, checking in blocks if not checking], scope),
         for_checkers=_conditional([(node, where) for node, where, checking in blocks if checking], scope),
+        registers=registered_state(node.body, scope),
     )
 
 
@@ -166,8 +167,6 @@ def _methods(body: list[Statement], scope: Scope, *, has_bases: bool = False) ->
     derives = any(source.specifier is not None and source.specifier.get("cached") for source, _ in found)
     for source, node in found:
         written = replace(source, data_writes=data_writes(node, source.place)) if derives else source
-        if source.name == "__init__":
-            written = replace(written, registers=registered_state(node, scope))
         yield _with_changes(written, node, scope) if has_bases else written
 
 

@@ -19,6 +19,7 @@ from ..model import (
     language,
 )
 from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
+from ..model.written_init import is_attribute_only, keeps_foreign_init
 from .annotations import AnnotationWalk
 from .specifiers import field_source, specifier_call, virtual_source
 from .statement import ClassStatement
@@ -74,29 +75,38 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
     parents = [(owner, parent) for owner, parent in statement.parents if isinstance(parent, ModuleDecl)]
     fields = {f.name: f for owner, parent in reversed(parents) for f in parent.fields if f.owner == owner}
     inherited = frozenset(fields)
+    keeps_init = statement.options.get(INIT) is False
+    writers = [parent for _, parent in parents if _writes_init(parent)]
+    written = "__init__" in statement.namespace or bool(writers)
     for name, annotation in statement.annotations.items():
         expr = AnnotationWalk(statement).expr(annotation)
-        if expr.name not in _NO_FIELDS:
-            fields[name] = build_module_field(field_source(name, expr, statement), expr, statement.qualified)
+        source = field_source(name, expr, statement)
+        if expr.name not in _NO_FIELDS and not ((written or keeps_init) and is_attribute_only(source)):
+            fields[name] = build_module_field(source, expr, statement.qualified)
     for name, value in statement.namespace.items():
         method = virtual_source(name, value, statement)
         if method is not None:
             fields[name] = build_virtual_field(method, statement.qualified)
+    kept = [(_bases(statement), keeps_init), *((parent.bases, parent.keeps_init) for _, parent in parents)]
     return ModuleDecl(
         name=statement.name,
         fields=tuple(fields.values()),
         own=tuple(name for name in fields if name not in inherited),
-        custom_init="__init__" in statement.namespace or any(parent.custom_init for _, parent in parents),
+        custom_init=written or keeps_foreign_init(fields.values(), kept),
         post_init=_defines(statement, "__post_init__"),
         custom_reset=_defines(statement, "reset_parameters"),
         inherited_reset=_inherits(statement, "reset_parameters"),
-        keeps_init=statement.options.get(INIT) is False,
+        keeps_init=keeps_init,
         module=statement.module,
         qualname=statement.qualname,
         bases=_bases(statement),
         doc=_doc(statement),
         methods=tuple(_methods(statement)),
     )
+
+
+def _writes_init(declaration: ModuleDecl) -> bool:
+    return declaration.keeps_init or any(method.name == "__init__" for method in declaration.methods)
 
 
 def field_sources(statement: ClassStatement) -> tuple[FieldSource, ...]:

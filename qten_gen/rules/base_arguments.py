@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import ModuleDecl
+from ..model import ModuleDecl, VirtualDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -54,4 +54,6 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             f"{declaration.name} derives from {constructor.of}, which the generated constructor calls without arguments"
         )
         help = f"declare a submodule of that type, or write an __init__ that calls {constructor.of}.__init__ with its arguments"
+        if not any(not isinstance(field, VirtualDecl) for field in declaration.fields):
+            help = f"write class {declaration.name}(..., init=False) to keep the constructor of {constructor.of}"
         yield Diagnostic(KIND, message, context.name_place, help)

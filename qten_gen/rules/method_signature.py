@@ -80,6 +80,8 @@ def _problem(method: MethodSource, context: RuleContext, filling: set[str | None
         return _unless_called(method, 1, "self, tensor: Tensor", "with the tensor")
     if is_module and method.name == "migrate":
         if _CLASS not in method.decorators:
+            if context.constructs_itself and not _accepts(method.signature.parameters, 2):
+                return None  # another thing of the user's, which has the name
             return "is called on the class, before there is an object", "write @classmethod above it"
         return _unless_called(method, 2, _LOADING, "with a state dict and its version")
     return None

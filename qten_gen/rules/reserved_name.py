@@ -7,6 +7,8 @@ A field of a TensorClass can be called `data` or `depth`, and takes the place of
 have the name of any method. The names `batch_size`, `device`, `names` and `lock` stay reserved, because they are arguments of
 every constructor.
 
+In a Module with a hand-written `__init__`, an annotation is only that, and can have any name.
+
 A class cannot have the name of a builtin that generated code uses, such as `type` or `property`, nor one of the names that
 generated modules import by, such as `_rt`. `_Batch_` is the class that is generated for `Batch`.
 """
@@ -59,7 +61,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if field.name == "self":
             message = "'self' is the object itself in the constructor, so a field cannot have this name"
             yield Diagnostic(KIND, message, place, "rename the field")
-        if field.name in reserved:
+        if field.name in reserved and not context.constructs_itself:
             help = _help(field.name, kind)
             message = f"every {kind} has an attribute {field.name!r}, so a field cannot have this name"
             yield Diagnostic(KIND, message, place, help)

@@ -104,6 +104,6 @@ def _state_without_reset(name: str, context: RuleContext) -> tuple[str, ...]:
             return ()
         if _METHODS & {method.name for method in source.methods} or _METHODS & set(source.attributes):
             return ()
-        found.update(dict.fromkeys(registered for method in source.methods for registered in method.registers))
+        found.update((each.name, None) for each in source.registers if each.is_tensor and not each.may_be_none)
         queue += [base.name for base in source.bases]
     return tuple(found)

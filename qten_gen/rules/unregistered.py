@@ -56,11 +56,11 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if not isinstance(declaration, ModuleDecl):
         return
     declared = {field.name for field in declaration.fields if not isinstance(field, ConfigDecl)}
-    inherited = _registered_by_bases(context)
+    registered = _registered(context)
     for method in context.methods:
         if method.name not in _CONSTRUCTORS:
             continue
-        known = {*inherited, *method.registers, *method.registers_later}
+        known = {*registered, *method.registers_later}
         if method.name == "__post_init__":
             known |= declared
         seen: set[str] = set()
@@ -75,10 +75,10 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 yield Diagnostic(KIND, message, change.place, help)
 
 
-def _registered_by_bases(context: RuleContext) -> set[str]:
-    """The names that constructors of bases register, as far as the run contains them."""
+def _registered(context: RuleContext) -> set[str]:
+    """The names of tensors that the constructors of the class and of its bases register, as far as the run contains them."""
     found: set[str] = set()
-    waiting, seen = [base.name for base in context.declaration.bases], set[str]()
+    waiting, seen = [context.declaration.qualified], set[str]()
     while waiting:
         name = waiting.pop()
         source = context.project.classes.get(name)
@@ -86,7 +86,7 @@ def _registered_by_bases(context: RuleContext) -> set[str]:
             continue
         seen.add(name)
         waiting += [base.name for base in source.bases]
-        found.update(registered for method in source.methods for registered in method.registers)
+        found.update(each.name for each in source.registers if each.is_tensor)
     return found
 
 

@@ -56,6 +56,6 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if "version" in context.source.attributes or context.project.ancestors(context.declaration):
         return  # an ancestor may define a version, which is not part of its declaration
     for method in context.source.methods:
-        if method.name == "migrate":
+        if method.name == "migrate" and "builtins.classmethod" in method.decorators:
             message = f"{context.declaration.name} has version 1, so migrate does not run for state dicts that it saved"
             yield Diagnostic(KIND, message, method.place / "name", "add version: ClassVar[int] = 2")

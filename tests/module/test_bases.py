@@ -55,7 +55,7 @@ class First(Module, Trained):  # type: ignore[misc] # two kinds of device
         return self.loss(x * self.scale)
 
 
-class Last(Trained, Module):  # type: ignore[misc] # two kinds of device
+class Last(Trained, Module):
     dim: int
     loss: Loss = submodule(Loss, "dim")
     scale: Tensor = buffer("dim", initializer=nn.init.ones_)
@@ -98,8 +98,8 @@ class OwnDevice(Module):
         self.labelled = LabelledTensor(torch.ones(2), ("x",))
         self.second = Loss(2)
 
-    @property  # type: ignore[misc] # to a type checker, `device` is a constructor argument
-    def device(self) -> torch.device:  # type: ignore[override] # pyright: ignore[reportIncompatibleVariableOverride] # as above
+    @property
+    def device(self) -> torch.device:
         return next(self.parameters()).device
 
 

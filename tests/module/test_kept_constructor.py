@@ -1,6 +1,9 @@
 """A child of a class that writes its own `__init__`, and keeps it with `init=False`."""
 
+from typing import Any, cast
+
 import pytest
+from torch import Tensor
 
 from qten_gen import Module, TensorClass
 from qten_gen.model.diagnostics import DeclarationError
@@ -34,17 +37,39 @@ def test_a_generated_class_keeps_it_too() -> None:
     assert modules.Kept(3).bias.shape == (3,)
 
 
-def test_a_child_that_does_not_say_so_is_told_what_to_write() -> None:
-    with pytest.raises(DeclarationError, match=r"write class Silent\(Base, init=False\) to inherit it"):
+class Silent(Base):
+    note: str = "kept"
+    _cache: Tensor | None = None
 
-        class Silent(Base):
+
+class Sized(Module):
+    size: int
+
+
+class Doubled(Sized):
+    def __init__(self, dim: int) -> None:
+        super().__init__(2 * dim)
+
+
+def test_below_hand_written_constructors_alone_a_child_says_nothing() -> None:
+    made = cast(Any, Silent)(3)
+    assert (made.size, made.note, Silent.note) == (6, "kept", "kept")
+
+
+def test_a_child_below_a_generated_constructor_too_is_told_what_to_write() -> None:
+    with pytest.raises(DeclarationError, match=r"write class Unsaid\(Doubled, init=False\) to inherit it"):
+
+        class Unsaid(Doubled):
             pass
 
 
 def test_a_grandchild_says_it_again() -> None:
+    class Said(Doubled, init=False):
+        pass
+
     with pytest.raises(DeclarationError, match=r"QG307"):
 
-        class Silent(Child):
+        class Unsaid(Said):
             pass
 
 

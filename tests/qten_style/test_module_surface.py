@@ -62,7 +62,7 @@ def test_the_constructor_still_takes_a_device_of_torch() -> None:
 
 def test_the_device_cannot_be_set() -> None:
     with pytest.raises(AttributeError, match="device"):
-        Model().device = "cpu"  # type: ignore[arg-type] # the mistake under test
+        Model().device = "cpu"  # type: ignore[misc] # pyright: ignore[reportAttributeAccessIssue] # the mistake under test
 
 
 def test_export_gives_a_detached_copy_with_the_same_labels() -> None:

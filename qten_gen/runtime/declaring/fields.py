@@ -199,6 +199,11 @@ Specifier = Parameter | Buffer | Submodule | Virtual[object]
 """What the metaclass keeps of a Module's fields."""
 
 
+def constructor_argument(*, default: T, kw_only: bool, alias: str) -> T:
+    """For type checkers only: an argument of every generated constructor, under another name than its attribute's."""
+    raise NotImplementedError
+
+
 @overload
 def field(*, default: T, kw_only: bool = False) -> T: ...
 @overload

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from ..module.core.module_base import ModuleBase
-from ..module.core.state_dict_versions import migrate
+from ..module.core.state_dict_versions import migrate, migrates
 from .checkpoints import Checkpoint, CheckpointError, StoredTensor, of_mapping, read
 from .safetensors_files import safetensors_file, safetensors_folder
 from .survey import HeldTensor, Registry
@@ -135,7 +135,7 @@ def _migrated(root: nn.Module, checkpoint: Checkpoint) -> tuple[Checkpoint, dict
         if not isinstance(module, ModuleBase):
             continue
         cls = type(module)
-        if cls.migrate.__func__ is ModuleBase.migrate.__func__:  # type: ignore[attr-defined] # class methods
+        if not migrates(cls):
             continue
         prefix = without_wrappers(f"{path}.") if path else ""
         metadata = checkpoint.versions.get(prefix[:-1], {})

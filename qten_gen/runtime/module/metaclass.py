@@ -10,7 +10,7 @@ from torch import nn
 
 from ...common import language
 from ..declaring import generator
-from ..declaring.fields import Virtual, buffer, field, param, submodule, virtual
+from ..declaring.fields import Virtual, buffer, constructor_argument, field, param, submodule, virtual
 from ..declaring.metaclass import DeclarationMeta
 from .core.module_base import ModuleBase
 from .dispatch import reconnect
@@ -23,7 +23,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@dataclass_transform(field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual), eq_default=False)
+@dataclass_transform(
+    field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual, constructor_argument), eq_default=False
+)
 class ModuleMeta(DeclarationMeta):
     """Metaclass of Module."""
 
@@ -84,6 +86,7 @@ class ModuleMeta(DeclarationMeta):
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
         _keep_device(cast("type[ModuleBase]", cls))
+        type.__setattr__(cls, "_writes_init", cast("ModuleDecl", cls._declaration).custom_init)
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         for name, value in list(vars(generated).items()):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -132,8 +132,9 @@ class DeviceBounded:
 
     __slots__ = ()
 
+    # `Any`, so that a Module's may be a `torch.device`.
     @property
-    def device(self) -> Device:
+    def device(self) -> Device | Any:
         """Where this object is.
 
         Raises:

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import chain
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from .devices import Device, DeviceBounded
+from .devices import Device, DeviceBounded, resolved
 from .instance_properties import ABSENT, Kind, give, make_way
 from .labelled import LabelledTensor, labelled
 from .labelled_tree import register_pytree
@@ -171,7 +171,32 @@ def brought_to(target: Device, value: DeviceBounded) -> DeviceBounded:
     now = device(value) if isinstance(value, nn.Module) else value.device
     if now == target or "meta" in (now.name, target.name):
         return value
-    return value.to_device(target)
+    if not isinstance(value, nn.Module):
+        return value.to_device(target)
+    moved(value, target)  # a module's own `to_device` may be another thing
+    return value
+
+
+M = TypeVar("M", bound=nn.Module)
+
+
+def moved(module: M, device: Device) -> M:
+    """Move a module and everything in it to a device, and give the module itself. What `Module.to_device` does.
+
+    Raises:
+        TypeError: `device` is not a Device.
+        RuntimeError: a gpu, and the machine has none.
+    """
+    module.to(resolved(device))
+    note_moved(module, device)
+    return module
+
+
+def note_moved(module: nn.Module, device: Device) -> None:
+    """Note where a module and those in it were moved to, for those without tensors."""
+    for inner in module.modules():
+        if isinstance(inner, LabelledAssignment):
+            vars(inner)[MOVED_TO] = device
 
 
 def _target(target: Device, now: torch.device) -> torch.device:

@@ -9,9 +9,6 @@ from torch import nn
 
 from ...declaring.fields import Default, Specifier
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 VIRTUAL_CACHE = "_derived"
 """The key in a module's instance dict under which it keeps the values of its cached virtual tensors."""
 
@@ -46,11 +43,12 @@ class ModuleBase(nn.Module):
     _own_init_mixins: ClassVar[tuple[type, ...]] = ()
     """Bases that the metaclass adds to a class with an `__init__` of its own, which registers by assignment."""
 
-    version: ClassVar[int] = 1
-    """Version of the names in the state dict. Raise it when `migrate` has to bring older ones up to date."""
+    _writes_init: ClassVar[bool] = False
+    """Whether the class or a base of it has an `__init__` that was written by hand. Written when a class is made."""
 
     if TYPE_CHECKING:
         _defaults: ClassVar[dict[str, Default]]
+        _version: int
         # Generated code says the type of what it reads from the registries, and of inherited fields.
         _parameters: dict[str, Any]
         _buffers: dict[str, Any]
@@ -63,26 +61,6 @@ class ModuleBase(nn.Module):
         cls._extends_torch = cls.__mro__[cls.__mro__.index(ModuleBase) + 1] is nn.Module
         foreign = [base for base in cls.__mro__ if issubclass(base, nn.Module) and not issubclass(base, ModuleBase)]
         cls._foreign_init = next((vars(base)["__init__"] for base in foreign[:-1] if "__init__" in vars(base)), None)
-        if "version" in vars(cls):
-            cls._version = cls.version
-
-    @classmethod
-    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
-        """Bring the module's part of a state dict up to date, in place; called when an older version than the class's is loaded.
-
-        >>> class Scale(Module):
-        ...     weight: nn.Parameter = param(2, initializer=nn.init.ones_)
-        ...     version: ClassVar[int] = 2
-        ...     @classmethod
-        ...     def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
-        ...         if "w" in state_dict:
-        ...             state_dict["weight"] = state_dict.pop("w")
-        >>> Scale().load_state_dict({"w": torch.zeros(2)})
-        <All keys matched successfully>
-
-        Args:
-            state_dict: The tensors of the module and its children, of any shape, dtype and device, under their names in the
-                module.
-            version: The version that saved it: 1 where the class had none, 0 where the state dict does not say, because it
-                was made a plain dict. So look for a name before renaming it.
-        """
+        version = vars(cls).get("version")
+        if isinstance(version, int):
+            cls._version = version

@@ -7,11 +7,23 @@ by `version`, and `migrate` brings what an older version saved under the names o
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
-from typing import cast
+from typing import Protocol, cast
 
 from torch import Tensor
 
+from .giving_way import GivingWay
 from .module_base import ModuleBase
+
+
+class _Migrating(Protocol):
+    @classmethod
+    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None: ...
+
+
+def migrates(cls: type[ModuleBase]) -> bool:
+    """Whether a class brings older state dicts up to date: by a class method `migrate`, and not by what it calls so besides."""
+    definer = next((vars(base)["migrate"] for base in cls.__mro__ if "migrate" in vars(base)), None)
+    return isinstance(definer, classmethod) and not isinstance(definer, GivingWay)
 
 
 def migrate(
@@ -19,11 +31,11 @@ def migrate(
 ) -> None:
     """Let `cls.migrate` bring the entries below `prefix` up to date, if an older version than the class's saved them."""
     version = cast(int, metadata.get("version") or 0)
-    if version >= cls.version:
+    if version >= cls._version:
         return
     own = {key.removeprefix(prefix): value for key, value in state_dict.items() if key.startswith(prefix)}
     old = list(own)
-    cls.migrate(own, version)
+    cast(type[_Migrating], cls).migrate(own, version)
     for key in old:
         del state_dict[prefix + key]
     state_dict.update({prefix + key: value for key, value in own.items()})

@@ -1,0 +1,235 @@
+"""What Module adds to nn.Module: methods and attributes whose names a class of the user's may take when it runs.
+
+To type checkers, they are methods like any others: a class that defines one of them with another signature is an incompatible
+override. `device` is typed so that a property which returns a `torch.device` is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from ..module.core.giving_way import giving_way
+from ..module.declared_module import DeclaredModule
+from . import labelled_attributes
+from .devices import Device
+from .frozen_dict import FrozenDict
+from .labelled import LabelledTensor
+from .labelled_attributes import LabelledAssignment
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from torch.distributed.device_mesh import DeviceMesh
+    from torch.types import Device as DeviceLike
+
+    from ..materializing.matching import StateDict
+    from ..materializing.placements import Placements
+    from ..materializing.report import MaterializeReport
+
+
+@giving_way("register", "get_applicable_types", "allows", "invoke")
+class ModuleMethods(DeclaredModule, LabelledAssignment):
+    """The methods of every Module, whose names classes may take. The examples are about the class `Linear` of Module."""
+
+    version: ClassVar[int] = 1
+    """Version of the names in the state dict. Raise it when `migrate` has to bring older ones up to date."""
+
+    @classmethod
+    def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+        """Bring the module's part of a state dict up to date, in place; called when an older version than the class's is loaded.
+
+        >>> class Scale(Module):
+        ...     weight: nn.Parameter = param(2, initializer=nn.init.ones_)
+        ...     version: ClassVar[int] = 2
+        ...     @classmethod
+        ...     def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+        ...         if "w" in state_dict:
+        ...             state_dict["weight"] = state_dict.pop("w")
+        >>> Scale().load_state_dict({"w": torch.zeros(2)})
+        <All keys matched successfully>
+
+        Args:
+            state_dict: The tensors of the module and its children, of any shape, dtype and device, under their names in the
+                module.
+            version: The version that saved it: 1 where the class had none, 0 where the state dict does not say, because it
+                was made a plain dict. So look for a name before renaming it.
+        """
+
+    # `Any`, so that a property of the user's may return a `torch.device`.
+    @property
+    @torch.jit.unused
+    def device(self) -> Device | Any:
+        """Where the module's first tensor is; without tensors, where the module was last moved to, else the default device."""
+        return labelled_attributes.device(self)
+
+    def config(self) -> dict[str, Any]:
+        """The constructor arguments by name: the values themselves, not copies.
+
+        >>> Linear(2, 3).config()
+        {'rows': 2, 'cols': 3}
+        """
+        return {name: getattr(self, name) for name in type(self)._config}
+
+    @classmethod
+    def from_config(
+        cls, config: Mapping[str, Any], *, device: DeviceLike = None, dtype: torch.dtype | None = None
+    ) -> Self:
+        """A new module with the constructor arguments that `config` gave.
+
+        >>> twin = Linear.from_config(Linear(2, 3).config(), device="meta")
+        >>> twin.weight.shape, twin.weight.device
+        (torch.Size([2, 3]), device(type='meta'))
+
+        A class with its own `__init__` is called with what `config` holds, and with `device` and `dtype` where they are given.
+
+        Raises:
+            TypeError: the constructor does not take these arguments.
+        """
+        placed = {name: given for name, given in (("device", device), ("dtype", dtype)) if given is not None}
+        return cls(**config, **placed)
+
+    def materialize(
+        self,
+        device: DeviceLike,
+        *,
+        seed: int | None = None,
+        dtype: torch.dtype | None = None,
+        mesh: DeviceMesh | None = None,
+        placements: Placements | None = None,
+        state_dict: StateDict | None = None,
+        report: Callable[[MaterializeReport], object] | None = None,
+        prefix: str = "",
+    ) -> Self:
+        """Give every tensor of a module on meta its initial values, in place, and return the module itself.
+
+        >>> linear = Linear.on_meta(2, 3).materialize("cpu", seed=0)
+        >>> linear.weight.device, linear.weight.requires_grad
+        (device(type='cpu'), True)
+
+        Each submodule is initialised by its `reset_parameters`, children before their parents, and ties hold. Random values
+        depend on the seed and the qualified name of the tensor alone. Tensors that are not on meta stay as they are.
+
+        Args:
+            device: Where the tensors are to be.
+            seed: What random values depend on; drawn from torch's default generator when None, so `torch.manual_seed` counts.
+            dtype: What floating point tensors are cast to, once they have their values; not those that declare a dtype.
+            mesh: Makes each tensor a DTensor on this mesh, of which the process makes only its part. Tensors that are DTensors
+                already keep their mesh.
+            placements: How each tensor is placed on the mesh, by qualified name or pattern; replicated where none is given.
+            state_dict: A checkpoint: tensors by name, or the path of a file or folder. What it lacks is initialised.
+            report: Is called with what `materialize` did: which tensor has its values from where. `print` shows it.
+            prefix: The name of the module in a larger one, where it is to have the values that it has there: `"layers.3"`.
+
+        Raises:
+            RuntimeError: nothing initialises a tensor, or the machine does not have the device.
+            TypeError: `seed` is not an integer or `dtype` is not floating point, or a tensor has a class of its own.
+            ValueError: `device` is meta, a lazy module has no shapes yet, or the checkpoint or the placements do not fit.
+        """
+        from ..materializing.materialize import materialize
+
+        return materialize(
+            self,
+            device,
+            seed=seed,
+            dtype=dtype,
+            mesh=mesh,
+            placements=placements,
+            state_dict=state_dict,
+            report=report,
+            prefix=prefix,
+        )
+
+    def freeze(self) -> Self:
+        """Record no gradients for any parameter in the module, and return the module itself. Buffers have none anyway.
+
+        >>> Linear(2, 3).freeze().weight.requires_grad
+        False
+        """
+        self.requires_grad_(False)
+        return self
+
+    def unfreeze(self) -> Self:
+        """Record gradients for every parameter in the module, and return the module itself. Buffers have none anyway.
+
+        >>> Linear(2, 3).freeze().unfreeze().weight.requires_grad
+        True
+        """
+        self.requires_grad_(True)
+        return self
+
+    def to_device(self, device: Device) -> Self:
+        """Move the module and everything in it to `device`, and return the module itself.
+
+        >>> Linear(2, 3).to_device(Device("meta")).weight.device
+        device(type='meta')
+
+        Raises:
+            TypeError: `device` is not a Device.
+            RuntimeError: a gpu, and the machine has none.
+        """
+        return labelled_attributes.moved(self, device)
+
+    def cpu(self) -> Self:
+        """Move the module to the cpu, and return the module itself.
+
+        >>> Linear(2, 3).cpu().device
+        Device(name='cpu', index=None)
+        """
+        super().cpu()
+        labelled_attributes.note_moved(self, Device("cpu"))
+        return self
+
+    def gpu(self, index: int | None = None) -> Self:
+        """Move the module to a gpu, the one with the given index or else the current one, and return the module itself.
+
+        Raises:
+            RuntimeError: the machine has none.
+        """
+        return labelled_attributes.moved(self, Device("gpu", index))
+
+    def export(self, name: str) -> LabelledTensor:
+        """A copy of the labelled tensor that the attribute `name` is: nothing that the module does changes it.
+
+        >>> class Model(Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.weight = LabelledTensor(torch.ones(2), ("site",))
+        >>> Model().export("weight")
+        LabelledTensor(tensor([1., 1.]), dims=('site',))
+
+        Returns:
+            The same labels, shape, dtype and device, without gradients.
+
+        Raises:
+            AttributeError: there is no attribute of that name.
+            TypeError: the attribute is not a LabelledTensor.
+        """
+        return _exported(self, name)
+
+    def export_all(self) -> FrozenDict[str, LabelledTensor]:
+        """`export` for every public labelled tensor in the module and its children, by dotted name.
+
+        >>> class Model(Module):
+        ...     def __init__(self) -> None:
+        ...         super().__init__()
+        ...         self.weight = LabelledTensor(torch.ones(2), ("site",))
+        >>> Model().export_all()
+        FrozenDict({'weight': LabelledTensor(tensor([1., 1.]), dims=('site',))})
+        """
+        found: dict[str, LabelledTensor] = {}
+        for prefix, module in self.named_modules(remove_duplicate=False):
+            for name in labelled_attributes.names(module):
+                if isinstance(module, ModuleMethods) and not name.startswith("_"):
+                    found[f"{prefix}.{name}" if prefix else name] = _exported(module, name)
+        return FrozenDict(found)
+
+
+def _exported(module: nn.Module, name: str) -> LabelledTensor:
+    value = getattr(module, name)
+    if not isinstance(value, LabelledTensor):
+        raise TypeError(f"{type(module).__name__}.{name} is not a LabelledTensor but {type(value).__name__}")
+    return value.detach().clone()
