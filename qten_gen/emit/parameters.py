@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from enum import Enum, auto
+from enum import Enum
 
 from .stub_names import StubNames
 
@@ -13,11 +13,11 @@ from .stub_names import StubNames
 class Passed(Enum):
     """How a parameter is given."""
 
-    POSITION = auto()
-    POSITION_OR_KEYWORD = auto()
-    ALL_POSITIONS = auto()
-    KEYWORD = auto()
-    ALL_KEYWORDS = auto()
+    POSITION = "position"
+    POSITION_OR_KEYWORD = "position or keyword"
+    ALL_POSITIONS = "all positions"
+    KEYWORD = "keyword"
+    ALL_KEYWORDS = "all keywords"
 
 
 @dataclass(frozen=True, slots=True)

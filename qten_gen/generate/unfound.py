@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
+from ..common.naming import generated_class
 from ..model import ClassSource, Declaration, FileDecl
 from ..model.diagnostics import UNFOUND_MODULE, Diagnostic
 from ..model.field_kinds import members_of
@@ -36,7 +37,7 @@ def _bases(
     generated: bytes,
 ) -> Iterator[Diagnostic]:
     """The error for a class that may be a declaration: it uses specifiers, or something was generated for it."""
-    was_generated = re.search(rb"(?m)^class _%s\b" % re.escape(cls.name.encode()), generated)
+    was_generated = re.search(rb"(?m)^class %s\b" % re.escape(generated_class(cls.name).encode()), generated)
     if not was_generated and not any(field.specifier for field in cls.fields):
         return
     for base in cls.bases:

@@ -1,8 +1,7 @@
-"""A size is negative or zero, whatever the config fields are.
+"""A size is negative, whatever the config fields are.
 
 torch raises RuntimeError for a negative size when the first instance is made: "Trying to create tensor with negative
-dimension". With a size of zero the parameter has no elements, so there is nothing to train. A negative `repeat=` creates an
-empty ModuleList.
+dimension". A negative `repeat=` creates an empty ModuleList. A size of zero is allowed, as it is in torch.
 
 The rule computes what it can: config fields count as positive.
 """
@@ -12,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from ..model import Binary, Dim, ModuleDecl, ModuleField, Name, Negate, Number, SubmoduleDecl
+from ..model import Binary, Dim, ModuleDecl, Name, Negate, Number, SubmoduleDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .unknown_dimension import arguments_of
@@ -52,24 +51,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             if not isinstance(argument.value, Number | Name | Negate | Binary):
                 continue
             largest = _bounds(argument.value)[1]
-            if largest < 0 or (largest == 0 and not is_child):
+            if largest < 0:
                 place = argument.place if argument.place.steps else context.value_place(field.name)
-                yield Diagnostic(
-                    KIND, *_problem(field, argument.text, largest, is_child), place, "write a positive size"
-                )
-
-
-def _problem(field: ModuleField, text: str, largest: float, is_child: bool) -> tuple[str]:
-    what = "number of children" if is_child else "size"
-    shown = f" {text}" if text else ""
-    said = (
-        "is never positive"
-        if largest == 0 and not text.strip().isdigit()
-        else "is zero"
-        if largest == 0
-        else "is negative"
-    )
-    return (f"the {what}{shown} of {field.name} {said}",)
+                what = "number of children" if is_child else "size"
+                shown = f" {argument.text}" if argument.text else ""
+                message = f"the {what}{shown} of {field.name} is negative"
+                yield Diagnostic(KIND, message, place, "write a size that is zero or positive")
 
 
 def _bounds(dim: Dim) -> tuple[float, float]:

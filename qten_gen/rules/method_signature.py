@@ -77,6 +77,8 @@ def _problem(method: MethodSource, context: RuleContext, filling: set[str | None
     if method.name == "__post_init__" or (method.name == "reset_parameters" and is_module):
         return _unless_called(method, 0, "self", "without arguments")
     if is_module and method.name in filling:
+        if _STATIC in method.decorators and any(_accepts(method.signature.parameters, given) for given in (0, 1)):
+            return None  # the first parameter may stand for self
         return _unless_called(method, 1, "self, tensor: Tensor", "with the tensor")
     if is_module and method.name == "migrate":
         if _CLASS not in method.decorators:

@@ -142,8 +142,6 @@ def _problem(
         if is_certain and "None" in types:
             help = f'write {name}: int, or when="..." with a config field that says whether there is one'
             return f"{name} may be None", help
-        if not is_argument and types == {"builtins.bool"} and dim == Name(name):
-            return f"{name} is not an integer", f"dimensions are integers, but {name} is annotated bool"
         return None
     if name == language.INDEX and is_argument and found is None:
         help = 'add repeat="depth", for a config field depth that says how many; or declare a config field index'
