@@ -3,7 +3,6 @@
 import ast
 import os
 import re
-import sys
 from collections.abc import Iterator
 
 from .paths import read_regular
@@ -37,12 +36,9 @@ def search_path(environment: str | None) -> tuple[tuple[str, ...], tuple[str, ..
 def _own_sites() -> list[str]:
     """The `site-packages` of the running interpreter, with those of the user and of the system if they are in use."""
     import site
-    import sysconfig
 
-    folders = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    if site.ENABLE_USER_SITE:
-        folders.append(site.getusersitepackages())
-    return [*folders, *(folder for folder in site.getsitepackages() if folder in sys.path)]
+    folders = site.getsitepackages()
+    return [site.getusersitepackages(), *folders] if site.ENABLE_USER_SITE else folders
 
 
 def _sites_of(environment: str) -> list[str]:
