@@ -12,6 +12,7 @@
 #   make types          mypy and pyright
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
+#   make docs           the documentation as a site, in build/site
 #   make generate       write the generated files of this repository anew
 #   make peers          tensordict's tests with classes of this project: make peers CHECKOUT=path/to/tensordict
 #   make clean          remove caches and build results; the environment stays
@@ -37,7 +38,7 @@ GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder test architectures test-oldest test-model spellings fuzz stress lint types bench bench-chart generate peers clean
+.PHONY: demo demo-decoder docs test architectures test-oldest test-model spellings fuzz stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -100,6 +101,12 @@ bench: $(INSTALLED)
 bench-chart: $(INSTALLED)
 	$(BIN)/python -m benchmarks.tensorclass --no-large --rounds 30 --json docs/tensorclass-speed.json
 	$(BIN)/python -m benchmarks.chart docs/tensorclass-speed.json docs/tensorclass-speed.svg
+
+# A link that leads nowhere is an error, and so is a docstring that cannot be read.
+docs: $(INSTALLED)
+	$(BIN)/python -c 'import furo, myst_parser' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[docs]'
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/site
+	@echo "build/site/index.html"
 
 generate: $(INSTALLED)
 	$(BIN)/python -m templates.compile

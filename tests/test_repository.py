@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import qten_gen
+
 REPOSITORY = Path(__file__).parents[1]
 
 FOLDERS = {".ci", "benchmarks", "docs", "examples", "qten_gen", "stubs", "templates", "tests"}
@@ -70,3 +72,16 @@ def test_nothing_is_left_over() -> None:
         if LEFT_OVER.search(line)
     ]
     assert found == []
+
+
+def test_the_reference_of_the_site_has_every_public_name() -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in sorted((REPOSITORY / "docs/reference").glob("*.md")))
+    described = re.findall(r"^\.\. auto\w+:: (\w+)$", pages, re.MULTILINE)
+    assert sorted(described) == sorted(qten_gen.__all__)
+
+
+def test_every_page_is_in_the_contents_of_the_site() -> None:
+    listed = re.findall(r"^([\w/-]+)$", (REPOSITORY / "docs/index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    docs = REPOSITORY / "docs"
+    pages = {str(page.relative_to(docs).with_suffix("")) for page in docs.rglob("*.md")} - {"index"}
+    assert sorted(listed) == sorted(pages)
