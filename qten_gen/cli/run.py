@@ -23,6 +23,7 @@ from ..project.output_names import outputs_of
 from ..project.paths import true_path
 from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, read_source, signature
 from ..project.unchanged import Unchanged, state_of
+from ..project.walk import Stat
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
@@ -256,7 +257,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Rea
         gc.enable()
     if isinstance(readings.sources, _Disk):
         for path, digest in readings.sources.digests.items():
-            if digest != state.records[path].signature[2]:
+            if digest != state.records[path].signature.digest:
                 raise _Changed(path)
     planned.outputs.update(dict.fromkeys(state.orphans))
     return planned, readings
@@ -304,8 +305,8 @@ def _recorded(output: str, now: int) -> Signature:
         status = os.stat(output)
     except OSError:
         # Another run has just removed it; no file will have this signature.
-        return -1, -1, ""
-    return signature((status.st_size, status.st_mtime_ns), manifest.digest(read_output(output)), now)
+        return manifest.NO_FILE
+    return signature(Stat.of(status), manifest.digest(read_output(output)), now)
 
 
 def _recorded_warning(item: Diagnostic) -> Diagnostic:

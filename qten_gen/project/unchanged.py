@@ -50,15 +50,12 @@ def state_of(files: ProjectFiles, config: Config, now: int) -> str | None:
         except OSError:
             lines.append(folder)
     newest = 0
-    marks = files.marks
     for path, source in files.sources.items():
-        mark = marks[path]
-        newest = max(newest, source.stat[1], mark[0])
-        lines.append(f"{path} {source.stat} {mark} {source.target} {source.origin.module}")
+        newest = max(newest, source.stat.modified, source.stat.changed)
+        lines.append(f"{path} {source.stat[:]} {source.target} {source.origin.module}")
     for path, status in files.outputs.items():
-        mark = marks[path]
-        newest = max(newest, status[1], mark[0])
-        lines.append(f"{path} {status} {mark}")
+        newest = max(newest, status.modified, status.changed)
+        lines.append(f"{path} {status[:]}")
     if newest >= now - COARSE_CLOCK:
         return None
     return manifest.digest("\n".join(lines).encode("utf-8", "surrogateescape"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from qten_gen.cli import run
-from qten_gen.project import manifest, unchanged
+from qten_gen.project import manifest, staleness, unchanged
 from tests.command import BATCH, Command
 
 LONG_AGO = 1_500_000_000
@@ -75,6 +75,20 @@ def test_every_change_makes_a_run_look_closer(settled: Command, monkeypatch: pyt
     CHANGES[change](settled)
     monkeypatch.setattr(run, "project_state", unexpected)
     assert settled("src").status == 101
+
+
+@pytest.mark.parametrize("change", [rewritten, replaced])
+def test_an_edit_that_keeps_size_and_time_is_generated(
+    settled: Command, monkeypatch: pytest.MonkeyPatch, change: Callable[[Command], object]
+) -> None:
+    """As after `cp -p`, rsync, or unpacking an archive."""
+    monkeypatch.setattr(staleness, "_COARSE_CLOCK", -(10**18))
+    for _ in range(2):
+        settled("src/model.py")
+    change(settled)
+    assert settled("--check", "src").status == 1
+    assert settled("src").summary == "2 files written; 1 warning"
+    assert "def y(self)" in settled.read("src/model_qten.py")
 
 
 def test_other_paths_and_another_folder_make_a_run_look_closer(
