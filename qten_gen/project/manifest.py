@@ -1,9 +1,9 @@
 """Saves the results of a run in `.qten_cache/`, so that the next run need not parse, and hardly read, an unchanged tree.
 
 The manifest only saves time. Its entries are compared with the files before they are used, and a manifest that is missing,
-damaged or written by another version of the generator counts as empty. It has the size, times, digest and scan of each source, and
-the digest of what those say that have been parsed. For each source with fresh outputs it also has what they depend on (see
-`freshness`), and the signatures of the outputs.
+damaged or written by another version of the generator counts as empty. It has the size, times, inode, digest and scan of each
+source, and the digest of what those say that have been parsed. For each source with fresh outputs it also has what they depend on
+(see `freshness`), and the signatures of the outputs.
 
 Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
 """
