@@ -47,6 +47,8 @@ class ProjectFiles(NamedTuple):
     """Folders and files below the given paths that could not be examined, with the system's reason."""
     others: tuple[str, ...] = ()
     """Folders below the given paths in which another project begins."""
+    unlisted: frozenset[str] = frozenset()
+    """Folders and modules that are left out, as excluded ones and links, and that an import may lead to all the same."""
     leftovers: tuple[str, ...] = ()
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
 
@@ -97,6 +99,7 @@ def discover(paths: Sequence[str], config: Config | None = None, settings: Setti
         {path: files[path] for path in sorted(files) if is_output(path) and path in chosen},
         {path: reason for path, reason in walk.unreadable.items() if path in given or path in chosen},
         tuple(sorted(path for path in walk.others if path in chosen)),
+        frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
     )
 

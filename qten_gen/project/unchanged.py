@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from . import manifest
@@ -49,6 +50,7 @@ def state_of(files: ProjectFiles, config: Config, now: int) -> str | None:
             lines.append(f"{folder} {os.stat(folder).st_mtime_ns}")
         except OSError:
             lines.append(folder)
+    lines += sorted(files.unlisted)
     newest = 0
     for path, source in files.sources.items():
         newest = max(newest, source.stat.modified, source.stat.changed)
@@ -59,6 +61,31 @@ def state_of(files: ProjectFiles, config: Config, now: int) -> str | None:
     if newest >= now - COARSE_CLOCK:
         return None
     return manifest.digest("\n".join(lines).encode("utf-8", "surrogateescape"))
+
+
+def leads_out(imports: Iterable[str], roots: Iterable[str], unlisted: Collection[str]) -> bool:
+    """Whether one of the imported modules may be in a folder that is not listed, where nobody sees files come and go."""
+    hidden = {os.path.abspath(path) for path in unlisted}
+    names = {os.path.basename(path) for path in hidden}
+    folders = [os.path.abspath(root or ".") for root in roots]
+    if any(_is_inside(folder, hidden) for folder in folders):
+        return True
+    suspects = [name.split(".") for name in imports if not names.isdisjoint(name.split("."))]
+    return any(
+        os.path.join(folder, *parts[: length + 1]) in hidden
+        for parts in suspects
+        for folder in folders
+        for length in range(len(parts))
+    )
+
+
+def _is_inside(folder: str, hidden: Collection[str]) -> bool:
+    while folder not in hidden:
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return False
+        folder = parent
+    return True
 
 
 def _environment(config: Config) -> str | None:

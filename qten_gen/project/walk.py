@@ -72,6 +72,8 @@ class Walk:
         """Folders in which another project begins."""
         self.members: list[str] = []
         """Folders with a `pyproject.toml` that has no settings, so that they belong to the project around them."""
+        self.unlisted: set[str] = set()
+        """Folders that were not entered and modules that were left out, which an import may lead to all the same."""
         self.leftovers: list[str] = []
         """Files that have the name of a temporary file of a run."""
         self._excluded = excluded
@@ -122,6 +124,7 @@ class Walk:
             return []
         if "pyproject.toml" in names and not is_start and self._is_other(folder):
             self.others.append(folder)
+            self.unlisted.add(folder)
             return []
         if deep:
             self.folders.add(folder)
@@ -134,11 +137,15 @@ class Walk:
                 plain = os.path.basename(source_of(name)) if is_output(name) else name
                 if (name.endswith(".py") or is_output(name)) and not self._excluded(folder, plain):
                     self.look((prefix + name,))
+                else:
+                    self.unlisted.add(prefix + name)
             elif is_temporary(name):
                 self.leftovers.append(prefix + name)
             elif entry.is_dir(follow_symlinks=False) and _is_entered(entry) and not self._excluded(folder, name):
                 path = prefix + name
                 found.append("." if path == self._here else path)
+            elif name.isidentifier() and name != "__pycache__" and entry.is_dir():
+                self.unlisted.add(prefix + name)
         return found
 
     def _is_other(self, folder: str) -> bool:
