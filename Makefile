@@ -2,7 +2,8 @@
 #
 #   make demo           generate, type-check and run the example
 #   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
-#   make test           every check: tests, lint, types, freshness, documentation, wheel
+#   make test           lint, types, freshness, documentation, and all tests but those of the next line: about five minutes
+#   make test-long      compiled code, several processes, fake and deferred tensors, random projects, stubtest, the wheel
 #   make architectures  models of the transformers library, deferred, sharded and inspected
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-model     many more random sequences of operations than the tests try, others each time
@@ -30,7 +31,7 @@ SECONDS ?= 600
 BIN := $(abspath $(VENV))/bin
 INSTALLED := $(VENV)/.qten-gen-installed
 
-# All tests, or the folders named. What the generator says of a source depends on its interpreter most.
+# All tests but the long ones, or the folders named. What the generator says of a source depends on its interpreter most.
 TESTS ?=
 GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection rules emit report model declaring)
 
@@ -38,7 +39,18 @@ GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder docs test architectures test-oldest test-model spellings fuzz stress lint types bench bench-chart generate peers clean
+# What takes long, by file and folder: `make test` leaves it out and `make test-long` runs it, so that each test is in one of the two.
+LONG := $(addprefix tests/,deferred devices fake fuzz module/torch_tools tensorclass/processes tensorclass/torch_tools \
+	module/materialize/test_shard_memory.py module/materialize/test_sharded.py \
+	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
+	tensorclass/storage/test_interrupted_saves.py \
+	typing/test_stubtest.py test_decoder.py test_packaging.py)
+
+# The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.
+# One thread for each of the workers: they share the cores.
+PYTEST = $(BIN)/python -m compileall -q qten_gen && OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+.PHONY: demo demo-decoder docs test test-long architectures test-oldest test-model spellings fuzz stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -53,14 +65,17 @@ demo-decoder: $(INSTALLED)
 	$(BIN)/mypy --strict examples/decoder
 	cd examples && $(BIN)/python -m decoder.train
 
-# One thread for each of the workers: they share the cores.
+# Folders that are named are tested whole.
 test: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --ignore tests/architectures $(TESTS)
+	$(PYTEST) $(or $(TESTS),$(addprefix --ignore=,tests/architectures $(LONG)))
+
+test-long: $(INSTALLED)
+	$(PYTEST) $(LONG)
 
 architectures: $(INSTALLED)
 	$(BIN)/python -c 'import transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup tests/architectures
+	$(PYTEST) tests/architectures
 
 test-oldest:
 	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'

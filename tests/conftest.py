@@ -59,9 +59,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
     yield Project(tmp_path)
-    for name in set(sys.modules) - known:
-        if (origin := getattr(sys.modules[name], "__file__", None)) is None or origin.startswith(str(tmp_path)):
-            sys.modules.pop(name, None)
+    for name in [name for name in set(sys.modules) - known if not _is_of_a_library(name, tmp_path)]:
+        del sys.modules[name]
+
+
+def _is_of_a_library(module: str, project: Path) -> bool:
+    """Whether a module stays: its package was loaded from elsewhere, even if it has no file itself, as `torch._C._dynamo`."""
+    package = sys.modules.get(module.partition(".")[0])
+    origin = getattr(package, "__file__", None)
+    return origin is not None and not origin.startswith(str(project))
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
 from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, read_source, signature
-from ..project.unchanged import Unchanged, state_of
+from ..project.unchanged import Unchanged, leads_out, state_of
+from ..project.walk import Stat
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
@@ -139,16 +140,20 @@ def _attempt(part: _Part, writes: bool) -> Outcome:
         outcome, fresh = _generate(state, writes)
     else:
         outcome, fresh = _nothing_to_do(state), state.fresh
-        if status is not None and _is_closed(state):
+        if status is not None and _is_closed(state, part.config):
             unchanged.save(cache, status, Unchanged(outcome.sources, outcome.up_to_date, outcome.diagnostics))
     _remember(state, fresh)
     return outcome
 
 
-def _is_closed(state: ProjectState) -> bool:
-    """Whether everything that the outcome depends on is in the project: no file of a library, and no module that is missing."""
+def _is_closed(state: ProjectState, config: Config) -> bool:
+    """Whether everything that the outcome depends on is listed: no file of a library or of an excluded folder."""
     outside = any(source.outside for source in state.files.sources.values())
-    return not (outside or state.graph.unfound or state.failures)
+    if outside or state.graph.unfound or state.failures:
+        return False
+    roots = {*config.import_roots, *(origin.root for origin in state.graph.origins.values())}
+    imports = {name for found in state.graph.scans.values() for name in found.imports}
+    return not leads_out(imports, roots, state.files.unlisted)
 
 
 class _Disk(Mapping[str, bytes]):
@@ -256,7 +261,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Rea
         gc.enable()
     if isinstance(readings.sources, _Disk):
         for path, digest in readings.sources.digests.items():
-            if digest != state.records[path].signature[2]:
+            if digest != state.records[path].signature.digest:
                 raise _Changed(path)
     planned.outputs.update(dict.fromkeys(state.orphans))
     return planned, readings
@@ -304,8 +309,8 @@ def _recorded(output: str, now: int) -> Signature:
         status = os.stat(output)
     except OSError:
         # Another run has just removed it; no file will have this signature.
-        return -1, -1, ""
-    return signature((status.st_size, status.st_mtime_ns), manifest.digest(read_output(output)), now)
+        return manifest.NO_FILE
+    return signature(Stat.of(status), manifest.digest(read_output(output)), now)
 
 
 def _recorded_warning(item: Diagnostic) -> Diagnostic:

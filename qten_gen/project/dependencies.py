@@ -11,6 +11,7 @@ from .libraries import OWN_PACKAGES, Libraries, Module, module_in
 from .output_names import is_output
 from .paths import display_path
 from .scan import Origin, Scan
+from .walk import Stat
 
 
 class Dependencies:
@@ -113,4 +114,4 @@ def _sources(path: str, module: Module) -> Iterator[tuple[str, Source]]:
         status = os.stat(module.path)
     except OSError:
         return
-    yield path, Source(module.origin, (status.st_size, status.st_mtime_ns), target=False, outside=True)
+    yield path, Source(module.origin, Stat.of(status), target=False, outside=True)

@@ -19,7 +19,7 @@ from .output_names import is_output, outputs_of, source_of
 from .packages import Packages
 from .paths import below, display_path, true_path
 from .scan import Origin
-from .walk import Mark, Stat, Walk, exclusion
+from .walk import Stat, Walk, exclusion
 
 LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 
@@ -45,10 +45,10 @@ class ProjectFiles(NamedTuple):
     """Every file below the given paths that has the name of an output."""
     unlistable: dict[str, str]
     """Folders and files below the given paths that could not be examined, with the system's reason."""
-    marks: dict[str, Mark]
-    """What else shows that a file has changed."""
     others: tuple[str, ...] = ()
     """Folders below the given paths in which another project begins."""
+    unlisted: frozenset[str] = frozenset()
+    """Folders and modules that are left out, as excluded ones and links, and that an import may lead to all the same."""
     leftovers: tuple[str, ...] = ()
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
 
@@ -79,8 +79,7 @@ def discover(paths: Sequence[str], config: Config | None = None, settings: Setti
     named: dict[str, Stat] = {}
     for path, status in given.items():
         if path not in folders:
-            named[path] = (status.st_size, status.st_mtime_ns)
-            walk.marks[path] = (status.st_ctime_ns, status.st_ino)
+            named[path] = Stat.of(status)
             walk.look(outputs_of(path))
     packages = Packages((*config.import_roots, *_member_roots(walk, config)))
     for path in unlisted:
@@ -99,8 +98,8 @@ def discover(paths: Sequence[str], config: Config | None = None, settings: Setti
         },
         {path: files[path] for path in sorted(files) if is_output(path) and path in chosen},
         {path: reason for path, reason in walk.unreadable.items() if path in given or path in chosen},
-        walk.marks,
         tuple(sorted(path for path in walk.others if path in chosen)),
+        frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
     )
 

@@ -1,9 +1,9 @@
 """Saves the results of a run in `.qten_cache/`, so that the next run need not parse, and hardly read, an unchanged tree.
 
 The manifest only saves time. Its entries are compared with the files before they are used, and a manifest that is missing,
-damaged or written by another version of the generator counts as empty. It has the size, time, digest and scan of each source, and
-the digest of what those say that have been parsed. For each source with fresh outputs it also has what they depend on (see
-`freshness`), and the signatures of the outputs.
+damaged or written by another version of the generator counts as empty. It has the size, times, inode, digest and scan of each
+source, and the digest of what those say that have been parsed. For each source with fresh outputs it also has what they depend on
+(see `freshness`), and the signatures of the outputs.
 
 Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
 """
@@ -18,6 +18,7 @@ from typing import NamedTuple
 from .. import __version__
 from ..common.format_number import FORMAT
 from .scan import Scan
+from .walk import Stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +31,16 @@ FOLDER = ".qten_cache"
 _NAME = "manifest.json"
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of qten-gen and can be deleted.\n"
 
-Signature = tuple[int, int, str]
-"""Size, modification time in nanoseconds, and digest of a file. A time of -1 never matches, so the file is hashed again."""
+
+class Signature(NamedTuple):
+    """A file as it was read. A modification time of -1 never matches, so the file is hashed again."""
+
+    stat: Stat
+    digest: str
+
+
+NO_FILE = Signature(Stat(-1, -1, -1, -1), "")
+"""What no file has."""
 
 
 class SourceRecord(NamedTuple):
@@ -189,8 +198,9 @@ def _source_entry(source: SourceRecord) -> list[object]:
 
 
 def _signature(entry: object) -> Signature:
-    size, time, content = _items(entry)
-    return _number(size), _number(time), _text(content)
+    status, content = _items(entry)
+    size, modified, changed, inode = map(_number, _items(status))
+    return Signature(Stat(size, modified, changed, inode), _text(content))
 
 
 def _items(value: object) -> list[object]:

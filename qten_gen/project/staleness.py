@@ -154,7 +154,7 @@ class _Changes:
         changed = set()
         for path in self._graph.relevant:
             before, record = self._previous.sources.get(self._names[path]), self._records[path]
-            if before is not None and before.signature[2] != record.signature[2]:
+            if before is not None and before.signature.digest != record.signature.digest:
                 changed.add(path)
                 if before.content:
                     self._know(path)
@@ -237,11 +237,11 @@ def _source_records(
 def _source_record(path: str, source: Source, before: SourceRecord | None, now: int) -> SourceRecord:
     """The record of a source. It is read only if its size or time has changed, and scanned only if its content has."""
     origin, status = source.origin, source.stat
-    if before is not None and before.module == origin.module and before.signature[:2] == status:
+    if before is not None and before.module == origin.module and before.signature.stat == status:
         return before
     data = read_source(path)
     found = signature(status, manifest.digest(data), now)
-    if before is not None and before.module == origin.module and before.signature[2] == found[2]:
+    if before is not None and before.module == origin.module and before.signature.digest == found.digest:
         return before._replace(signature=found)
     return SourceRecord(found, origin.module, scan(data, origin))
 
@@ -276,10 +276,10 @@ def _verified_outputs(
             status, expected = found.get(output), recorded[name]
             if status is None:
                 return None
-            if status != expected[:2]:
-                if manifest.digest(read_output(output)) != expected[2]:
+            if status != expected.stat:
+                if manifest.digest(read_output(output)) != expected.digest:
                     return None
-                expected = signature(status, expected[2], now)
+                expected = signature(status, expected.digest, now)
             verified[name] = expected
     return verified if verified.keys() == recorded.keys() else None
 
@@ -314,8 +314,7 @@ def _orphans(files: ProjectFiles, kept: Collection[str], fresh: Mapping[str, Fre
 
 def signature(status: Stat, digest: str, now: int) -> Signature:
     """The signature of a file. If the file changed just before `now`, its time is -1, as it may not show a further change."""
-    size, changed = status
-    return size, changed if changed < now - _COARSE_CLOCK else -1, digest
+    return Signature(status if status.modified < now - _COARSE_CLOCK else status._replace(modified=-1), digest)
 
 
 def read_source(path: str) -> bytes:

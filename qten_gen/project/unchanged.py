@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from . import manifest
@@ -49,19 +50,42 @@ def state_of(files: ProjectFiles, config: Config, now: int) -> str | None:
             lines.append(f"{folder} {os.stat(folder).st_mtime_ns}")
         except OSError:
             lines.append(folder)
+    lines += sorted(files.unlisted)
     newest = 0
-    marks = files.marks
     for path, source in files.sources.items():
-        mark = marks[path]
-        newest = max(newest, source.stat[1], mark[0])
-        lines.append(f"{path} {source.stat} {mark} {source.target} {source.origin.module}")
+        newest = max(newest, source.stat.modified, source.stat.changed)
+        lines.append(f"{path} {source.stat[:]} {source.target} {source.origin.module}")
     for path, status in files.outputs.items():
-        mark = marks[path]
-        newest = max(newest, status[1], mark[0])
-        lines.append(f"{path} {status} {mark}")
+        newest = max(newest, status.modified, status.changed)
+        lines.append(f"{path} {status[:]}")
     if newest >= now - COARSE_CLOCK:
         return None
     return manifest.digest("\n".join(lines).encode("utf-8", "surrogateescape"))
+
+
+def leads_out(imports: Iterable[str], roots: Iterable[str], unlisted: Collection[str]) -> bool:
+    """Whether one of the imported modules may be in a folder that is not listed, where nobody sees files come and go."""
+    hidden = {os.path.abspath(path) for path in unlisted}
+    names = {os.path.basename(path) for path in hidden}
+    folders = [os.path.abspath(root or ".") for root in roots]
+    if any(_is_inside(folder, hidden) for folder in folders):
+        return True
+    suspects = [name.split(".") for name in imports if not names.isdisjoint(name.split("."))]
+    return any(
+        os.path.join(folder, *parts[: length + 1]) in hidden
+        for parts in suspects
+        for folder in folders
+        for length in range(len(parts))
+    )
+
+
+def _is_inside(folder: str, hidden: Collection[str]) -> bool:
+    while folder not in hidden:
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return False
+        folder = parent
+    return True
 
 
 def _environment(config: Config) -> str | None:

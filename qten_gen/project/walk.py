@@ -1,10 +1,10 @@
-"""Lists the Python files below folders, with their sizes and times."""
+"""Lists the Python files below folders, and what shows whether they have changed."""
 
 import fnmatch
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from .config import ConfigError, Settings
 from .output_names import is_output, source_of
@@ -16,11 +16,22 @@ EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-pac
 BUILD_FOLDERS = frozenset({"build", "dist"})
 """Folders that are searched only if they are packages, because a build folder has copies of the sources."""
 
-Stat = tuple[int, int]
-"""Size and modification time in nanoseconds, which show whether a file has changed."""
 
-Mark = tuple[int, int]
-"""Time of the last change of the status in nanoseconds, and inode."""
+class Stat(NamedTuple):
+    """What shows whether a file has changed. Times are in nanoseconds.
+
+    Size and modification time do not suffice: `cp -p`, rsync and archives give an edited file the time that it had elsewhere.
+    """
+
+    size: int
+    modified: int
+    changed: int
+    """The last change of the status, which no program can set."""
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 class Exclusion(NamedTuple):
@@ -53,8 +64,6 @@ class Walk:
     def __init__(self, excluded: Exclusion, root: str | None, settings: Settings) -> None:
         self.files: dict[str, Stat] = {}
         """Sources and outputs."""
-        self.marks: dict[str, Mark] = {}
-        """What else shows that one of them has changed."""
         self.folders: set[str] = set()
         """The folders that were listed with all that is below them."""
         self.unreadable: dict[str, str] = {}
@@ -63,6 +72,8 @@ class Walk:
         """Folders in which another project begins."""
         self.members: list[str] = []
         """Folders with a `pyproject.toml` that has no settings, so that they belong to the project around them."""
+        self.unlisted: set[str] = set()
+        """Folders that were not entered and modules that were left out, which an import may lead to all the same."""
         self.leftovers: list[str] = []
         """Files that have the name of a temporary file of a run."""
         self._excluded = excluded
@@ -94,8 +105,7 @@ class Walk:
                 self.unreadable[path] = error.strerror or str(error)
                 continue
             if is_output(path) or stat.S_ISREG(status.st_mode):
-                self.files[path] = (status.st_size, status.st_mtime_ns)
-                self.marks[path] = (status.st_ctime_ns, status.st_ino)
+                self.files[path] = Stat.of(status)
 
     def _list(self, folder: str, is_start: bool, deep: bool) -> list[str]:
         """List one folder, and return the folders in it that a walk enters."""
@@ -114,6 +124,7 @@ class Walk:
             return []
         if "pyproject.toml" in names and not is_start and self._is_other(folder):
             self.others.append(folder)
+            self.unlisted.add(folder)
             return []
         if deep:
             self.folders.add(folder)
@@ -126,11 +137,15 @@ class Walk:
                 plain = os.path.basename(source_of(name)) if is_output(name) else name
                 if (name.endswith(".py") or is_output(name)) and not self._excluded(folder, plain):
                     self.look((prefix + name,))
+                else:
+                    self.unlisted.add(prefix + name)
             elif is_temporary(name):
                 self.leftovers.append(prefix + name)
             elif entry.is_dir(follow_symlinks=False) and _is_entered(entry) and not self._excluded(folder, name):
                 path = prefix + name
                 found.append("." if path == self._here else path)
+            elif name.isidentifier() and name != "__pycache__" and entry.is_dir():
+                self.unlisted.add(prefix + name)
         return found
 
     def _is_other(self, folder: str) -> bool:

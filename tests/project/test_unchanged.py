@@ -1,13 +1,14 @@
 """The digest of an unchanged tree: what it saves, and that it never hides a change."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from qten_gen.cli import run
-from qten_gen.project import manifest, unchanged
+from qten_gen.project import manifest, staleness, unchanged
 from tests.command import BATCH, Command
 
 LONG_AGO = 1_500_000_000
@@ -75,6 +76,55 @@ def test_every_change_makes_a_run_look_closer(settled: Command, monkeypatch: pyt
     CHANGES[change](settled)
     monkeypatch.setattr(run, "project_state", unexpected)
     assert settled("src").status == 101
+
+
+@pytest.mark.parametrize("change", [rewritten, replaced])
+def test_an_edit_that_keeps_size_and_time_is_generated(
+    settled: Command, monkeypatch: pytest.MonkeyPatch, change: Callable[[Command], object]
+) -> None:
+    """As after `cp -p`, rsync, or unpacking an archive."""
+    monkeypatch.setattr(staleness, "_COARSE_CLOCK", -(10**18))
+    for _ in range(2):
+        settled("src/model.py")
+    change(settled)
+    assert settled("--check", "src").status == 1
+    assert settled("src").summary == "2 files written; 1 warning"
+    assert "def y(self)" in settled.read("src/model_qten.py")
+
+
+@pytest.mark.parametrize(
+    ("excluded", "module"),
+    [
+        ("vendored", "vendored/shapes.py"),
+        ("vendored", "vendored/deep/shapes.py"),
+        ("vendored", "vendored/shapes.pyi"),
+        ("shapes.py", "shapes.py"),
+        ("nothing", "build/shapes.py"),
+        ("nothing", "shapes.pyi"),
+    ],
+)
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_module_that_appears_where_nothing_is_listed_is_seen(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch, excluded: str, module: str, is_there: bool
+) -> None:
+    """Annotations lead to modules in excluded folders too, and these folders may exist before."""
+    name = module.rpartition(".")[0].replace("/", ".")
+    qten_gen.write("pyproject.toml", f'[tool.qten-gen]\nexclude = ["{excluded}"]\n')
+    qten_gen.write(
+        "model.py", BATCH.replace("import Tensor\n", f"import Tensor\nimport {name}\n") + f"    y: {name}.Shape\n"
+    )
+    if is_there:
+        (qten_gen.folder / module).parent.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(unchanged, "COARSE_CLOCK", -(10**18))
+    for _ in range(3):
+        qten_gen()
+    qten_gen.write(module, "from torch import Tensor\n\nShape = Tensor\n")
+    qten_gen()
+    found = qten_gen.read("model_qten.py")
+    shutil.rmtree(".qten_cache")
+    qten_gen()
+    assert found == qten_gen.read("model_qten.py")
+    assert 'checked_tensor(self, "y"' in found
 
 
 def test_other_paths_and_another_folder_make_a_run_look_closer(
