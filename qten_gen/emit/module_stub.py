@@ -103,7 +103,7 @@ def _children(
             if isinstance(related.get(cls.name), ModuleDecl):
                 found = f"{names.generated(cls.name)}{bracketed(arguments(cls.text, names, home(field), own))}"
                 read = written.replace(inner, found)
-            yield Child(field.name, read, written, read if field.when is None else found, field.doc)
+            yield Child(field.name, read, written, read if not field.may_be_none else found, field.doc)
 
 
 def _registered_children(registered: Iterable[RegisteredName]) -> Iterator[Child]:
