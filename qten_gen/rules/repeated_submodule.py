@@ -60,7 +60,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if len(given) > 1:
             message = f"{field.name} has both {given[0]} and {given[1]}"
             help = (
-                "remove when; with repeat=0 or keys=() the container is empty, and a condition on index leaves out children"
+                "remove when; with repeat=0 or keys=() the container is empty, and index in when leaves out children"
                 if "when" in given
                 else "keep one of them: repeat creates a ModuleList, keys a ModuleDict"
             )

@@ -84,7 +84,8 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
         ),
         (
             'x: ModuleList[nn.Linear] | None = submodule(nn.Linear, 1, 1, repeat=2, when="wide")',
-            "QG310 x has both repeat and when; remove when; with repeat=0 or keys=() the container is empty, and a condition on index leaves out children",
+            "QG310 x has both repeat and when; "
+            "remove when; with repeat=0 or keys=() the container is empty, and index in when leaves out children",
         ),
         (
             "x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat=COUNT)",
