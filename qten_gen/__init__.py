@@ -11,6 +11,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .model.diagnostics import DeclarationError as DeclarationError
+    from .runtime.declaring.arithmetic import check as check
+    from .runtime.declaring.arithmetic import derived as derived
     from .runtime.declaring.containers import ModuleDict as ModuleDict
     from .runtime.declaring.containers import ModuleList as ModuleList
     from .runtime.declaring.fields import buffer as buffer
@@ -71,8 +73,10 @@ _HOMES = {
     "Unbatched": "runtime.declaring.unbatched",
     "VirtualTensor": "runtime.qten_style.virtual_tensor",
     "buffer": "runtime.declaring.fields",
+    "check": "runtime.declaring.arithmetic",
     "const": "runtime.declaring.fields",
     "deferred_init": "runtime.deferred.deferred_init",
+    "derived": "runtime.declaring.arithmetic",
     "fake_mode": "runtime.fake.context",
     "field": "runtime.declaring.fields",
     "from_dataclass": "runtime.tensorclass.dataclass_types",
@@ -111,8 +115,10 @@ __all__ = [
     "Unbatched",
     "VirtualTensor",
     "buffer",
+    "check",
     "const",
     "deferred_init",
+    "derived",
     "fake_mode",
     "field",
     "from_dataclass",

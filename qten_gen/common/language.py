@@ -19,6 +19,11 @@ VIRTUAL = "qten_gen.virtual"
 MAY_BE_STALE = "may_be_stale"
 """The value of `cached=` that also keeps what can change unnoticed."""
 CONST = "qten_gen.const"
+DERIVED = "qten_gen.derived"
+CHECK = "qten_gen.check"
+"""A statement of its own in the body of a Module."""
+CHECKS = "__checks__"
+"""Where a class body that runs keeps its checks, until the metaclass takes them."""
 
 INDEX = "index"
 """What a repeated child is told apart by: the name of its position, among the arguments of `submodule(..., repeat="depth")`."""
@@ -29,17 +34,21 @@ PER_ITEM = "qten_gen.PerItem"
 DATACLASS_FIELD = "dataclasses.field"
 """Means the same as `FIELD`, as far as their arguments are the same."""
 
-SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE})
+SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE, DERIVED})
 """The functions that are called on the right of a field."""
 
 REPEAT = "repeat"
 """The keyword of `submodule` that takes a dimension."""
+WHEN = "when"
+"""The keyword that takes a condition."""
 
 SPECIFIER_KEYWORDS = {
     FIELD: ("default", "default_factory", "kw_only"),
-    PARAM: ("initializer", "dtype", "requires_grad", "when", "tie", "init"),
-    BUFFER: ("initializer", "dtype", "persistent", "when", "init"),
-    SUBMODULE: ("when", REPEAT, "keys", "init"),
+    PARAM: ("initializer", "dtype", "requires_grad", WHEN, "tie", "init"),
+    BUFFER: ("initializer", "dtype", "persistent", WHEN, "init"),
+    SUBMODULE: (WHEN, REPEAT, "keys", "init"),
+    DERIVED: ("init",),
+    CHECK: (),
     VIRTUAL: ("cached", "sources", "cast"),
 }
 """The keywords that each specifier takes. `submodule` passes all others to the class of the child: `submodule(nn.LayerNorm,

@@ -31,3 +31,12 @@ def _is_constant(value: object) -> bool:
     if isinstance(value, float | complex) and not isfinite(value):
         return False  # its repr is a name
     return type(value) in _SCALARS
+
+
+def double_quoted(literal: str) -> str:
+    """The canonical text of a literal, a string in double quotes where that needs no escapes.
+
+    >>> double_quoted("'train'"), double_quoted("0.001")
+    ('"train"', '0.001')
+    """
+    return f'"{literal[1:-1]}"' if literal[:1] == "'" and '"' not in literal else literal

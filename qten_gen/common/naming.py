@@ -11,8 +11,8 @@ PRIVATE_NAMES = frozenset(
 
 WRITTEN_BUILTINS = frozenset(
     """
-    KeyError any bool bytes classmethod complex dict enumerate float int isinstance len list object property range str super
-    tuple type zip
+    KeyError abs any bool bytes classmethod complex dict enumerate float getattr int isinstance len list max min object property
+    range round str sum super tuple type zip
     """.split()
 )
 """The builtins that generated text uses, so that no class of a generated module can have one of these names."""

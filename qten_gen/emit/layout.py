@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ..common.literals import double_quoted as double_quoted
+
 WIDTH = 120
 """Longest line of generated code."""
 
@@ -67,15 +69,6 @@ def mapping(items: Sequence[tuple[str, str]], indent: int, head: str) -> str:
 def quoted_string(text: str) -> str:
     """A string literal in double quotes where that needs no escapes."""
     return double_quoted(repr(text))
-
-
-def double_quoted(literal: str) -> str:
-    """The canonical text of a literal, a string in double quotes where that needs no escapes.
-
-    >>> double_quoted("'train'"), double_quoted("0.001")
-    ('"train"', '0.001')
-    """
-    return f'"{literal[1:-1]}"' if literal[:1] == "'" and '"' not in literal else literal
 
 
 def in_parentheses(items: Sequence[str]) -> str:

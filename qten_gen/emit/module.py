@@ -8,14 +8,12 @@ from typing import NamedTuple
 from ..common.naming import REFERENCE, generated_class, own_global
 from ..model import (
     Argument,
-    Binary,
     BufferDecl,
     ConfigDecl,
+    DerivedDecl,
+    Dim,
     ModuleDecl,
     ModuleField,
-    Name,
-    Negate,
-    Number,
     ParameterDecl,
     SpecifierCall,
     SubmoduleDecl,
@@ -25,9 +23,10 @@ from ..model import (
     fingerprint,
     language,
 )
+from ..model.dimension_text import in_words
 from . import layout, spelling
 from .builtin_names import Builtins
-from .dimensions import to_python
+from .computed import condition_in_words, if_wanted, statements, written
 from .imports import Aliases
 
 _KEPT = {
@@ -128,18 +127,18 @@ def _parameters(config: list[ConfigDecl], module: str, builtins: Builtins, alias
 
 
 def _registrations(declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> tuple[str, ...]:
-    """The statements of `__init__` that set the config and register the tensors and children, in the order of the fields."""
+    """The statements of `__init__` that compute, set the config, and register tensors and children in the order of the fields."""
     owner = own_name(declaration)
-    given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl)]
+    given = [f"{f.name}={f.name}" for f in declaration.fields if isinstance(f, ConfigDecl | DerivedDecl)]
     config = [layout.bracketed("_rt.set_attributes(", ["self", *given], ")", 8)] if given else []
     lines = [
         _registration(field, owner, builtins, aliases)
         for field in declaration.fields
-        if not isinstance(field, ConfigDecl | VirtualDecl)
+        if not isinstance(field, ConfigDecl | DerivedDecl | VirtualDecl)
     ]
     if dtype_device_source(declaration) == REFERENCE:
         lines.append(f'_rt.register_buffer(self, "{REFERENCE}", (0,), device, dtype, persistent=False)')
-    return (*config, *lines)
+    return (*statements(declaration, builtins), *config, *lines)
 
 
 def _registration(
@@ -149,77 +148,83 @@ def _registration(
     quoted = f'"{field.name}"'
     match field:
         case ParameterDecl(tie=str(path)):
-            shape = f", {spelling.shape(field.dims)}" if field.dims else ""
-            made = _if_wanted(f'_rt.tied_parameter(self, "{path}"{shape})', field.when)
+            shape = f", {spelling.shape(field.dims, builtins)}" if field.dims else ""
+            made = if_wanted(f'_rt.tied_parameter(self, "{path}"{shape})', field.when, builtins)
             return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case ParameterDecl(requires_grad=requires_grad):
             frozen = [] if requires_grad else ["requires_grad=False"]
             return layout.bracketed(
-                "_rt.register_parameter(", ["self", quoted, *_allocation(field, owner, aliases), *frozen], ")", 8
+                "_rt.register_parameter(",
+                ["self", quoted, *_allocation(field, owner, builtins, aliases), *frozen],
+                ")",
+                8,
             )
         case BufferDecl(persistent=persistent):
             kept = [] if persistent else ["persistent=False"]
             return layout.bracketed(
-                "_rt.register_buffer(", ["self", quoted, *_allocation(field, owner, aliases), *kept], ")", 8
+                "_rt.register_buffer(", ["self", quoted, *_allocation(field, owner, builtins, aliases), *kept], ")", 8
             )
         case SubmoduleDecl():
             child = _child(field, owner, builtins, aliases)
             return layout.bracketed("_rt.register_module(", ["self", quoted, child], ")", 8)
 
 
-def _if_wanted(made: str, when: str | None) -> str:
-    return made if when is None else f"{made} if {when} else None"
-
-
 def _child(field: SubmoduleDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
     """The expression that makes a child, or the list or dict of several, which their arguments may tell apart by index."""
-    call = _construct(field.cls, field.arguments, owner, field.name, aliases)
+    call = _construct(field.cls, field.arguments, owner, field.name, builtins, aliases)
+    only = f" if {written(field.when, builtins)}" if field.is_filtered and field.when is not None else ""
     if field.repeat is not None:
         counter = language.INDEX if field.mentions_index else "_"
-        clause = f"for {counter} in {builtins.name('range')}({to_python(field.repeat)})"
+        clause = f"for {counter} in {builtins.name('range')}({written(field.repeat, builtins)}){only}"
         return layout.comprehension("_rt.ModuleList([", call, clause, "])", 12)
     if field.keys is not None:
         names = field.keys if isinstance(field.keys, str) else layout.names(field.keys, 0, "")
         counted = f"{builtins.name('enumerate')}({names})"
         each = f"for {language.INDEX}, _name in {counted}" if field.mentions_index else f"for _name in {names}"
-        return layout.comprehension("_rt.ModuleDict({", f"_name: {call}", each, "})", 12)
-    return _if_wanted(call, field.when)
+        return layout.comprehension("_rt.ModuleDict({", f"_name: {call}", f"{each}{only}", "})", 12)
+    return if_wanted(call, field.when, builtins)
 
 
-def _allocation(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases) -> tuple[str, str, str]:
+def _allocation(
+    field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases
+) -> tuple[str, str, str]:
     dtype = "dtype" if field.dtype is None else spelling.value(field.dtype, owner, f"{field.name}.dtype", aliases)
-    return _if_wanted(spelling.shape(field.dims), field.when), "device", dtype
+    return if_wanted(spelling.shape(field.dims, builtins), field.when, builtins), "device", dtype
 
 
-def _construct(cls: Value, arguments: Sequence[Argument], owner: str, key: str, aliases: Aliases) -> str:
+def _construct(
+    cls: Value, arguments: Sequence[Argument], owner: str, key: str, builtins: Builtins, aliases: Aliases
+) -> str:
     """The call that makes one child. `key` leads to its record in the declaration: `blocks`, `blocks.args.0`."""
-    return f"_rt.construct({', '.join(_construction(cls, arguments, owner, key, aliases))})"
+    return f"_rt.construct({', '.join(_construction(cls, arguments, owner, key, builtins, aliases))})"
 
 
-def _construction(cls: Value, arguments: Sequence[Argument], owner: str, key: str, aliases: Aliases) -> Iterator[str]:
+def _construction(
+    cls: Value, arguments: Sequence[Argument], owner: str, key: str, builtins: Builtins, aliases: Aliases
+) -> Iterator[str]:
     """The arguments of `_rt.construct`: the class, what it is called with, and the owner's device and dtype."""
     yield spelling.value(cls, owner, f"{key}.cls", aliases)
     positional = [argument for argument in arguments if argument.keyword is None]
     keywords = {argument.keyword: argument for argument in arguments if argument.keyword is not None}
     for index, argument in enumerate(positional):
-        yield _argument(argument, owner, f"{key}.args.{index}", aliases)
+        yield _argument(argument, owner, f"{key}.args.{index}", builtins, aliases)
     for name in ("device", "dtype"):
         given = keywords.pop(name, None)
-        yield f"{name}={name if given is None else _argument(given, owner, f'{key}.kwargs.{name}', aliases)}"
+        passed = name if given is None else _argument(given, owner, f"{key}.kwargs.{name}", builtins, aliases)
+        yield f"{name}={passed}"
     for keyword, argument in keywords.items():
-        yield f"{keyword}={_argument(argument, owner, f'{key}.kwargs.{keyword}', aliases)}"
+        yield f"{keyword}={_argument(argument, owner, f'{key}.kwargs.{keyword}', builtins, aliases)}"
 
 
-def _argument(argument: Argument, owner: str, key: str, aliases: Aliases) -> str:
+def _argument(argument: Argument, owner: str, key: str, builtins: Builtins, aliases: Aliases) -> str:
     match argument.value:
         case Value() as given:
             return spelling.value(given, owner, key, aliases)
-        case Number() | Name() | Negate() | Binary() as dim:
-            return to_python(dim)
         case SpecifierCall(arguments=(Argument(value=Value() as cls), *arguments)):
-            return _construct(cls, arguments, owner, key, aliases)
-        case unusable:
-            raise ValueError(f"a rule has to stop this argument: {unusable}")
+            return _construct(cls, arguments, owner, key, builtins, aliases)
+        case given if isinstance(given, Dim):
+            return written(given, builtins)
+    raise ValueError(f"a rule has to stop this argument: {argument.value}")
 
 
 def _guarded(declaration: ModuleDecl) -> str:
@@ -266,15 +271,19 @@ def _registered(own: list[ModuleField], module: str, builtins: Builtins, aliases
 def _registered_view(
     field: ParameterDecl | BufferDecl | SubmoduleDecl, type: str, doc: str, home: str
 ) -> RegisteredView:
-    said = f"{doc}." if field.when is None else f"{doc}; None unless `{field.when}`."
+    said = f"{doc}." if field.when is None else f"{doc}; {_exists(field)} {condition_in_words(field.when)}."
     words = f"{field.doc}\n\n{said}" if field.doc else said
     optional = "" if field.when is None or isinstance(field, SubmoduleDecl) else " | None"
     return RegisteredView(field.name, f"{type}{optional}", layout.docstring(words, 8), home)
 
 
+def _exists(field: ParameterDecl | BufferDecl | SubmoduleDecl) -> str:
+    return "those with" if isinstance(field, SubmoduleDecl) and field.is_filtered else "None unless"
+
+
 def _children_in_words(field: SubmoduleDecl) -> str:
     if field.repeat is not None:
-        return f"Submodules, `{to_python(field.repeat).replace(' ', '')}` of them"
+        return f"Submodules, `{in_words(field.repeat)}` of them"
     if isinstance(field.keys, str):
         return f"Submodules, one for each name in `{field.keys}`"
     return "Submodule" if field.keys is None else f"Submodules {', '.join(f'`{key}`' for key in field.keys)}"
@@ -314,7 +323,7 @@ def _is_tied(field: ModuleField) -> bool:
 def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
     """The tables of the generated class, which the runtime reads: one assignment each. An empty one is inherited."""
     fields = declaration.fields
-    hidden = [f.name for f in fields if not isinstance(f, ConfigDecl)]
+    hidden = [f.name for f in fields if not isinstance(f, ConfigDecl | DerivedDecl)]
     source = dtype_device_source(declaration)
     inlined = list(_inlined_values(declaration))
     ties = [(f.name, f.tie) for f in fields if isinstance(f, ParameterDecl) and f.tie is not None]
@@ -350,7 +359,7 @@ def _inlined_values(declaration: ModuleDecl) -> Iterator[tuple[str, str]]:
                 yield from _spelled(f"{field.name}.dtype", dtype)
             case SubmoduleDecl(cls=cls, arguments=arguments):
                 yield from _assumed_arguments(cls, arguments, field.name)
-            case VirtualDecl():
+            case VirtualDecl() | DerivedDecl():
                 pass
 
 
@@ -382,14 +391,14 @@ def _class_doc(declaration: ModuleDecl) -> str:
         group, line = _documented(field)
         named = "Attributes" if group == "Config" and declaration.custom_init else group
         groups.setdefault(named, []).append(f"    {line}")
-    for group in ("Config", "Attributes", "Parameters", "Buffers", "Submodules", "Virtual tensors"):
+    for group in ("Config", "Attributes", "Derived values", "Parameters", "Buffers", "Submodules", "Virtual tensors"):
         if group in groups:
             lines += [*([""] if len(lines) == 1 else []), f"{group}:", *groups[group]]
     return "\n".join(lines)
 
 
 def _condition(field: ParameterDecl | BufferDecl) -> str:
-    return "" if field.when is None else f", if `{field.when}`"
+    return "" if field.when is None else f", if {condition_in_words(field.when)}"
 
 
 def _documented(field: ModuleField) -> tuple[str, str]:
@@ -397,6 +406,8 @@ def _documented(field: ModuleField) -> tuple[str, str]:
     match field:
         case ConfigDecl():
             return "Config", f"{field.name}: {spelling.static_type(field.type)}"
+        case DerivedDecl():
+            return "Derived values", f"{field.name}: `{in_words(field.value)}`"
         case ParameterDecl():
             what = spelling.shape_in_words(field) if field.tie is None else field.tie
             return "Parameters", f"{field.name}: `{what}`{_condition(field)}"

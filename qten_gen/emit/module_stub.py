@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from ..model import ConfigDecl, Declaration, ModuleDecl, RegistrationDecl, Signature, SubmoduleDecl, home
+from ..model import ConfigDecl, Declaration, DerivedDecl, ModuleDecl, RegistrationDecl, Signature, SubmoduleDecl, home
 from ..model.field_kinds import child_class
 from ..model.registered import RegisteredKind
 from . import layout, spelling
@@ -49,6 +49,8 @@ class ModuleStubView(NamedTuple):
     """The method that gives a state dict its literal keys; nothing where not all of them are known."""
     config: str
     """The TypedDict of the constructor arguments; nothing where there are none."""
+    has_config: bool
+    """Whether `config` is the method that returns it, rather than a field of that name."""
     arguments: tuple[str, ...]
     """Its keys with their types."""
     builtin: dict[str, str]
@@ -78,7 +80,11 @@ def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declar
         parameters=type_parameters(declaration, names).pep695,
         bases=bases(declaration, names),
         is_final=names.is_final(declaration),
-        slots=(*_slots(declared, names), *lines(registered, names)),
+        slots=(
+            *_slots(declared, names),
+            *_read_only(declaration, names, variables),
+            *lines(registered, names),
+        ),
         init=_init(declaration, names, variables, related),
         calls=tuple(_calls(declaration, names, related)),
         children=children,
@@ -86,6 +92,7 @@ def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declar
         state=names.generated(qualified, "State") if keys else plain_state,
         keys=keys,
         config=names.generated(qualified, "Config") if config else "",
+        has_config=not any(field.name == "config" for field in declaration.fields),
         arguments=config,
         builtin={name: names.builtin(name) for name in ("bool", "str", *(["classmethod"] if config else []))},
         imports=names.aliases.used,
@@ -103,7 +110,7 @@ def _children(
             if isinstance(related.get(cls.name), ModuleDecl):
                 found = f"{names.generated(cls.name)}{bracketed(arguments(cls.text, names, home(field), own))}"
                 read = written.replace(inner, found)
-            yield Child(field.name, read, written, read if field.when is None else found, field.doc)
+            yield Child(field.name, read, written, read if not field.may_be_none else found, field.doc)
 
 
 def _registered_children(registered: Iterable[RegisteredName]) -> Iterator[Child]:
@@ -125,6 +132,15 @@ def _slots(children: Iterable[Child], names: StubNames) -> Iterator[str]:
         if child.read != child.written:
             doc = f"\n    {layout.docstring(child.doc, 4)}" if child.doc else ""
             yield f"{child.name}: {names.aliases.use('_Slot')}[{child.read}, {child.written}] = ...{doc}"
+
+
+def _read_only(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> Iterator[str]:
+    """Derived values, which nobody assigns. Those annotated `Final` are read-only in the declaration already."""
+    for field in declaration.fields:
+        if isinstance(field, DerivedDecl) and field.type.name != "typing.Final" and not declaration.custom_init:
+            type = names.field_type(field, variables.get(field.owner, {}))
+            doc = f"\n    {layout.docstring(field.doc, 4)}" if field.doc else ""
+            yield f"{field.name}: {names.aliases.use('_Slot')}[{type}, {names.aliases.use('_t')}.Never] = ...{doc}"
 
 
 def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
@@ -149,8 +165,9 @@ def _keys(tensors: TensorNames) -> str:
 
 def _config(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> tuple[str, ...]:
     """The constructor arguments as keys of a TypedDict. A generic class has none: its variables mean nothing out there."""
-    taken = declaration.bound.intersection(("config", "from_config"))
-    if declaration.custom_init or taken or type_parameters(declaration, names).variables:
+    fields = {field.name for field in declaration.fields}
+    taken = (declaration.bound - fields).intersection(("config", "from_config"))
+    if declaration.custom_init or taken or "from_config" in fields or type_parameters(declaration, names).variables:
         return ()
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     return tuple(f"{field.name}: {names.field_type(field, variables.get(field.owner, {}))}" for field in config)

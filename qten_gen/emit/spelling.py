@@ -17,8 +17,8 @@ from ..model import (
     Value,
     home,
 )
+from ..model.dimension_text import in_words, to_python
 from .builtin_names import WRITTEN_BUILTINS, Builtins
-from .dimensions import to_python
 from .imports import Aliases
 from .layout import double_quoted, in_parentheses
 from .nested_names import NestedNames, qualified_name
@@ -109,14 +109,14 @@ def _shape_doc(field: FieldDecl) -> str:
             return f"One value for each item of the batch{none}."
 
 
-def shape(dims: tuple[Dim, ...]) -> str:
+def shape(dims: tuple[Dim, ...], builtins: Builtins) -> str:
     """A shape as Python text over constructor arguments: `(3 * dim, dim)`."""
-    return in_parentheses([to_python(dim) for dim in dims])
+    return in_parentheses([to_python(dim, builtin=builtins.name) for dim in dims])
 
 
 def shape_in_words(field: ParameterDecl | BufferDecl) -> str:
     """A shape as the declaration writes it: `(3*dim, dim)`."""
-    return in_parentheses([to_python(dim).replace(" ", "") for dim in field.dims])
+    return in_parentheses([in_words(dim) for dim in field.dims])
 
 
 def torch_name(name: str, aliases: Aliases) -> str:

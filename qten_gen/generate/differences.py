@@ -12,6 +12,7 @@ from ..model import (
     ConfigDecl,
     Declaration,
     Default,
+    DerivedDecl,
     FieldDecl,
     FieldKind,
     ModuleField,
@@ -138,6 +139,8 @@ def _kind(field: FieldDecl | ModuleField) -> str:
             return "a submodule"
         case VirtualDecl():
             return "a virtual tensor"
+        case DerivedDecl():
+            return "a derived value"
         case ConfigDecl():
             return "a constructor argument"
     return f"{kind} or None" if field.optional else kind

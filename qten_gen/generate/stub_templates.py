@@ -91,8 +91,9 @@ def module_pyi(c: ModuleStubView) -> str:
         "    ) -> _Destination: ...\n"
     )
     if c.config:
+        if c.has_config:
+            add(f"    def config(self) -> {c.config}: ...\n")
         add(
-            f"    def config(self) -> {c.config}: ...\n"
             f"    @{c.builtin['classmethod']}\n"
             "    def from_config(\n"
             f"        cls, config: {c.config}, *, device: _DeviceLike = ..., dtype: _torch.dtype | None = ...\n"

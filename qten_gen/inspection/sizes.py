@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from ..model import Binary, Dim, DimError, Name, Negate, Number, dim_names
+from ..model.dimension_text import in_words
 from ..read.dimensions import parse
 
 Sizes = tuple[int, ...]
@@ -104,8 +105,9 @@ def _value(dim: Dim, size: Callable[[str], int]) -> int:
             return size(name)
         case Negate(operand):
             return -_value(operand, size)
-        case Binary(operator, left, right):
+        case Binary("+" | "-" | "*" | "//" as operator, left, right):
             a, b = _value(left, size), _value(right, size)
             if operator == "//" and b == 0:
                 raise UnknownSize("it divides by 0")
             return {"+": a + b, "-": a - b, "*": a * b}[operator] if operator != "//" else a // b
+    raise UnknownSize(f"{in_words(dim)} is not arithmetic with + - * //")

@@ -87,13 +87,14 @@ def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
 
     fields = tuple(_made(_field(field, lookup), file, names) for field in cls.fields)
     methods = tuple(_method(method, lookup) for method in cls.methods)
+    checks = tuple(_call(call, lookup) for call in cls.checks)
     keywords = tuple((name, _value(value, lookup)) for name, value in cls.keywords)
     bases = tuple(_base(base, file, names, lookup) for base in cls.bases)
-    parts = (*fields, *methods, *(value for _, value in keywords), *bases)
-    before = (*cls.fields, *cls.methods, *(value for _, value in cls.keywords), *cls.bases)
+    parts = (*fields, *methods, *checks, *(value for _, value in keywords), *bases)
+    before = (*cls.fields, *cls.methods, *cls.checks, *(value for _, value in cls.keywords), *cls.bases)
     if all(new is old for new, old in zip(parts, before, strict=True)):
         return cls
-    return replace(cls, fields=fields, methods=methods, keywords=keywords, bases=bases)
+    return replace(cls, fields=fields, methods=methods, checks=checks, keywords=keywords, bases=bases)
 
 
 def _field(field: FieldSource, lookup: Lookup) -> FieldSource:
@@ -157,7 +158,7 @@ def _argument(specifier: str, position: int, argument: Argument, lookup: Lookup)
 
 def _is_dimension(specifier: str, keyword: str | None, known: object) -> bool:
     """Whether a value is a dimension where one is taken; an argument of a child is one if it is a string."""
-    if specifier == language.SUBMODULE and keyword != language.REPEAT:
+    if keyword == language.WHEN or (specifier == language.SUBMODULE and keyword != language.REPEAT):
         return type(known) is str
     return type(known) in (str, int)
 

@@ -24,7 +24,7 @@ from ..model import (
     TensorClassDecl,
     language,
 )
-from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
+from ..model.build_field import build_check, build_module_field, build_tensorclass_field, build_virtual_field
 from ..model.field_kinds import members_of
 from ..model.written_init import is_attribute_only, keeps_foreign_init
 from .bases import ROOTS, Ancestry, Root
@@ -121,6 +121,7 @@ class Declarations:
             custom_reset=self._defines(qualified, "reset_parameters"),
             keeps_init=_keeps_init(cls),
             inherited_reset=self._defines(qualified, "reset_parameters", inherited=True),
+            checks=tuple(build_check(call, owner) for owner, source in reversed(lineage) for call in source.checks),
             module=file.module,
             bases=self._bases(cls),
             type_parameters=cls.type_parameters,

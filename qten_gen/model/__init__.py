@@ -26,6 +26,7 @@ from .class_body import Mixin as Mixin
 from .class_body import Signature as Signature
 from .class_body import SpecifierCall as SpecifierCall
 from .class_body import takes_dimension as takes_dimension
+from .configuration import ConfigurationClass as ConfigurationClass
 from .declarations import BaseDecl as BaseDecl
 from .declarations import Declaration as Declaration
 from .declarations import FileDecl as FileDecl
@@ -41,6 +42,7 @@ from .dimensions import Name as Name
 from .dimensions import Negate as Negate
 from .dimensions import Number as Number
 from .dimensions import dim_names as dim_names
+from .dimensions import parts as parts
 from .expressions import NO_PATH as NO_PATH
 from .expressions import UNTOLD as UNTOLD
 from .expressions import Default as Default
@@ -51,7 +53,9 @@ from .expressions import TypeExpr as TypeExpr
 from .expressions import Value as Value
 from .expressions import union as union
 from .fields import BufferDecl as BufferDecl
+from .fields import CheckDecl as CheckDecl
 from .fields import ConfigDecl as ConfigDecl
+from .fields import DerivedDecl as DerivedDecl
 from .fields import FieldDecl as FieldDecl
 from .fields import FieldKind as FieldKind
 from .fields import ModuleField as ModuleField

@@ -16,10 +16,20 @@ from typing import Literal
 
 from ..common import language
 from .class_body import FieldSource, MethodSource, SpecifierCall
-from .dimensions import Dim, DimError
+from .dimensions import Constant, Dim, DimError
 from .expressions import Default, TypeExpr, Value
 from .field_kinds import classify
-from .fields import BufferDecl, ConfigDecl, FieldDecl, ModuleField, ParameterDecl, SubmoduleDecl, VirtualDecl
+from .fields import (
+    BufferDecl,
+    CheckDecl,
+    ConfigDecl,
+    DerivedDecl,
+    FieldDecl,
+    ModuleField,
+    ParameterDecl,
+    SubmoduleDecl,
+    VirtualDecl,
+)
 
 
 def build_tensorclass_field(
@@ -84,7 +94,7 @@ def _parameter(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
         initializer=_initializer(call),
         dtype=_given(call, "dtype"),
         requires_grad=not _is(call, "requires_grad", False),
-        when=_string(call, "when"),
+        when=_dim(call, language.WHEN),
         tie=_string(call, "tie"),
         type=type,
         doc=source.doc,
@@ -101,7 +111,7 @@ def _buffer(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str
         persistent=not _is(call, "persistent", False),
         initializer=_initializer(call),
         dtype=_given(call, "dtype"),
-        when=_string(call, "when"),
+        when=_dim(call, language.WHEN),
         type=type,
         doc=source.doc,
         owner=owner,
@@ -122,7 +132,7 @@ def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
             if not isinstance(argument.value, DimError)
             and argument.keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
         ),
-        when=_string(call, "when"),
+        when=_dim(call, language.WHEN),
         repeat=_dim(call, "repeat"),
         keys=tuple(map(str, keys)) if isinstance(keys, tuple) else _string(call, "keys"),
         type=type,
@@ -132,10 +142,22 @@ def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
     )
 
 
+def _derived(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> DerivedDecl:
+    """`derived("dim // heads")`."""
+    found = next(iter(_dims(call)), Constant("None"))
+    return DerivedDecl(source.name, found, type=type, doc=source.doc, owner=owner, place=source.place)
+
+
+def build_check(call: SpecifierCall, owner: str) -> CheckDecl:
+    """Build what `check("dim % heads == 0")` demands in the class `owner`."""
+    return CheckDecl(next(iter(_dims(call)), Constant("None")), owner, call.place)
+
+
 _BUILDERS: dict[str, Callable[[SpecifierCall, FieldSource, TypeExpr, str], ModuleField]] = {
     language.PARAM: _parameter,
     language.BUFFER: _buffer,
     language.SUBMODULE: _submodule,
+    language.DERIVED: _derived,
 }
 
 

@@ -60,19 +60,19 @@ class SpecifierCall:
         return tuple(argument for argument in self.arguments if argument.keyword is None)
 
 
-_TAKE_DIMENSIONS = (language.PARAM, language.BUFFER, language.SUBMODULE)
+_TAKE_DIMENSIONS = (language.PARAM, language.BUFFER, language.SUBMODULE, language.DERIVED, language.CHECK)
 _VALUE_KEYWORDS = {
     keyword
     for specifier in _TAKE_DIMENSIONS
     for keyword in language.SPECIFIER_KEYWORDS[specifier]
-    if keyword != language.REPEAT
+    if keyword not in (language.REPEAT, language.WHEN)
 }
 
 
 def takes_dimension(specifier: str, position: int, keyword: str | None) -> bool:
-    """Whether a string or an integer is a dimension when it is the argument of a specifier at that position.
+    """Whether a string or an integer is an expression when it is the argument of a specifier at that position.
 
-    >>> takes_dimension("qten_gen.param", 0, None), takes_dimension("qten_gen.param", 2, "when")
+    >>> takes_dimension("qten_gen.param", 0, None), takes_dimension("qten_gen.param", 2, "tie")
     (True, False)
     """
     if specifier not in _TAKE_DIMENSIONS or keyword in _VALUE_KEYWORDS:

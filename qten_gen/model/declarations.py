@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from .class_body import MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr
-from .fields import FieldDecl, ModuleField
+from .fields import CheckDecl, FieldDecl, ModuleField
 from .registered import Registered
 from .source import ClassSource, SourceFile
 
@@ -109,6 +109,8 @@ class ModuleDecl:
     """Whether the class or a parent defines `reset_parameters`."""
     inherited_reset: bool = False
     """Whether a parent does, so that the generated one must call it."""
+    checks: tuple[CheckDecl, ...] = ()
+    """What its constructor arguments must satisfy, inherited checks first."""
     keeps_init: bool = field(default=False, compare=False)
     """Whether the class statement has `init=False`, so that type checkers use the `__init__` of the parent."""
     module: str = field(default="", compare=False)
@@ -142,8 +144,8 @@ class ModuleDecl:
 Declaration = TensorClassDecl | ModuleDecl
 
 
-def declares(declaration: Declaration, field: FieldDecl | ModuleField) -> bool:
-    """Whether a class declares a field itself, rather than inheriting it."""
+def declares(declaration: Declaration, field: FieldDecl | ModuleField | CheckDecl) -> bool:
+    """Whether a class declares a field or a check itself, rather than inheriting it."""
     return field.owner == declaration.qualified
 
 

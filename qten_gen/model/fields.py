@@ -18,7 +18,7 @@ from typing import Literal
 
 from ..common import language
 from .class_body import Argument, SpecifierCall
-from .dimensions import Binary, Dim, Name, Negate, Number, dim_names
+from .dimensions import Dim, dim_names
 from .expressions import NO_PATH, Default, NodePath, TypeExpr, Value
 
 
@@ -94,8 +94,8 @@ class ParameterDecl:
     dtype: Value | None = None
     """A dtype that the constructor's `dtype` does not replace: `dtype=torch.float32`."""
     requires_grad: bool = True
-    when: str | None = None
-    """The config field that decides whether the parameter exists, `when="use_bias"`; otherwise None is registered."""
+    when: Dim | None = None
+    """The condition under which the parameter exists, `when="use_bias"`; otherwise None is registered."""
     tie: str | None = None
     """The path of the parameter that this is a second name of, `tie="embed.weight"`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
@@ -117,8 +117,8 @@ class BufferDecl:
     """The function that fills it in place: `nn.init.ones_`."""
     dtype: Value | None = None
     """A dtype that the constructor's `dtype` does not replace: `dtype=torch.int64`."""
-    when: str | None = None
-    """The config field that decides whether the buffer exists, `when="use_scale"`; otherwise None is registered."""
+    when: Dim | None = None
+    """The condition under which the buffer exists, `when="use_scale"`; otherwise None is registered."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -134,8 +134,9 @@ class SubmoduleDecl:
     """What is called to construct the child: `Block`."""
     arguments: tuple[Argument, ...] = ()
     """Its arguments in order, with dimensions parsed: `"dim"`. The keywords of `submodule` itself are not included."""
-    when: str | None = None
-    """The config field that decides whether the child exists, `when="use_norm"`; otherwise None is registered."""
+    when: Dim | None = None
+    """The condition under which the child exists, `when="use_norm"`; otherwise None is registered. If it mentions `index`, it
+    leaves out single children of a list or dict."""
     repeat: Dim | None = None
     """How many children a ModuleList gets: `repeat="depth"`."""
     keys: str | tuple[str, ...] | None = None
@@ -159,9 +160,17 @@ class SubmoduleDecl:
     def mentions_index(self) -> bool:
         """Whether an argument is computed from the name `index`: `submodule(Block, layer="index", repeat="depth")`."""
         given = (argument.value for argument in SpecifierCall(language.SUBMODULE, self.arguments).nested)
-        return any(
-            language.INDEX in dim_names(value) for value in given if isinstance(value, Number | Name | Negate | Binary)
-        )
+        return self.is_filtered or any(language.INDEX in dim_names(value) for value in given if isinstance(value, Dim))
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether the condition is about each of several children: `when="index % 2 == 0"`."""
+        return self.is_repeated and self.when is not None and language.INDEX in dim_names(self.when)
+
+    @property
+    def may_be_none(self) -> bool:
+        """Whether None is registered if the condition is false."""
+        return self.when is not None and not self.is_filtered
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,5 +190,28 @@ class VirtualDecl:
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
 
-ModuleField = ConfigDecl | ParameterDecl | BufferDecl | SubmoduleDecl | VirtualDecl
+@dataclass(frozen=True, slots=True)
+class DerivedDecl:
+    """An attribute computed from constructor arguments: `head_dim: int = derived("dim // heads")`."""
+
+    name: str
+    value: Dim
+    """What it is computed by: `dim // heads`."""
+    type: TypeExpr = field(default=TypeExpr(""), compare=False)
+    doc: str = field(default="", compare=False)
+    owner: str = field(default="", compare=False)
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDecl:
+    """What the constructor arguments of a Module must satisfy: `check("dim % heads == 0")`."""
+
+    condition: Dim
+    owner: str = field(default="", compare=False)
+    """The qualified name of the class that declares it."""
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+
+ModuleField = ConfigDecl | DerivedDecl | ParameterDecl | BufferDecl | SubmoduleDecl | VirtualDecl
 """A field of a Module: the specifier decides which of these it is, and without one it is a constructor argument."""

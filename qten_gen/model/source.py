@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from .class_body import FieldSource, MethodSource, Signature
+from .class_body import FieldSource, MethodSource, Signature, SpecifierCall
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
 from .registered import Registered
 
@@ -21,6 +21,7 @@ class ConditionalSource:
 
     fields: tuple[FieldSource, ...] = ()
     methods: tuple[MethodSource, ...] = ()
+    checks: tuple[SpecifierCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,10 @@ class ClassSource:
     """Qualified names of the class decorators: `dataclasses.dataclass`."""
     registers: tuple[Registered, ...] = ()
     """What its `__init__` registers: parameters, buffers and children."""
+    checks: tuple[SpecifierCall, ...] = ()
+    """The statements `check(...)` of its body."""
+    sets_any: bool = field(default=False, compare=False, repr=False)
+    """Whether its text sets attributes whose names it does not show, by `setattr` or `__dict__`."""
 
 
 @dataclass(frozen=True, slots=True)

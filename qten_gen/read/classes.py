@@ -27,9 +27,13 @@ from .own_attributes import changes, initialises_base, reads, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters
 from .type_variables import type_parameters
-from .values import specifier, value
+from .values import check_call, specifier, value
 
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
+
+_CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")
+_SETTING = ("setattr(", "__dict__", "vars(self")
+"""What a class mentions that sets attributes by names which its text does not show."""
 
 Statement = tuple[ast.stmt, NodePath]
 
@@ -61,6 +65,8 @@ def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSour
         conditional=_conditional([(node, where) for node, where, checking in blocks if not checking], scope),
         for_checkers=_conditional([(node, where) for node, where, checking in blocks if checking], scope),
         registers=registered_state(node.body, scope),
+        checks=tuple(_checks(body, scope)),
+        sets_any=any(word in line for line in scope.lines[node.lineno - 1 : node.end_lineno] for word in _SETTING),
     )
 
 
@@ -130,8 +136,14 @@ def _by_method(call: SpecifierCall | None, methods: Collection[str]) -> Specifie
     return replace(call, arguments=arguments)
 
 
+def _checks(body: list[Statement], scope: Scope) -> Iterator[SpecifierCall]:
+    calls = (check_call(node, place, scope) for node, place in body)
+    return (call for call in calls if call is not None)
+
+
 def _conditional(body: list[Statement], scope: Scope) -> ConditionalSource:
-    return ConditionalSource(tuple(dict(_fields(body, scope)).values()), tuple(_methods(body, scope)))
+    fields = tuple(dict(_fields(body, scope)).values())
+    return ConditionalSource(fields, tuple(_methods(body, scope)), tuple(_checks(body, scope)))
 
 
 def _is_no_field(annotation: ast.expr, scope: Scope) -> bool:
@@ -167,7 +179,8 @@ def _methods(body: list[Statement], scope: Scope, *, has_bases: bool = False) ->
     derives = any(source.specifier is not None and source.specifier.get("cached") for source, _ in found)
     for source, node in found:
         written = replace(source, data_writes=data_writes(node, source.place)) if derives else source
-        yield _with_changes(written, node, scope) if has_bases else written
+        is_constructor = source.name in _CONSTRUCTORS
+        yield _with_changes(written, node, scope) if has_bases or is_constructor else written
 
 
 def _with_changes(source: MethodSource, node: Function, scope: Scope) -> MethodSource:

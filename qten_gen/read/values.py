@@ -105,6 +105,17 @@ def specifier(node: ast.expr, place: NodePath, scope: Scope) -> SpecifierCall | 
     return SpecifierCall(name, tuple(arguments), place)
 
 
+def check_call(node: ast.stmt, place: NodePath, scope: Scope) -> SpecifierCall | None:
+    """The statement `check("dim % heads == 0")`; None for any other statement."""
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return None
+    if scope.resolve(dotted(node.value.func) or "") != language.CHECK:
+        return None
+    where = place / "value"
+    given = enumerate(call_arguments(node.value, where))
+    return SpecifierCall(language.CHECK, tuple(_argument(language.CHECK, i, one, scope) for i, one in given), where)
+
+
 def _nested_call(given: CallArgument, scope: Scope) -> SpecifierCall | None:
     """A submodule among the arguments of another, or None."""
     found = specifier(given.value, given.place, scope)
@@ -138,7 +149,7 @@ def _argument(specifier_name: str, position: int, given: CallArgument, scope: Sc
     text = None
     if takes_dimension(specifier_name, position, keyword):
         is_passed_on = specifier_name == language.SUBMODULE and keyword != language.REPEAT
-        text = string_value(given.value) if is_passed_on else _dimension(given.value)
+        text = string_value(given.value) if is_passed_on or keyword == language.WHEN else _dimension(given.value)
     if text is None:
         return Argument(keyword, value(given.value, place, scope), place)
     return Argument(keyword, dimensions.parse(text), place, text)

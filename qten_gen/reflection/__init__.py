@@ -6,11 +6,13 @@ fields with the functions in `model.build_field`, so their declarations are equa
 
 from .base_functions import module_constructor as module_constructor
 from .base_functions import subclass_hooks as subclass_hooks
+from .configurations import configurations as configurations
 from .methods import assigned_values as assigned_values
 from .methods import constructors as constructors
 from .methods import method_sources as method_sources
 from .mixins import mixins as mixins
 from .read_class import attributes as attributes
+from .read_class import check_sources as check_sources
 from .read_class import field_sources as field_sources
 from .read_class import read_module as read_module
 from .read_class import read_tensorclass as read_tensorclass

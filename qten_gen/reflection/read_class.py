@@ -15,10 +15,11 @@ from ..model import (
     MethodSource,
     ModuleDecl,
     Signature,
+    SpecifierCall,
     TensorClassDecl,
     language,
 )
-from ..model.build_field import build_module_field, build_tensorclass_field, build_virtual_field
+from ..model.build_field import build_check, build_module_field, build_tensorclass_field, build_virtual_field
 from ..model.written_init import is_attribute_only, keeps_foreign_init
 from .annotations import AnnotationWalk
 from .specifiers import field_source, specifier_call, virtual_source
@@ -96,6 +97,10 @@ def read_module(statement: ClassStatement) -> ModuleDecl:
         post_init=_defines(statement, "__post_init__"),
         custom_reset=_defines(statement, "reset_parameters"),
         inherited_reset=_inherits(statement, "reset_parameters"),
+        checks=(
+            *(check for owner, parent in reversed(parents) for check in parent.checks if check.owner == owner),
+            *(build_check(call, statement.qualified) for call in check_sources(statement)),
+        ),
         keeps_init=keeps_init,
         module=statement.module,
         qualname=statement.qualname,
@@ -129,6 +134,15 @@ def _field_sources(statement: ClassStatement) -> Iterator[FieldSource]:
         if call is not None and call.name != language.CONST and not is_field(name, statement):
             options = call._replace(args=()) if call.name == language.VIRTUAL else call
             yield FieldSource(name, None, specifier=specifier_call(options, f"{statement.name}.{name}"))
+
+
+def check_sources(statement: ClassStatement) -> tuple[SpecifierCall, ...]:
+    """The statements `check(...)` of the body, as the reader of text would return them.
+
+    Raises:
+        DeclarationError: an argument is malformed.
+    """
+    return tuple(specifier_call(call, f"{statement.name}.check") for call in statement.checks)
 
 
 def attributes(statement: ClassStatement) -> tuple[str, ...]:

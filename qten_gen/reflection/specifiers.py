@@ -115,9 +115,11 @@ def _value(
             called = call.name.rpartition(".")[2]
             raise DeclarationError(f"{where}: {called}(...) is the value of a field, not an argument of submodule")
         return _dim(given, where) if is_dimension and type(given) is str else value_of(given)
+    if is_dimension and keyword == language.WHEN:
+        return _dim(_string(keyword, given, where), where)
     if is_dimension:
         return _dim(given, where)
-    if keyword in ("when", "tie", "keys"):
+    if keyword in ("tie", "keys"):
         return _names(keyword, given, where)
     if keyword in language.SPECIFIER_SWITCHES:
         return _switch(keyword, given, where)
@@ -141,9 +143,13 @@ def _names(keyword: str, given: object, where: str) -> Value:
     """A string, or for `keys` also a tuple of strings. Members of a StrEnum and the like become plain strings."""
     if keyword == "keys" and isinstance(given, tuple) and all(isinstance(key, str) for key in given):
         return _literal(tuple(str.__str__(key) for key in given))
+    return _literal(_string(keyword, given, where))
+
+
+def _string(keyword: str, given: object, where: str) -> str:
     if not isinstance(given, str):
         raise DeclarationError(f"{where}: {keyword} must be a string, got {given!r}")
-    return _literal(str.__str__(given))
+    return str.__str__(given)
 
 
 def _switch(keyword: str, given: object, where: str) -> Value:
@@ -171,7 +177,9 @@ def _literal(constant: bool | str | tuple[str, ...]) -> Value:
 
 
 def _dim(given: object, where: str) -> Dim:
+    if isinstance(given, bool) or not (isinstance(given, str) or hasattr(type(given), "__index__")):
+        raise DeclarationError(f"{where}: an expression must be an integer or a string, got {given!r}")
     dim = parse(given if isinstance(given, str) else str(given))
     if isinstance(dim, DimError):
-        raise DeclarationError(f"{where}: {dim.text!r} is not a dimension: {dim.problem}")
+        raise DeclarationError(f"{where}: {dim.text!r} is not an expression: {dim.problem}")
     return dim

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from ..common.specifier_records import RecordedCall
 from ..model import Declaration, Meaning
 
 
@@ -44,6 +45,8 @@ class ClassStatement:
     """What a qualified name that cannot be looked up yet means as a type; None if nobody knows."""
     classes: dict[str, type]
     """The TensorClasses in the annotations, by qualified name. It is filled while the annotations are read."""
+    checks: tuple[RecordedCall, ...] = ()
+    """The statements `check(...)` of the body."""
     declared: set[str] = field(default_factory=set)
     """The qualified names of all TensorClasses in the annotations, also of those that do not exist yet. Filled likewise."""
 

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..model import ModuleDecl, ParameterDecl
+from ..model.derivations import underived
 from ..model.diagnostics import Diagnostic, Kind
+from ..model.dimension_text import in_words
 from .context import RuleContext
 from .ties import Problem, different, follow
 
@@ -86,8 +88,10 @@ def _problem(field: ParameterDecl, path: str, declaration: ModuleDecl, context: 
     if target is None or isinstance(target, Problem):
         return target
     if target.when is not None and target.when != field.when:
-        return Problem(f"{path} is None unless {target.when}", f"write when={target.when!r} here too")
-    if field.dims and different(field.dims, target.dims):
+        text = in_words(target.when)
+        return Problem(f"{path} is None unless {text}", f"write when={text!r} here too")
+    own = tuple(underived(dim, declaration.fields) for dim in field.dims)
+    if own and different(own, target.dims):
         return Problem(
             f"{path} and {field.name} have different shapes",
             "leave out the sizes, or write those of the other parameter",

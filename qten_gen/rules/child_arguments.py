@@ -11,14 +11,29 @@ from __future__ import annotations
 
 import ast
 from ast import literal_eval
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..common.suggestions import did_you_mean
-from ..model import Argument, ClassSource, ConfigDecl, ModuleDecl, Name, NodePath, SpecifierCall, SubmoduleDecl, Value
+from ..model import (
+    Argument,
+    ClassSource,
+    ConfigDecl,
+    Dim,
+    ModuleDecl,
+    NodePath,
+    SpecifierCall,
+    SubmoduleDecl,
+    TypeExpr,
+    Value,
+    language,
+)
 from ..model.diagnostics import Diagnostic, Kind
+from ..model.dimension_text import in_words
 from ..model.field_kinds import members_of
 from .context import RuleContext
+from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
+from .expressions import configurations
 
 KIND = Kind("QG320", "child-arguments")
 
@@ -121,7 +136,9 @@ def _of_call(call: SpecifierCall, context: RuleContext) -> Iterator[Diagnostic]:
     child = context.project.declarations.get(made.name)
     if isinstance(child, ModuleDecl) and isinstance(context.declaration, ModuleDecl) and not child.custom_init:
         is_certain = call.get("when") is None
-        yield from _of_types(positional, keywords, context.declaration, child, is_certain)
+        fields = {field.name: field for field in context.declaration.fields}
+        scope = Names(fields, configurations(context), has_index=language.INDEX not in fields)
+        yield from _of_types(positional, keywords, scope, child, is_certain)
     missing = taken.required - by_position - {argument.keyword or "" for argument in keywords} - _FROM_THE_OWNER
     if missing:
         names = " and ".join(name for name in (*taken.positional, *taken.keyword_only) if name in missing)
@@ -135,11 +152,10 @@ _OF_SUBMODULE = ("when", "repeat", "keys", "init")
 
 
 def _of_types(
-    positional: list[Argument], keywords: list[Argument], owner: ModuleDecl, child: ModuleDecl, is_certain: bool
+    positional: list[Argument], keywords: list[Argument], scope: Names, child: ModuleDecl, is_certain: bool
 ) -> Iterator[Diagnostic]:
     """Arguments that a declared child cannot take by the types of both declarations: a string or None for an integer."""
     taken = {field.name: field for field in child.fields if isinstance(field, ConfigDecl)}
-    config = {field.name: field for field in owner.fields if isinstance(field, ConfigDecl)}
     order = [field for field in taken.values() if not field.kw_only]
     given = [(field, argument) for field, argument in zip(order, positional, strict=False)]
     given += [(taken[one.keyword], one) for one in keywords if one.keyword in taken]
@@ -148,14 +164,15 @@ def _of_types(
         if not names <= _PLAIN:
             continue
         value = argument.value
-        passed = config.get(value.name) if isinstance(value, Name) else None
-        if passed is not None:
-            may_be_none = any(member.name == "None" for member in members_of(passed.type))
-            if is_certain and may_be_none and "None" not in names:
-                message = f"{passed.name} may be None, but {child.name} takes {field.name}: {field.type.text}"
-                yield Diagnostic(
-                    KIND, message, argument.place, f'write {passed.name}: {field.type.text}, or when="..."'
-                )
+        if isinstance(value, Dim):
+            types, problems = types_of(value, scope)
+            text, takes = in_words(value), f"{child.name} takes {field.name}: {field.type.text}"
+            if is_certain and types >= NONE and "None" not in names:
+                help = f'write {text}: {field.type.text}, or when="..."'
+                yield Diagnostic(KIND, f"{text} may be None, but {takes}", argument.place, help)
+            elif not problems and not any(_is_taken(type, names) for type in types):
+                message = f"{text} is {in_words_of(types)}, but {takes}"
+                yield Diagnostic(KIND, message, argument.place, "pass a value of the annotated type")
         elif isinstance(value, Value) and value.literal is not None:
             got = type(literal_eval(value.literal)).__name__
             if got in ("str", "bytes", "tuple") and f"builtins.{got}" not in names:
@@ -165,6 +182,17 @@ def _of_types(
 
 _PLAIN = frozenset({"None", *(f"builtins.{name}" for name in ("bool", "complex", "float", "int", "str"))})
 """Types whose values are told apart by their literals."""
+
+
+def _is_taken(type: TypeExpr, names: Collection[str]) -> bool:
+    """Whether a value of a type may be one of plain types: an integer is a float, and what is not known may be anything."""
+    if type == UNKNOWN or type.name not in _PLAIN:
+        return type.name not in _NEVER_PLAIN
+    wider = [f"builtins.{name}" for name in ("bool", "int", "float", "complex")]
+    return type.name in names or (type.name in wider and bool(set(names) & set(wider[wider.index(type.name) :])))
+
+
+_NEVER_PLAIN = frozenset(f"builtins.{name}" for name in ("tuple", "list", "dict", "set", "bytes"))
 
 
 def _name(argument: Argument) -> NodePath:

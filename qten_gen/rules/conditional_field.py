@@ -59,6 +59,9 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.source.conditional.fields:
         help = f"declare it without a condition and {absent}, or write a class for each case"
         yield Diagnostic(KIND, f"the field {field.name} is declared under a condition", name_of(field), help)
+    for call in (*context.source.conditional.checks, *context.source.for_checkers.checks):
+        help = "write the condition in the check: not wide or dim > 1"
+        yield Diagnostic(KIND, "a check is declared under a condition", call.place, help)
     for method in context.source.conditional.methods:
         if method.name in _PARTS or language.VIRTUAL in method.decorators:
             help = "define it without a condition, and move the condition into its body"

@@ -9,6 +9,7 @@ from ..model import (
     NO_PATH,
     BaseFunction,
     ClassSource,
+    ConfigurationClass,
     Declaration,
     FieldDecl,
     FieldSource,
@@ -19,6 +20,7 @@ from ..model import (
     ModuleField,
     NodePath,
     SourceFile,
+    SpecifierCall,
     TensorClassDecl,
     Value,
     declares,
@@ -87,6 +89,10 @@ class RunningStatement:
     """The parameters of the classes that its children are made of, by qualified name: `dim, heads=...`."""
     values: tuple[tuple[str, Value], ...] = ()
     """Its attributes that are not fields, with values that hold tensors or modules, or are types."""
+    checks: tuple[SpecifierCall, ...] = ()
+    """The statements `check(...)` of its body."""
+    configurations: Mapping[str, ConfigurationClass] = field(default_factory=dict)
+    """The classes of its config fields of which all attributes are known, by qualified name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,11 @@ class RuleContext:
     def field_sources(self) -> tuple[FieldSource, ...]:
         """What the class body says about its fields; names without an annotation are among them if they have a specifier."""
         return self.statement.fields if self.source is None else self.source.fields
+
+    @property
+    def check_calls(self) -> tuple[SpecifierCall, ...]:
+        """The statements `check(...)` of the class body."""
+        return self.statement.checks if self.source is None else self.source.checks
 
     @property
     def attributes(self) -> tuple[str, ...]:

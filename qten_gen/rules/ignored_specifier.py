@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import BufferDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
+from ..model import BufferDecl, DerivedDecl, ModuleDecl, ParameterDecl, SubmoduleDecl, declares
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -47,7 +47,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if not isinstance(declaration, ModuleDecl) or not declaration.custom_init:
         return
     for field in context.module_fields:
-        if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl):
+        if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl | DerivedDecl):
             message = f"{declaration.name} has a hand-written __init__, so the specifier of {field.name} has no effect"
             help = f"assign self.{field.name} in __init__ and keep only the annotation, or remove __init__"
             yield Diagnostic(KIND, message, context.value_place(field.name), help)
+    for check in declaration.checks:
+        if declares(declaration, check):
+            message = f"{declaration.name} has a hand-written __init__, so a check of its arguments has no effect"
+            help = "raise an error in __init__, or remove __init__"
+            yield Diagnostic(KIND, message, check.place if check.place.steps else context.name_place, help)

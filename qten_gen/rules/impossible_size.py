@@ -8,13 +8,14 @@ The rule computes what it can: config fields count as positive.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import inf
 
-from ..model import Binary, Dim, ModuleDecl, Name, Negate, Number, SubmoduleDecl
+from ..model import Binary, ConfigDecl, Dim, ModuleDecl, ModuleField, Name, Negate, Number, SubmoduleDecl
+from ..model.derivations import underived
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
-from .unknown_dimension import arguments_of
+from .expressions import Use, expressions
 
 KIND = Kind("QG318", "impossible-size")
 
@@ -43,34 +44,33 @@ class Shift(Module):
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     if not isinstance(context.declaration, ModuleDecl):
         return
-    for field in context.module_fields:
-        is_child = isinstance(field, SubmoduleDecl)
-        for argument in arguments_of(field, context):
-            if is_child and argument.keyword != "repeat":
-                continue  # an argument of a child need not be a size: dim=-1
-            if not isinstance(argument.value, Number | Name | Negate | Binary):
-                continue
-            largest = _bounds(argument.value)[1]
-            if largest < 0:
-                place = argument.place if argument.place.steps else context.value_place(field.name)
-                what = "number of children" if is_child else "size"
-                shown = f" {argument.text}" if argument.text else ""
-                message = f"the {what}{shown} of {field.name} is negative"
-                yield Diagnostic(KIND, message, place, "write a size that is zero or positive")
+    fields = {field.name: field for field in context.declaration.fields}
+    for expression in expressions(context):
+        field, argument = expression.field, expression.argument
+        if expression.use not in (Use.SIZE, Use.COUNT) or field is None:
+            continue  # an argument of a child need not be a size: dim=-1
+        largest = _bounds(underived(expression.dim, fields.values()), fields)[1]
+        if largest < 0:
+            place = argument.place if argument.place.steps else context.value_place(field.name)
+            what = "number of children" if isinstance(field, SubmoduleDecl) else "size"
+            shown = f" {argument.text}" if argument.text else ""
+            message = f"the {what}{shown} of {field.name} is negative"
+            yield Diagnostic(KIND, message, place, "write a size that is zero or positive")
 
 
-def _bounds(dim: Dim) -> tuple[float, float]:
-    """The smallest and the largest value of an expression whose names stand for any positive integers."""
+def _bounds(dim: Dim, fields: Mapping[str, ModuleField]) -> tuple[float, float]:
+    """The smallest and the largest value of an expression in which config fields stand for any positive integers."""
     match dim:
         case Number(value):
             return value, value
-        case Name():
+        case Name(name) if isinstance(fields.get(name), ConfigDecl):
             return 1, inf
         case Negate(operand):
-            low, high = _bounds(operand)
+            low, high = _bounds(operand, fields)
             return -high, -low
         case Binary(operator, left, right):
-            return _combined(operator, _bounds(left), _bounds(right))
+            return _combined(operator, _bounds(left, fields), _bounds(right, fields))
+    return -inf, inf
 
 
 def _combined(operator: str, left: tuple[float, float], right: tuple[float, float]) -> tuple[float, float]:

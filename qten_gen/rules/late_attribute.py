@@ -15,7 +15,7 @@ from ..common.suggestions import nearest
 from ..model import BufferDecl, ModuleDecl, ParameterDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
-from .reserved import MODULE
+from .reserved import GIVING_WAY, MODULE
 
 KIND = Kind("QG324", "late-attribute", "warning")
 
@@ -54,7 +54,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or declaration.custom_init or context.source is None:
         return
-    known: set[str] = set(MODULE)
+    known: set[str] = set(MODULE | GIVING_WAY)
     for one in (declaration, *context.project.ancestors(declaration)):
         source = context.project.classes.get(one.qualified)
         if source is None or any(not base.declared and not base.name.startswith("qten_gen.") for base in one.bases):

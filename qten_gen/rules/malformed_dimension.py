@@ -1,8 +1,8 @@
-"""A dimension is not a valid expression.
+"""A dimension or another expression is not valid.
 
 qten-gen writes the expression into the generated constructor, where it would be a SyntaxError or compute something else than
-intended. A dimension is an integer expression over the config fields of the module: integers, names, `+ - * //`, a minus sign
-and parentheses. To pass a plain string to a submodule, write `const("...")`.
+intended. [Write expressions](declarations.md#write-expressions) says what an expression can contain. To pass a plain
+string to a submodule, write `const("...")`.
 """
 
 from __future__ import annotations
@@ -32,26 +32,24 @@ from torch import nn
 
 class Project(Module):
     dim: int
-    weight: nn.Parameter = param("dim / 2", "dim", initializer=nn.init.xavier_uniform_)
-                                      ^
+    weight: nn.Parameter = param("3 dim", "dim", initializer=nn.init.xavier_uniform_)
+                                    ^
 """
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None:
         return
-    for field in context.source.fields:
-        for argument in field.specifier.nested if field.specifier else ():
+    written = (field.specifier for field in context.source.fields)
+    for call in (*(call for call in written if call is not None), *context.source.checks):
+        for argument in call.nested:
             error = argument.value
             if isinstance(error, DimError):
-                help = (
-                    f"for a plain string, write const({error.text!r})"
-                    if field.specifier and field.specifier.name == language.SUBMODULE
-                    else ""
-                )
+                is_passed = call.name == language.SUBMODULE and argument.keyword not in (language.REPEAT, language.WHEN)
+                help = f"for a plain string, write const({error.text!r})" if is_passed else ""
                 yield Diagnostic(
                     KIND,
-                    f"{error.text!r} is not a dimension: {error.problem}",
+                    f"{error.text!r} is not an expression: {error.problem}",
                     argument.place,
                     help,
                     within=(error.offset, 1),

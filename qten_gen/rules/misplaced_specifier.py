@@ -54,6 +54,9 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
             if field.specifier is not None and not field.specifier.of_dataclasses:
                 message, help = problem(cls.name, field.name, field.specifier.name)
                 yield Diagnostic(KIND, message, name_of(field), help)
+        for call in cls.checks:
+            message, help = problem(cls.name, "", language.CHECK)
+            yield Diagnostic(KIND, message, call.place, help)
         for method in cls.methods:
             if language.VIRTUAL in method.decorators:
                 message, help = problem(cls.name, method.name, language.VIRTUAL)
@@ -77,6 +80,8 @@ def _in_methods(cls: ClassSource) -> Iterator[Diagnostic]:
 def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
     """What is wrong with a specifier in a class that declares nothing, and how to fix it. The class statement says it too."""
     called = "@virtual" if specifier == language.VIRTUAL else f"{specifier.rpartition('.')[2]}(...)"
+    if specifier == language.CHECK:
+        return f"check(...) has no effect: {cls} does not derive from Module of qten_gen", f"write class {cls}(Module)"
     root = "TensorClass or Module" if specifier == language.FIELD else "Module"
     message = (
         f"{called} declares nothing here: {cls} does not derive from {root} of qten_gen, so {field} is not a field"

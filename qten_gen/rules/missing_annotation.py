@@ -41,6 +41,7 @@ _TYPES = {
     language.BUFFER: "Tensor",
     language.SUBMODULE: "the class of the module",
     language.FIELD: "its type",
+    language.DERIVED: "int",
 }
 
 

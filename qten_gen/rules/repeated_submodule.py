@@ -55,11 +55,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.module_fields:
         if not isinstance(field, SubmoduleDecl):
             continue
-        given = [name for name in ("repeat", "keys", "when") if getattr(field, name) is not None]
+        given = [name for name in ("repeat", "keys") if getattr(field, name) is not None]
+        given += ["when"] if given and field.may_be_none else []
         if len(given) > 1:
             message = f"{field.name} has both {given[0]} and {given[1]}"
             help = (
-                "remove when; with repeat=0 or keys=() the container is empty"
+                "remove when; with repeat=0 or keys=() the container is empty, and index in when leaves out children"
                 if "when" in given
                 else "keep one of them: repeat creates a ModuleList, keys a ModuleDict"
             )

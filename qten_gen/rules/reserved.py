@@ -37,18 +37,26 @@ TENSORCLASS = ALWAYS | frozenset(
 
 MODULE = frozenset(
     """
-    T_destination add_module allows apply bfloat16 buffers call_super_init children compile config cpu cuda device
-    double dtype dump_patches eval export export_all extra_repr float forward freeze from_config get_applicable_types
-    get_buffer get_extra_state get_parameter get_submodule gpu half invoke ipu load_state_dict materialize migrate modules mtia
-    named_buffers named_children named_modules named_parameters on_meta parameters register register_backward_hook
-    register_buffer register_forward_hook register_forward_pre_hook register_full_backward_hook
-    register_full_backward_pre_hook register_load_state_dict_post_hook register_load_state_dict_pre_hook register_module
-    register_parameter register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ reset_parameters
-    set_extra_state set_submodule share_memory state_dict to to_device to_empty train training type unfreeze version xpu
-    zero_grad
+    T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda device double dtype
+    dump_patches eval extra_repr float forward get_buffer get_extra_state get_parameter get_submodule half ipu
+    load_state_dict migrate modules mtia named_buffers named_children named_modules named_parameters on_meta
+    parameters register_backward_hook register_buffer register_forward_hook register_forward_pre_hook
+    register_full_backward_hook register_full_backward_pre_hook register_load_state_dict_post_hook
+    register_load_state_dict_pre_hook register_module register_parameter register_state_dict_post_hook
+    register_state_dict_pre_hook requires_grad_ reset_parameters set_extra_state set_submodule share_memory
+    state_dict to to_empty train training type version xpu zero_grad
     """.split()
 )
-"""Public members of `Module`: those of `torch.nn.Module` and its instances, those of qten_gen, and constructor arguments."""
+"""Public members of `Module` whose names a field cannot have: those of `torch.nn.Module` and its instances, constructor
+arguments, and those that generated code or loading a state dict depends on."""
+
+GIVING_WAY = frozenset(
+    """
+    allows config export export_all freeze from_config get_applicable_types gpu invoke materialize register
+    to_device unfreeze
+    """.split()
+)
+"""The other public members of `Module`. A field takes the place of one."""
 
 CONTAINER = frozenset(
     """

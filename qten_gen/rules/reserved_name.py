@@ -7,7 +7,8 @@ A field of a TensorClass can be called `data` or `depth`, and takes the place of
 have the name of any method. The names `batch_size`, `device`, `names` and `lock` stay reserved, because they are arguments of
 every constructor.
 
-In a Module with a hand-written `__init__`, an annotation is only that, and can have any name.
+A field of a Module can be called `config`, `export`, `freeze` or another name that Module adds to nn.Module, and takes the place
+of that method. In a Module with a hand-written `__init__`, an annotation is only that, and can have any name.
 
 A class cannot have the name of a builtin that generated code uses, such as `type` or `property`, nor one of the names that
 generated modules import by, such as `_rt`. `_Batch_` is the class that is generated for `Batch`.
@@ -79,8 +80,6 @@ def _why_no_class(name: str) -> str:
 
 
 def _help(name: str, kind: str) -> str:
-    if kind == "Module" and name == "config":
-        return "rename the field to settings or cfg; config() returns the constructor arguments as a dict"
     if name in ALWAYS or kind == "Module":
         return "rename the field"
     return "rename the field, or set shadow=True on the class"

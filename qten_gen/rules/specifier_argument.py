@@ -51,6 +51,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 if isinstance(argument.value, SpecifierCall):
                     yield from _findings(argument.value)
                     yield from _of_nested(argument.value)
+    for call in context.check_calls:
+        yield from _findings(call)
     for method in context.source.methods if context.source is not None else ():
         if method.specifier is not None:
             yield from _findings(method.specifier)
@@ -72,10 +74,18 @@ def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
             call.place,
             'write submodule(nn.Linear, "dim", "dim")',
         )
+    if called in ("derived", "check") and len(call.positional) != 1 and not _is_unpacked(call):
+        example = 'derived("dim // heads")' if called == "derived" else 'check("dim % heads == 0")'
+        message = f"{called}(...) takes one expression, but {len(call.positional)} are given"
+        yield Diagnostic(KIND, message, call.place, f"write {example}")
     if call.get("default") is not None and call.get("default_factory") is not None:
         yield Diagnostic(
             KIND, "a field cannot have both a default and a default_factory", call.place, "remove one of them"
         )
+
+
+def _is_unpacked(call: SpecifierCall) -> bool:
+    return any(isinstance(one.value, Value) and one.value.text.startswith("*") for one in call.arguments)
 
 
 def _of_nested(call: SpecifierCall) -> Iterator[Diagnostic]:
@@ -100,7 +110,7 @@ def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str,
     known = language.SPECIFIER_KEYWORDS.get(call.name)
     if known is None or call.name == language.SUBMODULE:
         return None
-    if keyword is None and called in ("param", "buffer") and is_untold(value):
+    if keyword is None and called in ("param", "buffer", "derived", "check") and is_untold(value):
         return None
     if keyword is None:
         return (
@@ -183,4 +193,5 @@ def _positional_problem(called: str, value: object) -> tuple[str, str]:
         return "virtual(...) takes keyword arguments only", "write @virtual or @virtual(cached=True)"
     text = value.text if isinstance(value, Value) else ""
     help = 'write an integer, or an expression over config fields such as "3*dim"'
-    return f"a dimension must be an integer or a string, got {text}", help
+    what = "a dimension" if called in ("param", "buffer") else "an expression"
+    return f"{what} must be an integer or a string, got {text}", help

@@ -12,17 +12,17 @@ from ..model import (
     ConfigDecl,
     Declaration,
     Dim,
-    DimError,
     ModuleDecl,
     Name,
     Negate,
     Number,
     ParameterDecl,
-    SpecifierCall,
     SubmoduleDecl,
     Value,
     dim_names,
 )
+from ..model.derivations import underived
+from ..model.dimensions import substituted
 from ..model.field_kinds import child_class
 
 _PRIMES = (7919, 104729, 1299709, 15485863, 32452843, 49979687, 67867967, 86028121)
@@ -40,8 +40,8 @@ class Target(NamedTuple):
 
     dims: tuple[Dim | None, ...]
     """Its sizes, over the config fields of the class where the path starts; None for an unknown size."""
-    when: str | None
-    """The config field that decides whether the parameter exists."""
+    when: Dim | None
+    """The condition under which the parameter exists."""
 
 
 def follow(declaration: ModuleDecl, path: Sequence[str], known: Mapping[str, Declaration]) -> Target | Problem | None:
@@ -50,7 +50,7 @@ def follow(declaration: ModuleDecl, path: Sequence[str], known: Mapping[str, Dec
     head, *rest = path
     match fields.get(head):
         case ParameterDecl(dims=dims, when=when, tie=None) if not rest:
-            return Target(dims, when)
+            return Target(tuple(underived(dim, declaration.fields) for dim in dims), when)
         case ParameterDecl(tie=str(tie)) if not rest:
             return follow(declaration, tie.split("."), known)
         case SubmoduleDecl() as child if rest:
@@ -64,14 +64,18 @@ def follow(declaration: ModuleDecl, path: Sequence[str], known: Mapping[str, Dec
 
 
 def different(declared: tuple[Dim, ...], found: tuple[Dim | None, ...]) -> bool:
-    """Whether two shapes certainly differ. `2*dim` and `dim + dim` are equal: both are evaluated with primes for the names."""
+    """Whether two shapes certainly differ. `2*dim` and `dim + dim` are equal: both are evaluated with primes for the names.
+
+    Sizes with more than integer arithmetic in them are not compared.
+    """
     if len(declared) != len(found):
         return True
     names = sorted(frozenset[str]().union(*(dim_names(dim) for dim in (*declared, *found) if dim is not None)))
     sizes = dict(zip(names, _PRIMES, strict=False))
     if len(names) > len(sizes):
         return False
-    return any(b is not None and _size(a, sizes) != _size(b, sizes) for a, b in zip(declared, found, strict=True))
+    values = ((_size(a, sizes), None if b is None else _size(b, sizes)) for a, b in zip(declared, found, strict=True))
+    return any(a is not None and b is not None and a != b for a, b in values)
 
 
 def _inside(child: SubmoduleDecl, path: Sequence[str], known: Mapping[str, Declaration]) -> Target | Problem | None:
@@ -87,7 +91,7 @@ def _inside(child: SubmoduleDecl, path: Sequence[str], known: Mapping[str, Decla
     if not isinstance(target, Target):
         return target
     given = _given(child, inner)
-    return Target(tuple(None if dim is None else _substituted(dim, given) for dim in target.dims), None)
+    return Target(tuple(None if dim is None else substituted(dim, given.get) for dim in target.dims), None)
 
 
 def _names_child(child: SubmoduleDecl, step: str) -> bool:
@@ -125,35 +129,24 @@ def _dim(argument: Argument) -> Dim | None:
     if isinstance(argument.value, Value):
         number = argument.value.literal or ""
         return Number(int(number)) if number.isdecimal() else None
-    return None if isinstance(argument.value, DimError | SpecifierCall) else argument.value
+    return argument.value if isinstance(argument.value, Dim) else None
 
 
-def _substituted(dim: Dim, given: Mapping[str, Dim]) -> Dim | None:
-    """A size with the config fields of a child replaced by the dimensions given to them; None if one of them is unknown."""
-    match dim:
-        case Number():
-            return dim
-        case Name(name):
-            return given.get(name)
-        case Negate(operand):
-            inner = _substituted(operand, given)
-            return None if inner is None else Negate(inner)
-        case Binary(operator, left, right):
-            a, b = _substituted(left, given), _substituted(right, given)
-            return None if a is None or b is None else Binary(operator, a, b)
-
-
-def _size(dim: Dim, sizes: Mapping[str, int]) -> int:
-    """The value of a dimension expression for these sizes; a division by zero counts as 0, since any value serves to compare."""
+def _size(dim: Dim, sizes: Mapping[str, int]) -> int | None:
+    """The value of integer arithmetic for these sizes, None for anything else; a division by zero counts as 0."""
     match dim:
         case Number(value):
             return value
         case Name(name):
             return sizes[name]
         case Negate(operand):
-            return -_size(operand, sizes)
-        case Binary(operator, left, right):
+            inner = _size(operand, sizes)
+            return None if inner is None else -inner
+        case Binary("+" | "-" | "*" | "//" as operator, left, right):
             a, b = _size(left, sizes), _size(right, sizes)
+            if a is None or b is None:
+                return None
             if operator == "//":
                 return a // b if b else 0
             return a + b if operator == "+" else a - b if operator == "-" else a * b
+    return None

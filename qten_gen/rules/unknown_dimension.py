@@ -1,39 +1,26 @@
-"""A dimension uses a name that is not a config field.
+"""An expression uses a name that is not a config field or a derived value, or one whose value does not fit.
 
-The constructor computes sizes from its own arguments, which are the fields with a plain annotation. Any other name, such as
-that of a parameter, a buffer or a global variable, would raise NameError there, and a config field that is not an integer, or
-that may be None, would raise TypeError when the tensor is created.
+The constructor computes sizes and other values from its own arguments, which are the fields with a plain annotation, and from
+derived values. Any other name, such as that of a parameter, a buffer or a global variable, would raise NameError there. A size
+that is not an integer would raise TypeError when the tensor is created, and so would arithmetic with a string, or with a value
+that may be None.
 
-An argument of a submodule can also be the name of a config field of any type, which passes its value: `submodule(nn.Dropout,
-"rate")` for `rate: float`. Among the arguments of a submodule with `repeat` or `keys`, `index` is the position of each child.
+An argument of a submodule can be the name of a config field of any type, which passes its value: `submodule(nn.Dropout, "rate")`
+for `rate: float`. Among the arguments of a submodule with `repeat` or `keys`, and in its `when`, `index` is the position of each
+child.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from ..common.suggestions import did_you_mean
-from ..model import (
-    Argument,
-    BufferDecl,
-    ConfigDecl,
-    Dim,
-    DimError,
-    ModuleDecl,
-    ModuleField,
-    Name,
-    ParameterDecl,
-    SpecifierCall,
-    SubmoduleDecl,
-    Value,
-    declares,
-    dim_names,
-    language,
-)
+from ..model import ConfigDecl, DerivedDecl, ModuleDecl, Name, SubmoduleDecl, declares, language
 from ..model.diagnostics import Diagnostic, Kind
-from ..model.field_kinds import members_of
+from ..model.dimension_text import in_words
+from ..model.dimensions import path_of
 from .context import RuleContext
+from .expression_types import BOOL, NONE, UNKNOWN, Types, in_words_of, names_in, of_annotation, types_of
+from .expressions import Expression, Use, expressions, unknown_names
 
 KIND = Kind("QG302", "unknown-dimension")
 
@@ -58,16 +45,12 @@ class Project(Module):
                                     ^^^
 """
 
-_NO_NUMBERS = frozenset(
-    f"{module}.{name}"
-    for module, names in {
-        "builtins": ("str", "bytes", "list", "dict", "tuple", "set", "frozenset"),
-        "typing": ("List", "Dict", "Tuple", "Sequence", "Mapping", "Callable"),
-        "collections.abc": ("Sequence", "Mapping", "Callable"),
-    }.items()
-    for name in names
-)
-_NO_SIZES = _NO_NUMBERS | {"builtins.float", "builtins.complex"}
+_INTEGERS = frozenset({"builtins.int", "builtins.bool"})
+_WIDER = {
+    "builtins.bool": ("builtins.int", "builtins.float", "builtins.complex"),
+    "builtins.int": ("builtins.float", "builtins.complex"),
+}
+"""The types whose annotations take a value of a narrower one."""
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
@@ -75,82 +58,88 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     declared = {field.name: field for field in context.declaration.fields}
     yield from _index_is_a_field(context, context.declaration)
-    for field in context.module_fields:
-        for argument in arguments_of(field, context):
-            if isinstance(argument.value, DimError | Value | SpecifierCall):
-                continue
-            for name in sorted(dim_names(argument.value)):
-                is_argument = isinstance(field, SubmoduleDecl) and argument.keyword != "repeat"
-                if isinstance(field, SubmoduleDecl) and is_argument and name == language.INDEX and field.is_repeated:
-                    continue  # the position of each child; see `_index_is_a_field`
-                is_certain = getattr(field, "when", None) is None
-                problem = _problem(name, argument.value, declared, is_argument, is_certain)
-                if problem is not None:
-                    message, help = problem
-                    if is_argument and argument.text.strip() == name:
-                        help = f"{help}; for a plain string, write const({name!r})"
-                    yield Diagnostic(KIND, message, argument.place, help, within=_span(name, argument.text))
+    for expression in expressions(context):
+        if expression.use is Use.CONDITION:
+            continue  # see `unknown_condition`
+        place = expression.argument.place
+        unknown = list(unknown_names(expression, declared))
+        for name, message, help in unknown:
+            yield Diagnostic(KIND, message, place, help, within=expression.span(name))
+        for of, message, help in () if unknown else problems(expression):
+            yield Diagnostic(KIND, message, place, help, within=expression.span(of))
+
+
+def problems(expression: Expression) -> Iterator[tuple[str, str, str]]:
+    """What is wrong with the values in an expression, and with its own: of which part, the message, and how to fix it."""
+    if expression.use is Use.VALUE and isinstance(expression.dim, Name):
+        return  # the value of the field, whatever it is
+    types, found = types_of(expression.dim, expression.names)
+    for problem in found:
+        if not problem.about_attribute and not (problem.about_none and expression.is_conditional):
+            yield problem.of, problem.message, problem.help
+    if found:
+        return
+    text = in_words(expression.dim)
+    for message, help in _of_result(expression, types, text):
+        yield text, message, help
+
+
+def _of_result(expression: Expression, types: Types, text: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with the value of an expression."""
+    if expression.use in (Use.SIZE, Use.COUNT):
+        yield from _of_size(expression, types, text)
+    elif expression.use is Use.CHECK and UNKNOWN not in types and "builtins.bool" not in names_in(types):
+        yield f"{text} is not a bool", f"it is {in_words_of(types)}: write a comparison, such as {text} > 0"
+    elif expression.use is Use.DERIVED and isinstance(expression.field, DerivedDecl):
+        field = expression.field
+        if not _fits(types, of_annotation(field.type)):
+            message = f"{field.name} is annotated {field.type.text}, but {text} is {in_words_of(types)}"
+            yield message, f"write {field.name}: {in_words_of(types)}, or compute what the annotation says"
+
+
+def _of_size(expression: Expression, types: Types, text: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with a size that is certainly not an integer, or that may be None."""
+    is_flag = types == BOOL and path_of(expression.dim) is None
+    if UNKNOWN in types or (_INTEGERS & names_in(types) and not is_flag):
+        if NONE & types and not expression.is_conditional:
+            path = path_of(expression.dim) or text
+            help = f'write {path}: int, or when="..." with a config field that says whether there is one'
+            yield f"{path} may be None", help
+        return
+    if types == NONE and expression.is_conditional:
+        return
+    is_path = path_of(expression.dim) is not None
+    help = f"dimensions are integers, but {text} is {'annotated ' if is_path else ''}{in_words_of(types)}"
+    if not is_path and names_in(types) == {"builtins.float"}:
+        help = f"{help}: write // for the quotient of integers, or int({text})"
+    yield f"{text} is not an integer", help
+
+
+def _fits(types: Types, annotated: Types) -> bool:
+    """Whether an annotation allows the types, as far as both are known."""
+    allowed = names_in(annotated)
+    if UNKNOWN in annotated or not all(name in _KNOWN for name in allowed):
+        return True
+    return all(
+        type == UNKNOWN
+        or type.name not in _KNOWN
+        or type.name in allowed
+        or allowed.intersection(_WIDER.get(type.name, ()))
+        for type in types
+    )
+
+
+_KNOWN = frozenset({"None", *(f"builtins.{name}" for name in ("bool", "int", "float", "complex", "str", "tuple"))})
 
 
 def _index_is_a_field(context: RuleContext, declaration: ModuleDecl) -> Iterator[Diagnostic]:
     """Whether `index` means two things: a config field, and the position of a repeated child, in the class or a base."""
-    if not any(isinstance(field, ConfigDecl) and field.name == language.INDEX for field in declaration.fields):
+    if not any(
+        isinstance(field, ConfigDecl | DerivedDecl) and field.name == language.INDEX for field in declaration.fields
+    ):
         return
     for field in declaration.fields:
         if isinstance(field, SubmoduleDecl) and field.is_repeated and field.mentions_index:
             message = f"index is the position of each child of {field.name}, and also a config field"
             place = context.value_place(field.name) if declares(declaration, field) else context.name_place
             yield Diagnostic(KIND, message, place, "rename the config field")
-
-
-def arguments_of(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]:
-    """The arguments of a specifier: as written in the text, or else those of the declaration."""
-    source = context.field_source(field.name)
-    if source is not None and source.specifier is not None:
-        return source.specifier.nested
-    match field:
-        case ParameterDecl() | BufferDecl():
-            return tuple(Argument(None, dim) for dim in field.dims)
-        case SubmoduleDecl(arguments=arguments, repeat=repeat):
-            nested = SpecifierCall(language.SUBMODULE, arguments).nested
-            return nested if repeat is None else (*nested, Argument("repeat", repeat))
-    return ()
-
-
-def _problem(
-    name: str, dim: Dim, declared: Mapping[str, ModuleField], is_argument: bool, is_certain: bool
-) -> tuple[str, str] | None:
-    """What is wrong with a name in a dimension, or in an argument of a child, and how to fix it.
-
-    A condition makes a dimension uncertain: then a name may be None where the field does not exist.
-    """
-    config = [field.name for field in declared.values() if isinstance(field, ConfigDecl)]
-    known = (
-        f"the config fields are {', '.join(config)}"
-        if config
-        else "the module has no config fields: add one, such as dim: int"
-    )
-    found = declared.get(name)
-    if isinstance(found, ConfigDecl):
-        if is_argument and dim == Name(name):
-            return None  # the value of the field, whatever it is
-        types = {member.name for member in members_of(found.type)}
-        if is_argument and types & _NO_NUMBERS:
-            return f"{name} is not a number", f"{name} is annotated {found.type.text}: pass it alone, as {name!r}"
-        if not is_argument and types & _NO_SIZES:
-            return f"{name} is not an integer", f"dimensions are integers, but {name} is annotated {found.type.text}"
-        if is_certain and "None" in types:
-            help = f'write {name}: int, or when="..." with a config field that says whether there is one'
-            return f"{name} may be None", help
-        return None
-    if name == language.INDEX and is_argument and found is None:
-        help = 'add repeat="depth", for a config field depth that says how many; or declare a config field index'
-        return "index is the position of a repeated child, and there is a single child", help
-    if found is not None:
-        return f"{name} is not a config field", f"a dimension can use constructor arguments only; {known}"
-    return f"there is no config field {name}", did_you_mean(name, config, known)
-
-
-def _span(name: str, text: str) -> tuple[int, int] | None:
-    found = re.search(rf"\b{re.escape(name)}\b", text)
-    return (found.start(), len(name)) if found else None

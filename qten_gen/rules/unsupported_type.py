@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..model import FieldDecl, FieldKind, TypeExpr, language
+from ..model import DerivedDecl, FieldDecl, FieldKind, TypeExpr, language
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import is_tensor, members_of
 from .context import RuleContext
@@ -48,7 +48,8 @@ class Batch(TensorClass):
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     for declared in context.fields:
-        if declared.type.name == "typing.Final" and not context.constructs_itself:
+        is_final = declared.type.name == "typing.Final" and not isinstance(declared, DerivedDecl)
+        if is_final and not context.constructs_itself:
             help = "remove Final; frozen=True makes the objects of a TensorClass immutable"
             yield Diagnostic(
                 KIND, f"{declared.name} is Final, but the constructor has to assign it", declared.type.place, help

@@ -64,6 +64,9 @@ _TOLD = "cannot be told from the text"
 KEYWORDS = ("when", "tie", "keys", "repeat", "cached", "sources", *language.SPECIFIER_SWITCHES)
 """Keywords whose value decides what is declared."""
 
+_OF_EXPRESSIONS = (language.PARAM, language.BUFFER, language.DERIVED, language.CHECK)
+"""Specifiers that take nothing but expressions by position."""
+
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     if context.source is None:
@@ -88,6 +91,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for method in context.source.methods:
         if method.specifier is not None:
             yield from _arguments(method.specifier)
+    for call in context.source.checks:
+        yield from _arguments(call)
 
 
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
@@ -139,9 +144,10 @@ def _arguments(call: SpecifierCall) -> Iterator[Diagnostic]:
         elif argument.keyword in KEYWORDS and (is_untold(given) or is_tuple(given)):
             message = f"{_TOLD}: what {argument.keyword} is, got {given.text}"
             yield Diagnostic(KIND, message, argument.place, "write its value, or a constant that is assigned once")
-        elif call.name in (language.PARAM, language.BUFFER) and takes_dimension(call.name, position, argument.keyword):
+        elif call.name in _OF_EXPRESSIONS and takes_dimension(call.name, position, argument.keyword):
             if is_untold(given):
-                message = f"{_TOLD}: what size {given.text} is"
+                what = "size" if call.name in (language.PARAM, language.BUFFER) else "expression"
+                message = f"{_TOLD}: what {what} {given.text} is"
                 help = "write an integer, an expression over config fields, or a constant that is assigned once"
                 yield Diagnostic(KIND, message, argument.place, help)
         elif call.name == language.SUBMODULE and position and is_untold(given) and _is_string(given.text):

@@ -51,6 +51,9 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 KIND, f"{called}(...) belongs to a Module, but {name} is a TensorClass", field.specifier.place, help
             )
+    for call in context.check_calls:
+        help = "raise an error in __post_init__"
+        yield Diagnostic(KIND, f"check(...) belongs to a Module, but {name} is a TensorClass", call.place, help)
     for method in context.source.methods if context.source is not None else ():
         if language.VIRTUAL in method.decorators:
             place = method.place / "decorator_list" / method.decorators.index(language.VIRTUAL)

@@ -3,6 +3,7 @@
 from .declaring.containers import ModuleDict as ModuleDict
 from .declaring.containers import ModuleList as ModuleList
 from .declaring.loading import declared as declared
+from .module.checks import failed_check as failed_check
 from .module.construction import construct as construct
 from .module.construction import from_declaration as from_declaration
 from .module.core.module_base import ModuleBase as ModuleBase
@@ -116,6 +117,7 @@ __all__ = [
     "declared",
     "default",
     "device",
+    "failed_check",
     "fill",
     "fitting",
     "from_declaration",

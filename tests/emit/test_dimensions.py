@@ -2,8 +2,8 @@
 
 import pytest
 
-from qten_gen.emit.dimensions import to_python
 from qten_gen.model import Binary, Dim, Name, Negate, Number
+from qten_gen.model.dimension_text import to_python
 from qten_gen.model.dimensions import DimError
 from qten_gen.read.dimensions import parse
 

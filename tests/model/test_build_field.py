@@ -50,11 +50,17 @@ def module_field(specifier: SpecifierCall | None, default: Value | None = None) 
 
 def test_a_parameter_has_what_its_specifier_says() -> None:
     found = module_field(
-        call(language.PARAM, Name("dim"), Number(8), requires_grad="False", when="'bias'", tie="'embed.weight'")
+        call(language.PARAM, Name("dim"), Number(8), requires_grad="False", when=Name("bias"), tie="'embed.weight'")
     )
 
     assert found == ParameterDecl(
-        "x", (Name("dim"), Number(8)), requires_grad=False, when="bias", tie="embed.weight", type=TENSOR, owner=OWNER
+        "x",
+        (Name("dim"), Number(8)),
+        requires_grad=False,
+        when=Name("bias"),
+        tie="embed.weight",
+        type=TENSOR,
+        owner=OWNER,
     )
 
 

@@ -17,12 +17,12 @@ import qten_gen
 from qten_gen import const, field, submodule
 from qten_gen.common.language import CONST, SPECIFIER_KEYWORDS, SPECIFIERS, SUBMODULE, VIRTUAL
 from qten_gen.common.specifier_records import RecordedCall, recorded_call
-from qten_gen.model import ImportedName, NodePath, SpecifierCall
+from qten_gen.model import ImportedName, Name, NodePath, SpecifierCall
 from qten_gen.model.diagnostics import DeclarationError
 from qten_gen.read.names import Scope
 from qten_gen.read.values import specifier
 from qten_gen.reflection.specifiers import specifier_call
-from qten_gen.runtime.declaring import fields
+from qten_gen.runtime.declaring import arithmetic, fields
 
 CALLS = [
     "field()",
@@ -102,6 +102,7 @@ def test_every_specifier_leaves_a_record_that_says_its_name() -> None:
         fields.Parameter(()),
         fields.Buffer(()),
         fields.Submodule(nn.Linear, (), {}),
+        arithmetic.Derived("dim"),
         fields.Virtual(len),
         fields.Const(1),
     ]
@@ -138,14 +139,14 @@ def test_strings_of_a_subclass_become_plain_strings() -> None:
     values = {argument.keyword: argument.value for argument in call.arguments}
 
     assert getattr(values["keys"], "literal", None) == "('parse',)"
-    assert getattr(values["when"], "literal", None) == "'parse'"
+    assert values["when"] == Name("parse")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('param("3*")', "Batch.x: '3*' is not a dimension: a number or a name is missing at the end"),
-        ('submodule(nn.Linear, "a b")', "Batch.x: 'a b' is not a dimension: an operator is missing before 'b'"),
+        ('param("3*")', "Batch.x: '3*' is not an expression: a number or a name is missing at the end"),
+        ('submodule(nn.Linear, "a b")', "Batch.x: 'a b' is not an expression: an operator is missing before 'b'"),
         ("param(3, tie=3)", "Batch.x: tie must be a string, got 3"),
         ("param(3, requires_grad=0)", "Batch.x: requires_grad must be True or False, got 0"),
         ("buffer(3, when=True)", "Batch.x: when must be a string, got True"),

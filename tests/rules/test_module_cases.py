@@ -43,7 +43,7 @@ def module(fields: str, before: str = "", **others: str) -> list[str]:
         ),
         (
             f'x: Tensor | None = buffer("dim", when="dim", {ONES})',
-            "QG308 dim is annotated int, not bool; write dim: bool",
+            "QG308 dim is annotated int, not bool; write dim: bool, or a condition such as when='dim is not None'",
         ),
         (
             f'x: Tensor = buffer("dim", when="wide", {ONES})',
@@ -84,7 +84,8 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
         ),
         (
             'x: ModuleList[nn.Linear] | None = submodule(nn.Linear, 1, 1, repeat=2, when="wide")',
-            "QG310 x has both repeat and when; remove when; with repeat=0 or keys=() the container is empty",
+            "QG310 x has both repeat and when; "
+            "remove when; with repeat=0 or keys=() the container is empty, and index in when leaves out children",
         ),
         (
             "x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat=COUNT)",

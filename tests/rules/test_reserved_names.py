@@ -3,7 +3,7 @@
 from torch import nn
 
 from qten_gen import Module, TensorClass
-from qten_gen.rules.reserved import FREE, MODULE, TENSORCLASS
+from qten_gen.rules.reserved import FREE, GIVING_WAY, MODULE, TENSORCLASS
 
 # Not members of the class: the constructor takes the first two, the third is generated, and the last is of the metaclass.
 GENERATED = {"device", "dtype", "reset_parameters", "on_meta"}
@@ -23,4 +23,5 @@ def test_every_public_member_of_a_tensorclass_is_reserved_and_nothing_else() -> 
 def test_every_public_member_of_a_module_is_reserved_and_nothing_else() -> None:
     instance = {name for name in vars(nn.Module()) if not name.startswith("_")}
 
-    assert public(Module) | instance | GENERATED == MODULE
+    assert public(Module) | instance | GENERATED == MODULE | GIVING_WAY
+    assert not MODULE & GIVING_WAY

@@ -280,13 +280,15 @@ def test_a_string_for_a_submodule_that_is_not_a_dimension_gets_advice() -> None:
     text = 'class Net(Module):\n    conv: nn.Conv1d = submodule(nn.Conv1d, 1, 1, 3, padding_mode="{}")\n'
 
     (name,) = found(text.format("circular"))
-    (path,) = found(text.format("a/b"))
+    path, _ = found(text.format("a/b"))
+    (mode,) = found(text.format("same pad"))
 
     assert (name.code, name.help.endswith("for a plain string, write const('circular')")) == (
         "QG302",
         True,
     )
-    assert (path.code, path.help) == ("QG301", "for a plain string, write const('a/b')")
+    assert (path.code, path.help.endswith("for a plain string, write const('a/b')")) == ("QG302", True)
+    assert (mode.code, mode.help) == ("QG301", "for a plain string, write const('same pad')")
 
 
 @pytest.mark.parametrize(

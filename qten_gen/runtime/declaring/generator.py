@@ -77,7 +77,7 @@ def render(declaration: Declaration, statement: ClassStatement) -> str:
     """
     from ...generate.in_memory import render
 
-    return render(declaration, *_known(statement))
+    return render(declaration, *_known(declaration, statement))
 
 
 def refuse(declaration: Declaration, statement: ClassStatement) -> None:
@@ -88,14 +88,16 @@ def refuse(declaration: Declaration, statement: ClassStatement) -> None:
     """
     from ...generate.in_memory import refuse
 
-    refuse(declaration, *_known(statement))
+    refuse(declaration, *_known(declaration, statement))
 
 
-def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
+def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project, RunningStatement]:
     """What the rules know of a statement beside its declaration."""
     from ...reflection import (
         assigned_values,
         attributes,
+        check_sources,
+        configurations,
         constructors,
         field_sources,
         method_sources,
@@ -110,7 +112,8 @@ def _known(statement: ClassStatement) -> tuple[Project, RunningStatement]:
     hooks, constructor = subclass_hooks(statement), module_constructor(statement)
     said = field_sources(statement), attributes(statement), mixins(statement)
     functions = method_sources(statement), constructors(statement), assigned_values(statement)
-    return project, RunningStatement(*said, keywords, hooks, constructor, *functions)
+    computed = check_sources(statement), configurations(statement, declaration)
+    return project, RunningStatement(*said, keywords, hooks, constructor, *functions, *computed)
 
 
 def known_tensorclass(name: str) -> Meaning:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from torch import nn
 
+from ...common import language
 from . import constructor_types, freshness, generator, in_memory, loading, made_by_call
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases
@@ -80,6 +81,7 @@ class DeclarationMeta(DeclaredClass):
         # Join the two. Fields leave the namespace: the generated class has properties for them.
         for field in (*own_values.defaults, *own_values.specifiers, *own_values.bare):
             del namespace[field]
+        namespace.pop(language.CHECKS, None)
         mcls._prepare_namespace(namespace, declaration)
         joined = _with_generated((found.cls, *mcls._mixins(declaration, bases)), bases)
         cls = super().__new__(mcls, name, joined, namespace, **keywords.passed)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...common import language
 from . import generator
+from .arithmetic import take_checks
 from .class_scope import Scope, annotations_of
 from .declared_class import DeclaredClass, declared_bases
 from .fields import with_own_fields
@@ -50,7 +51,8 @@ def describe(
         name=name,
         module=str(namespace["__module__"]),
         qualname=str(namespace["__qualname__"]),
-        namespace=with_own_fields(namespace),
+        namespace=with_own_fields({name: value for name, value in namespace.items() if name != language.CHECKS}),
+        checks=take_checks(namespace),
         annotations=annotations_of(namespace),
         bases=bases,
         parents=_parents(bases),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, NamedTuple
 
+from .arithmetic import Derived
 from .declared_class import declared_bases
 from .fields import Buffer, Const, Default, Field, Parameter, Submodule, Virtual
 
@@ -42,7 +43,7 @@ def values_of(statement: ClassStatement, declaration: Declaration) -> Values:
         match statement.namespace.get(name, MISSING):
             case value if value is MISSING:
                 pass
-            case Parameter() | Buffer() | Submodule() | Virtual() as record:
+            case Parameter() | Buffer() | Submodule() | Virtual() | Derived() as record:
                 records[name] = record
             case Const(value=value) | Field(default_factory=None, default=Const(value=value)):
                 defaults[name] = Default(value)

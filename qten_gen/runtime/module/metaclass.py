@@ -10,6 +10,7 @@ from torch import nn
 
 from ...common import language
 from ..declaring import generator
+from ..declaring.arithmetic import derived
 from ..declaring.fields import Virtual, buffer, constructor_argument, field, param, submodule, virtual
 from ..declaring.metaclass import DeclarationMeta
 from .core.module_base import ModuleBase
@@ -24,7 +25,8 @@ R = TypeVar("R")
 
 
 @dataclass_transform(
-    field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual, constructor_argument), eq_default=False
+    field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual, derived, constructor_argument),
+    eq_default=False,
 )
 class ModuleMeta(DeclarationMeta):
     """Metaclass of Module."""

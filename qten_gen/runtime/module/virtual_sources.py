@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
+from ..declaring.arithmetic import Derived
 from .core.module_base import ModuleBase
 from .virtual_names import attributes_read, class_attribute
 from .virtual_reads import Read
@@ -68,12 +69,17 @@ def attribute_sources(
 
     Parameters and buffers are left out. None where one of the attributes can change in place.
     """
-    own = None if declared is None else tuple(name for name in declared if name in module._config)
+    own = None if declared is None else tuple(name for name in declared if _is_value(module, name))
     names = attributes_read(module, function) if own is None else own
     state = vars(module)
     if names is None or not all(is_constant(state[n] if n in state else _of_class(module, n)) for n in names):
         return None
     return tuple(Source(None, name, state.get(name)) for name in names)
+
+
+def _is_value(module: ModuleBase, name: str) -> bool:
+    """Whether a declared name is a constructor argument or a derived value."""
+    return name in module._config or isinstance(module._specifiers.get(name), Derived)
 
 
 def _of_class(module: ModuleBase, name: str) -> object:

@@ -66,13 +66,22 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         """Where the module's first tensor is; without tensors, where the module was last moved to, else the default device."""
         return labelled_attributes.device(self)
 
-    def config(self) -> dict[str, Any]:
-        """The constructor arguments by name: the values themselves, not copies.
+    if TYPE_CHECKING:
+        # `Any`, so that a field of the user's may have the name and any type.
+        config: Callable[[], dict[str, Any]] | Any
+        """The constructor arguments by name."""
 
-        >>> Linear(2, 3).config()
-        {'rows': 2, 'cols': 3}
-        """
-        return {name: getattr(self, name) for name in type(self)._config}
+    else:
+
+        def config(self) -> dict[str, Any]:
+            """The constructor arguments by name: the values themselves, not copies.
+
+            >>> Linear(2, 3).config()
+            {'rows': 2, 'cols': 3}
+
+            In a class with a field of this name, `Module.config(module)` returns them.
+            """
+            return {name: getattr(self, name) for name in type(self)._config}
 
     @classmethod
     def from_config(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import nn
 
+from ...declaring.arithmetic import Derived
 from ...declaring.fields import Default, Specifier
 
 VIRTUAL_CACHE = "_derived"
@@ -29,8 +30,9 @@ class ModuleBase(nn.Module):
     _dtype_device_source: ClassVar[str | None] = None
     """Name of the parameter or buffer whose dtype and device virtual tensors follow; None: the first floating tensor.
     Written by generated code."""
-    _specifiers: ClassVar[dict[str, Specifier]] = {}
-    """The record of each `param`, `buffer`, `submodule` and `virtual`, inherited ones included. Written by the metaclass."""
+    _specifiers: ClassVar[dict[str, Specifier | Derived]] = {}
+    """The record of each `param`, `buffer`, `submodule`, `derived` and `virtual`, inherited ones included. Written by the
+    metaclass."""
     _extends_torch: ClassVar[bool] = True
     """Whether nn.Module follows ModuleBase in the method resolution order. With another class in between, the fast paths
     leave `super()` to that class. Written when a class is made."""

@@ -1,0 +1,57 @@
+"""What a generated constructor computes from its arguments before it registers anything: derived values, checks, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..model import CheckDecl, Dim, ModuleDecl
+from ..model.derivations import computed
+from ..model.dimension_text import in_words, to_python
+from ..model.dimensions import Compare, Not, dim_names
+from . import layout
+from .builtin_names import Builtins
+
+_OPPOSITES = {"==": "!=", "!=": "==", "in": "not in", "not in": "in", "is": "is not", "is not": "is"}
+
+
+def statements(declaration: ModuleDecl, builtins: Builtins) -> Iterator[str]:
+    """One statement for each derived value and each check, in an order in which all that they mention is known."""
+    for step in computed(declaration):
+        match step:
+            case CheckDecl(condition):
+                yield f"if {written(opposite(condition), builtins)}:\n            {_raised(condition)}"
+            case field:
+                yield f"{field.name} = {written(field.value, builtins)}"
+
+
+def _raised(condition: Dim) -> str:
+    """The statement that raises the error of a check, with the values that the condition mentions."""
+    names = [f"{name}={name}" for name in sorted(dim_names(condition))]
+    return layout.bracketed(
+        "raise _rt.failed_check(", ["self", layout.quoted_string(to_python(condition)), *names], ")", 12
+    )
+
+
+def opposite(condition: Dim) -> Dim:
+    """The condition that holds where another does not."""
+    match condition:
+        case Not(operand):
+            return operand
+        case Compare(left, ((operator, right),)) if operator in _OPPOSITES:
+            return Compare(left, ((_OPPOSITES[operator], right),))
+    return Not(condition)
+
+
+def written(dim: Dim, builtins: Builtins) -> str:
+    """An expression over the variables of a generated constructor."""
+    return to_python(dim, builtin=builtins.name)
+
+
+def if_wanted(made: str, when: Dim | None, builtins: Builtins) -> str:
+    """An expression, or None where a condition is false."""
+    return made if when is None else f"{made} if {written(when, builtins)} else None"
+
+
+def condition_in_words(when: Dim) -> str:
+    """A condition as documentation shows it."""
+    return f"`{in_words(when)}`"

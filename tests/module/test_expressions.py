@@ -1,0 +1,315 @@
+"""Modules whose sizes, values, conditions and children are computed from constructor arguments, beside hand-written ones."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from qten_gen import DeclarationError, Module, ModuleDict, ModuleList, buffer, check, derived, param, submodule
+from qten_gen.generate.plan import plan
+from tests.conftest import Project
+from tests.samples.llama import model, plain
+from tests.samples.llama.model import DecoderConfig
+
+configurations = st.builds(
+    DecoderConfig,
+    vocab=st.integers(2, 9),
+    dim=st.sampled_from([4, 8]),
+    depth=st.integers(0, 3),
+    heads=st.just(4),
+    key_heads=st.sampled_from([None, 1, 2, 4]),
+    hidden=st.sampled_from([None, 0, 5]),
+    bias=st.booleans(),
+    tied=st.booleans(),
+    widths=st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple),
+)
+
+
+def from_seed(make: Callable[[], nn.Module]) -> nn.Module:
+    torch.manual_seed(0)
+    return make()
+
+
+@given(configurations)
+@settings(max_examples=25, deadline=None)
+def test_a_module_is_what_a_hand_written_one_is_from_the_same_seed(config: DecoderConfig) -> None:
+    declared, written = from_seed(lambda: model.Decoder(config)), from_seed(lambda: plain.Decoder(config))
+    tokens = torch.arange(config.vocab)[None]
+
+    assert list(declared.state_dict()) == list(written.state_dict())
+    assert all(torch.equal(a, written.state_dict()[name]) for name, a in declared.state_dict().items())
+    results = declared(tokens), written(tokens)
+    assert torch.equal(*results)
+    for result in results:
+        result.sum().backward()
+    gradients = [{name: p.grad for name, p in m.named_parameters() if p.grad is not None} for m in (declared, written)]
+    assert gradients[0].keys() == gradients[1].keys()
+    assert all(torch.equal(gradient, gradients[1][name]) for name, gradient in gradients[0].items())
+
+
+def test_the_generated_class_is_used_and_reads_as_written_by_hand() -> None:
+    source = inspect.getsource(cast(Any, model.Attention).__init__)
+
+    assert "head_dim = config.dim // heads" in source
+    assert inspect.getfile(model.Attention.__mro__[1]).endswith("model_qten.py")
+
+
+def test_derived_values_are_attributes_and_not_arguments() -> None:
+    attention = model.Attention(DecoderConfig(dim=8, heads=2))
+
+    assert (attention.heads, attention.head_dim, attention.scale) == (2, 4, 0.5)
+    assert attention.config == DecoderConfig(dim=8, heads=2)
+    assert "head_dim" not in attention.extra_repr()
+    with pytest.raises(TypeError, match="head_dim"):
+        model.Attention(DecoderConfig(), head_dim=3)  # type: ignore[call-arg] # on purpose
+
+
+def test_a_check_gives_the_class_the_expression_and_each_value() -> None:
+    with pytest.raises(
+        ValueError, match=r"^Attention: expected config\.dim % config\.heads == 0, got config\.dim = 9, "
+    ):
+        model.Attention(DecoderConfig(dim=9))
+    with pytest.raises(ValueError, match=r"^Attention: expected heads % key_heads == 0, got heads = 4, key_heads = 3$"):
+        model.Attention(DecoderConfig(key_heads=3))
+
+
+def test_a_check_says_nothing_of_what_is_not_there() -> None:
+    class Net(Module):
+        config: DecoderConfig | None
+        check("config is not None and config.dim > 3")
+
+    with pytest.raises(ValueError, match=r"got config = None, config\.dim = nothing$"):
+        Net(None)
+    assert Net(DecoderConfig()).config == DecoderConfig()
+
+
+def test_subclasses_have_the_checks_and_derived_values_of_their_parents() -> None:
+    class Base(Module):
+        dim: int
+        width: int = derived("2*dim")
+        check("width < 9")
+
+    class Wide(Base):
+        heads: int = 2
+        width: int = derived("3*dim")
+        head_dim: int = derived("width // heads")
+        check("heads > 0")
+
+    assert (Wide(2).width, Wide(2).head_dim, Base(2).width) == (6, 3, 4)
+    with pytest.raises(ValueError, match="^Wide: expected width < 9, got width = 9$"):
+        Wide(3)
+    with pytest.raises(ValueError, match="^Wide: expected heads > 0, got heads = 0$"):
+        Wide(2, heads=0)
+
+
+def test_derived_values_come_after_those_that_they_mention() -> None:
+    class Net(Module):
+        last: int = derived("middle + 1")
+        middle: int = derived("first + 1")
+        first: int = derived("dim + 1")
+        dim: int
+
+    assert (Net(1).first, Net(1).middle, Net(1).last) == (2, 3, 4)
+
+
+def test_a_field_called_config_takes_the_place_of_the_method() -> None:
+    attention = model.Attention(DecoderConfig())
+    arguments: dict[str, Any] = Module.config(attention)
+
+    assert arguments == {"config": DecoderConfig()}
+    twin = model.Attention.from_config({"config": DecoderConfig()})
+    assert list(twin.state_dict()) == list(attention.state_dict())
+    assert model.Norm(3).config() == {"dim": 3, "eps": 1e-6}
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))])
+def test_copies_and_pickles_have_config_and_derived_values(again: Callable[[model.Attention], model.Attention]) -> None:
+    attention = model.Attention(DecoderConfig(key_heads=2))
+    twin = again(attention)
+
+    assert (twin.config, twin.key_heads, twin.head_dim) == (attention.config, 2, 4)
+    assert all(torch.equal(a, b) for a, b in zip(twin.parameters(), attention.parameters(), strict=True))
+
+
+def test_materialize_gives_the_values_that_a_constructor_would_give() -> None:
+    config = DecoderConfig(depth=2)
+    meta = model.Decoder.on_meta(config)
+    assert meta.blocks[1].network.scale.device.type == "meta"
+    assert meta.blocks[1].network.hidden == 48
+
+    made, eager = meta.materialize("cpu", seed=0), model.Decoder(config)
+    assert [(name, a.shape) for name, a in made.state_dict().items()] == [
+        (name, a.shape) for name, a in eager.state_dict().items()
+    ]
+    assert torch.equal(made.blocks[1].network.scale, torch.full((16,), 0.5))
+    assert torch.equal(made.positions, eager.positions)
+    with pytest.raises(ValueError, match="expected config.dim % config.heads == 0"):
+        model.Decoder.on_meta(replace(config, dim=9))
+
+
+def test_index_leaves_out_children_and_is_passed_to_those_that_stay() -> None:
+    class Net(Module):
+        names: tuple[str, ...]
+        layers: ModuleList[nn.Linear] = submodule(nn.Linear, 2, "index + 1", repeat=5, when="index % 2 == 0")
+        heads: ModuleDict[nn.Linear] = submodule(nn.Linear, 2, "index + 1", keys="names", when="index != 1")
+
+    net = Net(("a", "b", "c"))
+    assert [layer.out_features for layer in net.layers] == [1, 3, 5]
+    assert {name: head.out_features for name, head in net.heads.items()} == {"a": 1, "c": 3}
+
+
+def test_old_state_dicts_are_migrated_where_values_are_derived() -> None:
+    class Net(Module):
+        version = 2
+        dim: int
+        width: int = derived("2*dim")
+        weight: nn.Parameter = param("width", initializer=nn.init.ones_)
+
+        @classmethod
+        def migrate(cls, state_dict: dict[str, Tensor], version: int) -> None:
+            if "w" in state_dict:
+                state_dict["weight"] = state_dict.pop("w")
+
+    net = Net(2)
+    net.load_state_dict({"w": torch.arange(4.0)})
+    assert net.weight.tolist() == [0, 1, 2, 3]
+
+
+def test_functions_mean_what_they_mean_beside_fields_of_their_names() -> None:
+    class Net(Module):
+        max: int
+        len: tuple[int, ...]
+        most: int = derived("max(max, len(len))")
+
+    assert Net(1, (1, 2, 3)).most == 3
+
+
+def test_a_check_outside_of_a_class_body_is_refused() -> None:
+    with pytest.raises(TypeError, match="is a statement in the body of a Module"):
+        check("dim > 0")
+
+
+def test_a_check_of_a_plain_class_is_refused() -> None:
+    with pytest.raises((DeclarationError, RuntimeError)) as caught:
+
+        class Net(nn.Module):
+            check("dim > 0")
+
+    error = caught.value.__cause__ or caught.value
+    assert "check(...) has no effect: Net does not derive from Module" in str(error)
+
+
+def test_an_unknown_attribute_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(DeclarationError, match="DecoderConfig has no attribute head"):
+
+        class Net(Module):
+            config: DecoderConfig
+            scale: Tensor = buffer("config.head", initializer=nn.init.ones_)
+
+
+PREAMBLE = """\
+from typing import Any
+from qten_gen import Module, derived
+
+class Config:
+    width: int = 7
+    name: str = "rms"
+
+"""
+VALUES: dict[str, object] = {"a": 3, "b": 0, "rate": 0.25, "none": None, "name": "rms", "widths": (4, 2, 9)}
+NAMES = st.sampled_from([*VALUES, "config.width", "config.name", "widths[a - 2]", "widths[-1]"])
+LITERALS = st.sampled_from(["0", "1", "2", "7", "0.5", "None", "True", "False", "'rms'", "()", "(1, a)"])
+
+
+def larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    operators = st.sampled_from(
+        ["+", "-", "*", "//", "/", "%", "==", "!=", "<", ">=", "and", "or", "in", "is", "is not"]
+    )
+    return (
+        st.tuples(inner, operators, inner).map(lambda parts: f"({parts[0]}) {parts[1]} ({parts[2]})")
+        | st.tuples(inner, operators, inner).map(" ".join)
+        | st.tuples(inner, inner, inner).map(lambda parts: f"{parts[0]} if {parts[1]} else {parts[2]}")
+        | inner.map("not {}".format)
+        | inner.map("-({})".format)
+        | st.tuples(st.sampled_from(["max", "min"]), inner, inner).map(
+            lambda parts: f"{parts[0]}({parts[1]}, {parts[2]})"
+        )
+        | inner.map("len({})".format)
+        | inner.map("({},)".format)
+    )
+
+
+EXPRESSIONS = st.recursive(NAMES | LITERALS, larger, max_leaves=6)
+
+
+def outcome(compute: Callable[[], object]) -> tuple[object, ...]:
+    """The value and its type, or the type of the error."""
+    try:
+        value = compute()
+    except Exception as error:
+        return (type(error),)
+    return type(value), repr(value)
+
+
+@given(EXPRESSIONS)
+@settings(max_examples=40, deadline=None)
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+def test_python_evaluates_what_is_written(text: str) -> None:
+    """In memory and in the file. The class annotates its arguments with Any, so that no rule knows a type."""
+    fields = "".join(f"    {name}: Any\n" for name in VALUES)
+    source = f"{PREAMBLE}class Net(Module):\n{fields}    config: Any\n    value: Any = derived({text!r})\n"
+    made = plan({"model.py": source.encode()}, {})
+    namespace: dict[str, Any] = {"__name__": "expressions"}
+    try:
+        exec(source, namespace)
+    except DeclarationError:
+        assert made.diagnostics  # what the statement refuses, the command does too
+        return
+    assert not made.diagnostics
+    values = {**VALUES, "config": namespace["Config"]()}
+    line = next(line for line in (made.outputs["model_qten.py"] or "").splitlines() if " value = " in line)
+
+    expected = outcome(lambda: eval(text, {}, values))
+    assert outcome(lambda: namespace["Net"](**values).value) == expected
+    assert outcome(lambda: eval(line.partition(" value = ")[2], {}, values)) == expected
+
+
+@pytest.mark.parametrize("generated", [False, True])
+def test_a_class_reads_configurations_of_other_files(project: Project, generated: bool) -> None:
+    project.write(
+        settings="""
+            from typing import NamedTuple
+
+            class Settings(NamedTuple):
+                dim: int = 4
+                layers: tuple[int, ...] = (1, 2)
+        """,
+        model="""
+            from qten_gen import Module, ModuleList, check, derived, submodule
+            from settings import Settings
+            from torch import nn
+
+            class Net(Module):
+                config: Settings
+                check("config.dim > 2")
+                count: int = derived("len(config.layers)")
+                layers: ModuleList[nn.Linear] = submodule(nn.Linear, "config.dim", "config.layers[index]", repeat="count")
+        """,
+    )
+    if generated:
+        project.generate()
+    loaded = project.load("model")
+
+    net = loaded.Net(project.load("settings").Settings())
+    assert [layer.out_features for layer in net.layers] == [1, 2]
+    assert inspect.getfile(type(net).__mro__[1]).endswith("model_qten.py") == generated

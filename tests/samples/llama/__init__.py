@@ -1,0 +1,1 @@
+"""A decoder whose sizes come from a configuration object."""
