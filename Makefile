@@ -3,7 +3,7 @@
 #   make demo           generate, type-check and run the example
 #   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
 #   make test           lint, types, freshness, documentation, and all tests but those of the next line: about five minutes
-#   make test-long      compiled code, several processes, fake and deferred tensors, random projects, stubtest, the wheel
+#   make test-long      compiled code, several processes, large models, random projects, the examples, stubtest, the wheel
 #   make architectures  models of the transformers library, deferred, sharded and inspected
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-model     many more random sequences of operations than the tests try, others each time
@@ -40,11 +40,12 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # What takes long, by file and folder: `make test` leaves it out and `make test-long` runs it, so that each test is in one of the two.
-LONG := $(addprefix tests/,deferred devices fake fuzz module/torch_tools tensorclass/processes tensorclass/torch_tools \
-	module/materialize/test_shard_memory.py module/materialize/test_sharded.py \
+LONG := $(addprefix tests/,deferred devices fake fuzz inspection \
+	module/materialize module/torch_tools tensorclass/processes tensorclass/torch_tools \
 	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
 	tensorclass/storage/test_interrupted_saves.py \
-	typing/test_stubtest.py test_decoder.py test_packaging.py)
+	typing/test_generated_python.py typing/test_layouts.py typing/test_stubtest.py \
+	test_decoder.py test_example.py test_packaging.py)
 
 # The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.
 # One thread for each of the workers: they share the cores.

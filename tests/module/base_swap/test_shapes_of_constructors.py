@@ -9,11 +9,13 @@ import copy
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
 from qten_gen import Device, Module
 
@@ -298,6 +300,42 @@ class Placed(Module):
     def __init__(self) -> None:
         super().__init__()
         setattr(self, "device", "mine")  # noqa: B010 # to checkers it is read-only
+
+
+def test_a_name_gives_way_where_look_ups_are_the_users_own() -> None:
+    class Net(Module, init=False):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("version", torch.ones(2))
+
+        def __getattribute__(self, name: str) -> Any:
+            return super().__getattribute__(name)
+
+    net: Any = Net()
+    assert torch.equal(net.version, torch.ones(2))
+
+
+def test_a_name_gives_way_where_a_tool_has_rewritten_the_methods_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = nn.Module.register_buffer
+    code = given.__code__.replace(co_firstlineno=1)
+    rewritten = FunctionType(code, given.__globals__, given.__name__, given.__defaults__, given.__closure__)
+    monkeypatch.setattr(nn.Module, "register_buffer", rewritten)
+    net: Any = Module()
+    net.register_buffer("version", torch.ones(2))
+    assert torch.equal(net.version, torch.ones(2))
+
+
+def test_what_took_a_name_is_parametrized() -> None:
+    class Net(Module, init=False):
+        def __init__(self) -> None:
+            super().__init__()
+            setattr(self, "version", nn.Parameter(torch.ones(2, 2)))  # noqa: B010 # the type is the program's
+
+    net: Any = Net()
+    parametrize.register_parametrization(net, "version", nn.Tanh())
+    assert torch.equal(net.version, torch.ones(2, 2).tanh())
+    parametrize.remove_parametrizations(net, "version", leave_parametrized=False)
+    assert torch.equal(net.version, torch.ones(2, 2)) and [*net.state_dict()] == ["version"]
 
 
 def test_only_the_methods_of_a_module_take_the_name_of_its_device() -> None:

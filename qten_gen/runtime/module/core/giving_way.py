@@ -21,10 +21,15 @@ M = TypeVar("M", bound=nn.Module)
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
 _NOTHING: dict[str, Any] = {}
-_REGISTER = frozenset(
-    method.__code__ for method in (nn.Module.register_buffer, nn.Module.register_parameter, nn.Module.add_module)
+_ASKING = frozenset(
+    {
+        ("torch.nn.modules.module", "register_buffer"),
+        ("torch.nn.modules.module", "register_parameter"),
+        ("torch.nn.modules.module", "add_module"),
+        ("torch.nn.utils.parametrize", "_inject_property"),
+    }
 )
-"""The functions that ask whether an attribute exists before they register its name."""
+"""The functions that ask whether an attribute exists before they take its name. By name, because tools wrap and rewrite them."""
 
 
 class GivingWay:
@@ -46,10 +51,18 @@ class GivingWay:
                 registered = state.get(registry, _NOTHING)
                 if self.name in registered:
                     return registered[self.name]
-            if not is_dynamo_compiling() and sys._getframe(1).f_code in _REGISTER:
-                raise AttributeError(self.name)  # so that nn.Module registers the name
+            if not is_dynamo_compiling() and _is_asked_by_torch():
+                raise AttributeError(self.name)  # so that torch takes the name
         found = self.found
         return found.__get__(module, owner) if hasattr(found, "__get__") else found
+
+
+def _is_asked_by_torch() -> bool:
+    """Whether the attribute that is looked up is asked for by a function that is about to take its name."""
+    frame = sys._getframe(2)
+    while frame.f_code.co_name in ("__getattribute__", "__getattr__") and frame.f_back is not None:
+        frame = frame.f_back
+    return (frame.f_globals.get("__name__"), frame.f_code.co_name) in _ASKING
 
 
 class ClassMethodGivingWay(GivingWay, classmethod):  # type: ignore[type-arg] # of any arguments
