@@ -57,6 +57,17 @@ class DeclaredModule(ModuleBase, Functional):
         state = vars(self)
         return ", ".join(f"{name}={state[name]!r}" for name in type(self)._config if name in state)
 
+    def _repr_html_(self) -> str | None:
+        """What is in it as HTML, for notebooks; None for a class with its own `__repr__`, and where modules nest too deep."""
+        if type(self).__repr__ is not nn.Module.__repr__:
+            return None
+        from .outline.html import as_html
+
+        try:
+            return as_html(self)
+        except RecursionError:
+            return None
+
     def __getstate__(self) -> dict[str, object]:
         state = vars(self).copy()
         state.pop(VIRTUAL_CACHE, None)
