@@ -74,7 +74,7 @@ def full() -> Batch:
 def no_operations() -> Iterator[None]:
     """Nothing in the block computes with a tensor or copies one."""
 
-    class Refusing(TorchDispatchMode):
+    class Refusing(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch gives it no types
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             raise AssertionError(f"{func} is called")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from torch import Tensor, nn
 
+from ..declaring.spawning import refuse_for_new_interpreters
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .core.state_dict_versions import migrate, migrates
 from .dispatch import Functional
@@ -69,6 +70,7 @@ class DeclaredModule(ModuleBase, Functional):
             return None
 
     def __getstate__(self) -> dict[str, object]:
+        refuse_for_new_interpreters(type(self))
         state = vars(self).copy()
         state.pop(VIRTUAL_CACHE, None)
         return state
