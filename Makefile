@@ -10,6 +10,7 @@
 #   make stress         writers and readers of one memory map, killed at random times, for three minutes
 #   make lint           ruff
 #   make types          mypy and pyright
+#   make typing-scoreboard  docs/typing-scoreboard.md: what four type checkers see
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
 #   make generate       write the generated files of this repository anew
@@ -37,7 +38,7 @@ GENERATOR_TESTS := $(addprefix tests/,cli project generate read link reflection 
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-decoder test architectures test-oldest test-model spellings fuzz stress lint types bench bench-chart generate peers clean
+.PHONY: demo demo-decoder test architectures typing-scoreboard test-oldest test-model spellings fuzz stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -60,6 +61,11 @@ architectures: $(INSTALLED)
 	$(BIN)/python -c 'import transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup tests/architectures
+
+typing-scoreboard: $(INSTALLED)
+	test -x $(BIN)/pyrefly || $(BIN)/python -m pip install --quiet --editable '.[scoreboard]'
+	$(BIN)/python -m tests.typing.scoreboard > docs/typing-scoreboard.new
+	mv docs/typing-scoreboard.new docs/typing-scoreboard.md
 
 test-oldest:
 	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'
