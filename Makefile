@@ -11,6 +11,7 @@
 #   make stress         writers and readers of one memory map, killed at random times, for three minutes
 #   make lint           ruff
 #   make types          mypy and pyright
+#   make typing-scoreboard  docs/typing-scoreboard.md: what four type checkers see
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
 #   make docs           the documentation as a site, in build/site
@@ -51,7 +52,7 @@ LONG := $(addprefix tests/,deferred devices fake fuzz inspection \
 # One thread for each of the workers: they share the cores.
 PYTEST = $(BIN)/python -m compileall -q qten_gen && OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
-.PHONY: demo demo-decoder docs test test-long architectures test-oldest test-model spellings fuzz stress lint types bench bench-chart generate peers clean
+.PHONY: demo demo-decoder docs test test-long architectures typing-scoreboard test-oldest test-model spellings fuzz stress lint types bench bench-chart generate peers clean
 
 demo: $(INSTALLED)
 	$(BIN)/qten-gen examples/digits
@@ -77,6 +78,11 @@ architectures: $(INSTALLED)
 	$(BIN)/python -c 'import transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
 	$(PYTEST) tests/architectures
+
+typing-scoreboard: $(INSTALLED)
+	test -x $(BIN)/pyrefly || $(BIN)/python -m pip install --quiet --editable '.[scoreboard]'
+	$(BIN)/python -m tests.typing.scoreboard > docs/typing-scoreboard.new
+	mv docs/typing-scoreboard.new docs/typing-scoreboard.md
 
 test-oldest:
 	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'

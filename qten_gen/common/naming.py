@@ -5,7 +5,7 @@ from __future__ import annotations
 PRIVATE_NAMES = frozenset(
     "_abc_impl _assign _batch_size _check_compatible _containers _declaration _defaults _device _entered _field_values _fields "
     "_fill _fingerprint _flags _index_put _inlined_values _join _leaves _lock _map _map_with _names _nested "
-    "_per_item _rearrange _requires_grad _shapes _specifiers _split _static _to_dict _unbatched _viewed _zip".split()
+    "_per_item _rearrange _repr_html_ _requires_grad _shapes _specifiers _split _static _to_dict _unbatched _viewed _zip".split()
 )
 """Private attributes of generated classes and of TensorClass itself."""
 
@@ -32,12 +32,14 @@ REFERENCE = "_reference"
 def storage(name: str) -> str:
     """The private attribute that stores a field of a TensorClass.
 
-    >>> storage("tokens"), storage("map"), storage("map_"), storage("_tokens")
-    ('_tokens', '_map_', '_map__', '_tokens_')
+    >>> storage("tokens"), storage("map"), storage("map_"), storage("_tokens"), storage("repr_html_")
+    ('_tokens', '_map_', '_map__', '_tokens_', '_repr_html__')
     """
     if name.startswith("_"):
         return f"{name}_"
-    return f"_{name}_" if f"_{name.rstrip('_')}" in PRIVATE_NAMES else f"_{name}"
+    stem = f"_{name.rstrip('_')}"
+    gives_way = stem in PRIVATE_NAMES or (name.endswith("_") and f"{stem}_" in PRIVATE_NAMES)
+    return f"_{name}_" if gives_way else f"_{name}"
 
 
 def generated_class(name: str) -> str:

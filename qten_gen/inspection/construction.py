@@ -17,11 +17,11 @@ from torch.nn.parameter import is_lazy
 from ..runtime.deferred.deferred_init import deferred_init
 from ..runtime.fake.context import MODE, fake_mode
 from ..runtime.fake.errors import FakeTensorError, NestedTensorError
+from ..runtime.showing.tensor_memory import storage_key, storage_of
 from .arguments import missing_arguments
 from .request import InspectionError
 from .silence import aside
 from .user_errors import of_user
-from .walking import storage_key, storage_of
 
 
 def build(factory: Callable[..., object], args: list[object], keywords: dict[str, object]) -> nn.Module:

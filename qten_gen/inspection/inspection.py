@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
+from ..runtime.module.outline.entries import ModuleEntry
+from ..runtime.module.outline.walking import contents_of
 from .arguments import call, read_arguments
 from .config_types import Unfit, dtype_called
 from .construction import build, on_fakes
-from .entries import ModuleEntry
 from .importing import load
 from .memory import Memory, memory_of
 from .request import InspectionError, Request
@@ -18,7 +19,6 @@ from .running import run
 from .runs import Run
 from .silence import aside
 from .totals import Sharding, Totals, sharding_of, totals_of
-from .walking import contents_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from ..runtime.module.core.handlers import HandlerTables, find_handler
 from ..runtime.module.dispatch import Dispatch
+from ..runtime.showing.tensor_memory import bytes_of, storage_key, storage_of
 from .checking import CallCheck
 from .matching import Mismatch, Tally
 from .runs import Call, Finding, Shape
 from .shapes_of_values import shape_of, tensors_in
 from .signatures import annotations_of
-from .walking import bytes_of, storage_key, storage_of
 
 
 @dataclass

@@ -45,8 +45,8 @@ class Batch(TensorClass):
 """
 
 
-_ABC_IMPL = "_abc_impl"
-"""What every class with abstract methods has, also a mixin."""
+_NOT_OURS = frozenset({"_abc_impl", "_repr_html_"})
+"""What every class with abstract methods has, also a mixin; and how notebooks show an object, which a class may decide."""
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
@@ -71,7 +71,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 def _private(declaration: TensorClassDecl, context: RuleContext) -> Iterator[Diagnostic]:
     """Names of a TensorClass and of its mixins that generated code uses, and fields that a mixin would hide."""
     names = {field.name for field in declaration.fields}
-    private = (PRIVATE_NAMES | {storage(name) for name in names}) - {_ABC_IMPL}
+    private = (PRIVATE_NAMES | {storage(name) for name in names}) - _NOT_OURS
     for method in declaration.methods:
         if method.name in private or method.name == "batch_size":
             message = f"generated code uses the name {method.name}"

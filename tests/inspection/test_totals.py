@@ -17,7 +17,7 @@ from qten_gen import Module, param, submodule
 from qten_gen.inspection.construction import build, on_fakes
 from qten_gen.inspection.memory import memory_of
 from qten_gen.inspection.totals import rows_of, sharding_of, totals_of
-from qten_gen.inspection.walking import contents_of
+from qten_gen.runtime.module.outline.walking import contents_of
 
 from .samples import Net, ReadsValues, Shared, Truncated
 

@@ -20,7 +20,7 @@ from qten_gen.inspection.totals import totals_of
 from qten_gen.inspection.views.json_document import as_json
 from qten_gen.inspection.views.page import as_html
 from qten_gen.inspection.views.text import as_text
-from qten_gen.inspection.walking import contents_of
+from qten_gen.runtime.module.outline.walking import contents_of
 
 HERE = "tests.inspection.test_unusual_models"
 CPU = torch.device("cpu")

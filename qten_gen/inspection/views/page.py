@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from ..entries import TensorEntry
+from ...runtime.module.outline.entries import TensorEntry
+from ...runtime.module.outline.labels import module_label, tensor_note, tensor_sizes
+from ...runtime.showing.numbers import TIMES, count, memory
 from ..folding import Folded, fold
 from ..inspection import Inspection
 from ..runs import Call, Run
-from .numbers import TIMES, count, inputs_text, memory, operations, shape_text
+from .numbers import inputs_text, operations, shape_text
 from .run_text import findings_lines
-from .text import module_label, tensor_note, tensor_sizes
 from .treemap import Area, Cell, layout
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"

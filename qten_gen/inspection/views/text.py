@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..entries import TensorEntry
-from ..folding import Folded, fold, is_list_of_one
+from ...runtime.module.outline.entries import TensorEntry
+from ...runtime.module.outline.folding import is_list_of_one
+from ...runtime.module.outline.labels import module_label, tensor_note, tensor_sizes
+from ...runtime.showing.numbers import count, memory
+from ..folding import Folded, fold
 from ..inspection import Inspection
 from ..totals import Sharding
-from .numbers import TIMES, count, memory, sizes
 from .run_text import run_lines
 from .table import Row, painted, render
 
@@ -44,7 +46,7 @@ def _tree(node: Folded, branch: str = "", stem: str = "") -> Iterator[Row]:
     for position, item in enumerate(items):
         is_last = position == len(items) - 1
         inner, below = f"{stem}{'└─ ' if is_last else '├─ '}", f"{stem}{'   ' if is_last else '│  '}"
-        if isinstance(item, Folded):
+        if not isinstance(item, TensorEntry):
             yield from _tree(item, inner, below)
         else:
             parameters = count(item.elements) if item.kind == "parameter" and item.tied_to is None else ""
@@ -52,36 +54,6 @@ def _tree(node: Folded, branch: str = "", stem: str = "") -> Iterator[Row]:
             if not item.is_initialised:
                 parameters = size = ""
             yield Row(inner, item.name, (tensor_sizes(item), item.dtype, parameters, size), "plain", tensor_note(item))
-
-
-def module_label(node: Folded) -> tuple[str, str]:
-    """The name of a module, and its class with how many there are of it."""
-    entry = node.entry
-    kind = f"{node.count} {TIMES} {entry.kind}" if node.count > 1 else entry.kind
-    if entry.same_as is not None:
-        kind = f"{kind} (same module as {entry.same_as or 'the model'})"
-    return (node.label, kind) if node.label else (kind, "")
-
-
-def tensor_note(entry: TensorEntry) -> str:
-    """What is special about a tensor."""
-    words = [] if entry.is_initialised else ["uninitialised"]
-    if entry.kind == "buffer":
-        words.append("buffer" if entry.persistent else "buffer, not saved")
-    if entry.kind == "attribute":
-        words.append("neither parameter nor buffer")
-    if entry.kind == "parameter" and not entry.requires_grad:
-        words.append("frozen")
-    if entry.tied_to:
-        words.append(f"tied to {entry.tied_to}")
-    if entry.shares_with:
-        words.append(f"memory of {entry.shares_with}")
-    return f"({'; '.join(words)})" if words else ""
-
-
-def tensor_sizes(entry: TensorEntry) -> str:
-    """`[4, 128]`; empty for a tensor that has no shape yet."""
-    return sizes(entry.shape) if entry.is_initialised else ""
 
 
 def _totals(found: Inspection, width: int | None, color: bool) -> Iterator[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from torch import nn
 
 from ...common import language
-from . import constructor_types, freshness, generator, in_memory, loading, made_by_call
+from . import again, autoreload, constructor_types, freshness, generator, in_memory, loading, made_by_call
 from .class_scope import Scope, statement_frame
 from .declared_class import DeclaredClass, declared_bases
 from .freshness import GeneratedClass
@@ -96,7 +96,10 @@ class DeclarationMeta(DeclaredClass):
         mcls._complete_class(cls)  # called on the metaclass: a field may hide the method from the class
         if not loading.is_importable(cls):
             made_by_call.keep_bases(cls, bases, found.cls)
+        before = loading.before(cls)
         _publish(cls, found, statement)
+        again.declare(before, cls, scope.filename)
+        autoreload.install()
         return cls
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **given: object) -> None:

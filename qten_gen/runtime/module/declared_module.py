@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from torch import Tensor, nn
 
+from ..declaring.spawning import refuse_for_new_interpreters
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .core.state_dict_versions import migrate, migrates
 from .dispatch import Functional
@@ -57,7 +58,19 @@ class DeclaredModule(ModuleBase, Functional):
         state = vars(self)
         return ", ".join(f"{name}={state[name]!r}" for name in type(self)._config if name in state)
 
+    def _repr_html_(self) -> str | None:
+        """What is in it as HTML, for notebooks; None for a class with its own `__repr__`, and where modules nest too deep."""
+        if type(self).__repr__ is not nn.Module.__repr__:
+            return None
+        from .outline.html import as_html
+
+        try:
+            return as_html(self)
+        except RecursionError:
+            return None
+
     def __getstate__(self) -> dict[str, object]:
+        refuse_for_new_interpreters(type(self))
         state = vars(self).copy()
         state.pop(VIRTUAL_CACHE, None)
         return state

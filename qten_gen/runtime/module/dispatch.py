@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar, o
 
 from torch import nn
 
+from ..declaring.again import earlier, on_declared_again
 from .core.handlers import HandlerTables, add, collect, find_handler, unhandled
 from .core.registered_types import registrable
 from .core.registrations import registration
@@ -109,6 +110,8 @@ class Functional(HandlerTables):
             with _registration:
                 for each in types:
                     add(cls, each, made, replace=replace)
+                    # Objects that were made before their class was declared again are handled like others.
+                    cls._handlers = {**cls._handlers, **dict.fromkeys(earlier(each), made)}
                 for heir in _with_subclasses(cls):
                     _refresh(heir)
             return handler
@@ -168,6 +171,23 @@ def _with_subclasses(cls: type[Functional]) -> Iterator[type[Functional]]:
     yield cls
     for subclass in type.__subclasses__(cls):
         yield from _with_subclasses(subclass)
+
+
+@on_declared_again
+def _follow(old: type, new: type, file: str) -> None:
+    """Let a class that is declared again have the handlers of the old one: those for its objects, and its own from other files.
+
+    Its own from the same file, or the same cell of a notebook, are registered again after the statement, or are gone.
+    """
+    with _registration:
+        for functional in [*_with_subclasses(Functional)]:
+            found = {new: functional._handlers[old]} if old in functional._handlers else {}
+            if functional is new and issubclass(old, Functional):
+                found |= {obj_type: made for obj_type, made in old._handlers.items() if made.file != file}
+            if found:
+                functional._handlers = {**found, **functional._handlers}
+                for heir in _with_subclasses(functional):
+                    _refresh(heir)
 
 
 def _refresh(cls: type[Functional]) -> None:

@@ -311,6 +311,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         return from_namedtuple(cls, source, auto_batch_size, batch_size, device, batch_dims)
 
     __repr__ = conversion.show
+    _repr_html_ = conversion.show_in_notebook
     __reduce__ = pickling.reduce
     __reduce_ex__ = pickling.reduce_ex
     __setstate__ = pickling.restore

@@ -89,6 +89,15 @@ def show(self: Stored) -> str:
     return f"{type(self).__name__}(\n{fields}    batch_size={_sizes(self._batch_size)},\n{names}{device})"
 
 
+def show_in_notebook(self: Stored) -> str | None:
+    """The fields as a table of HTML, for notebooks; None for a class with its own `__repr__`, which they show then."""
+    if getattr(type(self).__repr__, "__func__", type(self).__repr__) is not show:
+        return None
+    from .as_html import as_html
+
+    return as_html(self)
+
+
 def _line(name: str, value: object) -> str:
     return f"    {name}={_shown(value)},\n"
 

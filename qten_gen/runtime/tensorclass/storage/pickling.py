@@ -33,6 +33,7 @@ import torch
 from torch import Size, Tensor
 from torch._C._functorch import is_functorch_wrapped_tensor
 
+from ...declaring.spawning import refuse_for_new_interpreters
 from ..core.construction import default
 from ..core.contents import contents
 from ..core.errors import describe, suggestion
@@ -307,6 +308,7 @@ def _place(value: object) -> torch.device | None:
 
 def reduce_for_processes(self: T) -> Reduced[T]:
     """How to send to another process: tensors in shared memory, as torch does, and those of memory maps by their files."""
+    refuse_for_new_interpreters(type(self))
     reduced = reduce(self)
     state = reduced[2]
     for name, value in state["fields"].items():

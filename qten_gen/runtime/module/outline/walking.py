@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from ..common.naming import REFERENCE
-from ..runtime.module.core.module_base import ModuleBase
+from ....common.naming import REFERENCE
+from ...showing.tensor_memory import bytes_of, dtype_name, storage_key, storage_of
+from ..core.module_base import ModuleBase
 from .entries import ModuleEntry, TensorEntry, TensorKind
 
 
@@ -124,36 +124,3 @@ def _tensors(module: nn.Module) -> list[tuple[str, TensorKind, Tensor]]:
         for name, value in home.items()
         if isinstance(value, Tensor) and name != REFERENCE
     ]
-
-
-def dtype_name(tensor: Tensor) -> str:
-    """`float32` for a tensor of `torch.float32`."""
-    return str(tensor.dtype).removeprefix("torch.")
-
-
-def bytes_of(tensor: Tensor) -> int:
-    """The memory of a tensor: less than its elements need if it is expanded."""
-    needed = tensor.numel() * tensor.element_size()
-    storage = storage_of(tensor)
-    return needed if storage is None else min(needed, storage.nbytes())
-
-
-def storage_key(tensor: Tensor) -> int | None:
-    """What is equal for tensors with the same memory, as long as one of them lives; None for a tensor without one storage."""
-    storage = storage_of(tensor)
-    if storage is None:
-        return None
-    key: int = storage._cdata
-    return key
-
-
-def storage_of(tensor: Tensor) -> torch.UntypedStorage | None:
-    """The storage of a tensor; None for a sparse tensor, or another without one storage.
-
-    That of a fake tensor says what it would be. Fake tensors refuse to give it, because it has no content.
-    """
-    try:
-        with torch._C.DisableTorchFunctionSubclass():
-            return tensor.untyped_storage()
-    except (RuntimeError, NotImplementedError):
-        return None

@@ -1,0 +1,39 @@
+"""Classes that are declared a second time: a cell of a notebook runs again, or a module is reloaded.
+
+The new class takes the place of the old one where others know it, such as the handlers that are registered for its objects. Rooms
+above this one say what that means for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from weakref import ReferenceType, WeakKeyDictionary, ref
+
+Follow = Callable[[type, type, str], None]
+"""Called with the old class, the new one, and the file of the old statement: each cell of a notebook is one."""
+
+_followers: list[Follow] = []
+_files: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+_replaced: WeakKeyDictionary[type, ReferenceType[type]] = WeakKeyDictionary()
+
+
+def on_declared_again(follow: Follow) -> Follow:
+    """Decorator: call the function whenever a class is declared again."""
+    _followers.append(follow)
+    return follow
+
+
+def declare(old: type | None, new: type, file: str) -> None:
+    """Note the file of a new class; and say that its name means it now, where that meant `old` before."""
+    _files[new] = file
+    if old is not None:
+        _replaced[new] = ref(old)
+        for follow in _followers:
+            follow(old, new, _files.get(old, file))
+
+
+def earlier(cls: type) -> Iterator[type]:
+    """The classes that had the name of a class before it, latest first, as far as something still holds them."""
+    while (found := _replaced.get(cls)) is not None and (old := found()) is not None:
+        yield old
+        cls = old

@@ -1,0 +1,130 @@
+"""A language server, spoken to over its standard streams as an editor does: what it answers at places of files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Place = tuple[str, int, int]
+"""A file below the project, a line and a column, both counted from 0."""
+
+_CAPABILITIES = {
+    "textDocument": {
+        "completion": {"completionItem": {"documentationFormat": ["plaintext"], "snippetSupport": False}},
+        "hover": {"contentFormat": ["plaintext"]},
+        "signatureHelp": {"signatureInformation": {"documentationFormat": ["plaintext"]}},
+        "rename": {"prepareSupport": True},
+        "diagnostic": {"dynamicRegistration": False},
+    },
+    "workspace": {"configuration": True, "workspaceEdit": {"documentChanges": True}},
+}
+
+
+def program(name: str) -> str:
+    """A program of the environment that runs the tests, or of the path."""
+    found = shutil.which(name, path=os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))))
+    assert found, f"{name} is not installed: python -m pip install --editable '.[dev]'"
+    return found
+
+
+@dataclass
+class Server:
+    """A server that runs in a project."""
+
+    process: subprocess.Popen[bytes]
+    root: Path
+    settings: Mapping[str, object]
+    name: str
+    """`pyright` or `ty`."""
+    count: int = 0
+    versions: dict[str, int] = field(default_factory=dict)
+
+    def request(self, method: str, parameters: object) -> Any:
+        """The result of a request. What the server asks meanwhile is answered."""
+        self.count += 1
+        self._send({"id": self.count, "method": method, "params": parameters})
+        while True:
+            message = self._receive()
+            if message.get("id") == self.count and "method" not in message:
+                assert "error" not in message, message["error"]
+                return message["result"]
+            self._answer(message)
+
+    def notify(self, method: str, parameters: object) -> None:
+        self._send({"method": method, "params": parameters})
+
+    def show(self, file: str, text: str | None = None) -> None:
+        """Open a file as it is on the disk, or give it another text."""
+        if text is None:
+            text = (self.root / file).read_text(encoding="utf-8")
+        self.versions[file] = version = self.versions.get(file, 0) + 1
+        if version == 1:
+            document = {"uri": self.uri(file), "languageId": "python", "version": 1, "text": text}
+            self.notify("textDocument/didOpen", {"textDocument": document})
+        else:
+            changed = {"uri": self.uri(file), "version": version}
+            self.notify("textDocument/didChange", {"textDocument": changed, "contentChanges": [{"text": text}]})
+
+    def at(self, method: str, place: Place, **more: object) -> Any:
+        """What a method of documents answers at a place."""
+        file, line, column = place
+        position = {"textDocument": {"uri": self.uri(file)}, "position": {"line": line, "character": column}}
+        return self.request(f"textDocument/{method}", {**position, **more})
+
+    def uri(self, file: str) -> str:
+        return (self.root / file).as_uri()
+
+    def file(self, uri: str) -> str:
+        """The file of a URI, below the project where it is there."""
+        return uri.removeprefix(f"{self.root.as_uri()}/")
+
+    def _send(self, message: Mapping[str, object]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.process.stdin.flush()
+
+    def _receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        length = 0
+        while (line := self.process.stdout.readline()).strip():
+            name, _, value = line.decode().partition(":")
+            length = int(value) if name.lower() == "content-length" else length
+        assert length, "the server is gone"
+        message: dict[str, Any] = json.loads(self.process.stdout.read(length))
+        return message
+
+    def _answer(self, message: Mapping[str, Any]) -> None:
+        """Give the settings that a server asks for; other questions get null, and notifications nothing."""
+        if "id" not in message or "method" not in message:
+            return
+        result: object = None
+        if message["method"] == "workspace/configuration":
+            result = [self.settings.get(item.get("section", ""), {}) for item in message["params"]["items"]]
+        self._send({"id": message["id"], "result": result})
+
+
+@contextmanager
+def running(name: str, command: Sequence[str], root: Path, settings: Mapping[str, object]) -> Iterator[Server]:
+    """A server for a project, which ends with the block."""
+    process = subprocess.Popen(
+        command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    server = Server(process, root, settings, name)
+    try:
+        folder = {"uri": root.as_uri(), "name": "project"}
+        start = {"processId": os.getpid(), "rootUri": root.as_uri(), "workspaceFolders": [folder]}
+        server.request("initialize", {**start, "capabilities": _CAPABILITIES, "initializationOptions": {}})
+        server.notify("initialized", {})
+        yield server
+    finally:
+        process.kill()
+        process.wait()

@@ -1,0 +1,106 @@
+"""jedi, which completes in IPython and in python-lsp-server: it reads annotations, and follows less than type checkers do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jedi
+import pytest
+
+from .project import FILES, after, place_of, write
+
+REPOSITORY = Path(__file__).parents[2]
+FIELDS = {"tokens", "point", "mask", "source", "lengths", "shortened"}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    root = tmp_path_factory.mktemp("project")
+    write(root)
+    return jedi.Project(root, added_sys_path=[str(REPOSITORY), str(REPOSITORY / "stubs")])
+
+
+def script(project: Any, file: str, text: str | None = None) -> Any:
+    return jedi.Script(FILES[file] if text is None else text, path=project.path / file, project=project)
+
+
+def typed(project: Any, file: str, text: str) -> list[str]:
+    """What is offered when a line is typed at the end of a file."""
+    whole = f"{FILES[file]}    {text}"
+    _, line, column = place_of(file, whole)
+    return [found.name_with_symbols for found in script(project, file, whole).complete(line + 1, column)]
+
+
+BOTH = pytest.mark.parametrize("file", ["generated.py", "declared.py"])
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [("batch", FIELDS), ("attention", {"dim", "heads", "qkv", "scale", "norm", "forward"})],
+)
+def test_every_field_is_offered_and_nothing_private_before_what_is_public(
+    project: Any, file: str, name: str, members: set[str]
+) -> None:
+    offered = typed(project, file, f"{name}.")
+    assert members <= {*offered}
+    first_private = next((at for at, label in enumerate(offered) if label.startswith("_")), len(offered))
+    assert [label for label in offered[first_private:] if not label.startswith("_")] == []
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("Batch(", {"tokens=", "point=", "mask=", "source=", "batch_size="}),
+        ("Attention(", {"dim=", "heads=", "device=", "dtype="}),
+        ("batch.replace(", {"tokens=", "point=", "mask=", "source="}),
+    ],
+)
+def test_keyword_arguments_are_offered(project: Any, call: str, arguments: set[str]) -> None:
+    assert arguments <= {*typed(project, "generated.py", call)}
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("batch = Batch(", "Batch(tokens: Tensor, point:"),
+        ("Attention(8, ", "Attention(dim: int, heads: int=8"),
+        ("short = batch.shortened(", "shortened(length: int) -> Tensor"),
+    ],
+)
+def test_signatures_are_those_of_the_declaration(project: Any, text: str, start: str) -> None:
+    _, line, column = after("generated.py", text)
+    shown = [found.to_string() for found in script(project, "generated.py").get_signatures(line + 1, column)]
+    assert any(one.startswith(start) for one in shown), shown
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("text", "defined", "inferred"),
+    [
+        ("batch.tokens", "    tokens: Tensor", "torch._tensor.Tensor"),
+        ("point.weight", "    weight: Tensor", "torch._tensor.Tensor"),
+        ("attention.qkv", "    qkv: nn.Parameter", "torch.nn.parameter.Parameter"),
+        ("batch.lengths", "    def lengths(self)", "torch._tensor.Tensor"),
+        ("batch.shortened", "    def shortened(self", "shop.model.Batch.shortened"),
+    ],
+)
+def test_a_definition_is_the_line_that_the_user_wrote(
+    project: Any, file: str, text: str, defined: str, inferred: str
+) -> None:
+    _, line, column = after(file, text)
+    here = script(project, file)
+    found = here.goto(line + 1, column - 1, follow_imports=True)
+    assert [one.module_path.name for one in found] == ["model.py"]
+    assert FILES["shop/model.py"].splitlines()[found[0].line - 1].startswith(defined)
+    assert [one.full_name for one in here.infer(line + 1, column - 1)] == [inferred]
+
+
+def test_a_field_is_renamed_in_all_files(project: Any) -> None:
+    _, line, column = after("shop/model.py", "\n    toke")
+    changed = script(project, "shop/model.py").rename(line + 1, column, new_name="words").get_changed_files()
+    texts = {path.relative_to(project.path).as_posix(): found.get_new_code() for path, found in changed.items()}
+    assert texts.keys() == {"shop/model.py", "generated.py", "declared.py"}
+    assert all("batch.words" in text and "batch.tokens" not in text for text in texts.values())
+    assert "    words: Tensor\n" in texts["shop/model.py"]

@@ -1,0 +1,271 @@
+"""pyright and ty as editors use them: what they answer in a project with generated files.
+
+Each answers for two programs that say the same, one with the generated and one with the declared classes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .language_server import Place, Server, program, running
+from .project import FILES, after, generate, place_of, write
+
+REPOSITORY = Path(__file__).parents[2]
+PATHS = [str(REPOSITORY), str(REPOSITORY / "stubs")]
+
+FIELDS = {"tokens", "point", "mask", "source"}
+OWN = {*FIELDS, "lengths", "shortened"}
+NET = {"dim", "heads", "qkv", "scale", "norm", "forward"}
+BASE_ARGUMENTS = {"batch_size", "device", "names", "lock"}
+
+
+@pytest.fixture(scope="module", params=["pyright", "ty"])
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A language server that has all files of the project open."""
+    root = tmp_path_factory.mktemp("project")
+    write(root)
+    (root / "pyrightconfig.json").write_text(json.dumps({"extraPaths": PATHS}), encoding="utf-8")
+    python = {"python": sys.prefix, "extra-paths": PATHS}
+    lines = [f"{name} = {json.dumps(value)}" for name, value in python.items()]
+    (root / "ty.toml").write_text("\n".join(["[environment]", *lines]), encoding="utf-8")
+    pyright = [sys.executable, "-c", "from pyright.langserver import run; run('--stdio')"]
+    command = pyright if request.param == "pyright" else [program("ty"), "server"]
+    with running(request.param, command, root, {"python": {"pythonPath": sys.executable}}) as found:
+        for file in FILES:
+            found.show(file)
+        yield found
+
+
+def typed(server: Server, file: str, text: str) -> list[str]:
+    """What is offered when a line is typed at the end of a file, in the order of the editor."""
+    whole = f"{FILES[file]}    {text}"
+    server.show(file, whole)
+    found = server.at("completion", place_of(file, whole))
+    items = found["items"] if isinstance(found, dict) else found or []
+    server.show(file, FILES[file])
+    return [item["label"] for item in sorted(items, key=lambda item: item.get("sortText", item["label"]))]
+
+
+def hover(server: Server, file: str, text: str) -> str:
+    """What is shown over the last character of a text."""
+    line, column = after(file, text)[1:]
+    found = server.at("hover", (file, line, column - 1))
+    return re.sub(r"\s+", " ", str(found["contents"]["value"]))
+
+
+def signatures(server: Server, file: str, text: str) -> list[str]:
+    """The signatures that are shown behind a text."""
+    found = server.at("signatureHelp", after(file, text))
+    return [one["label"] for one in found["signatures"]]
+
+
+def definitions(server: Server, file: str, text: str) -> set[tuple[str, str]]:
+    """Where the last name of a text is defined: the file, and the line as text."""
+    line, column = after(file, text)[1:]
+    found = server.at("definition", (file, line, column - 1)) or []
+    found = found if isinstance(found, list) else [found]
+    return {
+        _line(server, one.get("uri") or one["targetUri"], one.get("range") or one["targetSelectionRange"])
+        for one in found
+    }
+
+
+def _line(server: Server, uri: str, found: Any) -> tuple[str, str]:
+    file = server.file(uri)
+    return file, (server.root / file).read_text(encoding="utf-8").splitlines()[found["start"]["line"]].strip()
+
+
+def keys(labels: list[str]) -> set[str]:
+    """The literal keys among what is offered: strings, where quotes are shown or a string has begun, and no argument."""
+    return {label.strip('"') for label in labels if not label.endswith("=")}
+
+
+BOTH = pytest.mark.parametrize("file", ["generated.py", "declared.py"])
+
+
+@BOTH
+@pytest.mark.parametrize(("name", "members"), [("batch", OWN), ("attention", NET)])
+def test_every_field_is_offered_and_nothing_private_before_what_is_public(
+    server: Server, file: str, name: str, members: set[str]
+) -> None:
+    offered = typed(server, file, f"{name}.")
+    assert members <= {*offered}
+    first_private = next((at for at, label in enumerate(offered) if label.startswith("_")), len(offered))
+    assert [label for label in offered[first_private:] if not label.startswith("_")] == []
+
+
+@pytest.mark.parametrize(("name", "members"), [("batch", OWN), ("attention", NET)])
+def test_pyright_offers_what_a_class_declares_first(server: Server, name: str, members: set[str]) -> None:
+    """ty offers members by the alphabet. In pyright, what a generated stub types anew comes even before fields."""
+    if server.name == "pyright":
+        assert {*typed(server, "declared.py", f"{name}.")[: len(members)]} == members
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [("Batch(", FIELDS | BASE_ARGUMENTS), ("Attention(", {"dim", "heads", "device", "dtype"})],
+)
+def test_keyword_arguments_of_constructors_are_offered_first(
+    server: Server, file: str, call: str, arguments: set[str]
+) -> None:
+    offered = typed(server, file, call)
+    assert {label.rstrip("=") for label in offered[: len(arguments)]} == arguments
+
+
+def test_keyword_arguments_of_replace_are_offered_first(server: Server) -> None:
+    assert {*typed(server, "generated.py", "batch.replace(")[:4]} == {f"{name}=" for name in FIELDS}
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ('batch.get("', FIELDS),
+        ('batch.select("', FIELDS),
+        ('batch.update({"', FIELDS),
+        ('Batch.from_dict({"', FIELDS),
+        ('attention.get_parameter("', {"qkv"}),
+        ('attention.get_buffer("', {"scale"}),
+    ],
+)
+def test_literal_keys_are_offered(server: Server, call: str, expected: set[str]) -> None:
+    assert keys(typed(server, "generated.py", call)) == expected
+
+
+def test_ty_offers_the_keys_of_nested_objects(server: Server) -> None:
+    """In a tuple, pyright offers the keys of the object itself."""
+    if server.name == "ty":
+        assert keys(typed(server, "generated.py", 'batch.get(("point", "')) == {"position", "weight"}
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("batch.tokens", ["Tensor", "What was read."]),
+        ("point.weight", ["Tensor"]),
+        ("attention.qkv", ["Parameter"]),
+        ("attention.heads", ["int"]),
+        ("batch.lengths", ["Tensor", "Number of tokens in each row."]),
+        ("batch.shortened", ["length: int", "The first tokens of each row."]),
+        ("batch.sum", ["dim:", "-> Batch", "The sum."]),
+        (
+            "= Batch",
+            ["tokens: Tensor", "mask: Tensor | None = None", 'source: str = "train"', "Token ids with their marks."],
+        ),
+        ("= Attention", ["dim: int", "heads: int = 8"]),
+    ],
+)
+def test_types_defaults_and_documentation_are_shown(server: Server, file: str, text: str, words: list[str]) -> None:
+    shown = hover(server, file, text)
+    assert [word for word in words if word not in shown] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "batch = Batch(torch.zeros(2, 7), ",
+            ["tokens: Tensor, point: Point, mask: Tensor | None = None, source: str ="],
+        ),
+        ("batch.replace(", ["tokens: Tensor = ..., point: Point = ..., mask: Tensor | None = ..., source: str = ..."]),
+        ("Attention(8, ", ["(dim: int, heads: int = 8, *, device: "]),
+        ("out = attention(", ["(x: Tensor, causal: bool = ", "(batch: Batch, /) -> Tensor"]),
+        ("short = batch.shortened(", ["(length: int) -> Tensor"]),
+    ],
+)
+def test_signatures_are_those_of_the_declaration(server: Server, text: str, expected: list[str]) -> None:
+    shown = signatures(server, "generated.py", text)
+    assert [part for part in expected if not any(part in one for one in shown)] == []
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("batch.tokens", "tokens: Tensor"),
+        ("point.weight", "weight: Tensor = field(default_factory=lambda: torch.ones(()))"),
+        ("attention.qkv", 'qkv: nn.Parameter = param("3*dim", "dim", initializer=nn.init.xavier_uniform_)'),
+        ("attention.heads", "heads: int = 8"),
+        ("batch.lengths", "def lengths(self) -> Tensor:"),
+        ("batch.shortened", "def shortened(self, length: int) -> Tensor:"),
+        ("= Batch", "class Batch(TensorClass):"),
+        ("= Attention", "class Attention(Module):"),
+    ],
+)
+def test_a_definition_is_the_line_that_the_user_wrote(server: Server, file: str, text: str, line: str) -> None:
+    assert ("shop/model.py", line) in definitions(server, file, text)
+
+
+USES_OF_TOKENS = {
+    ("declared.py", "tokens = batch.tokens"),
+    ("generated.py", "tokens = batch.tokens"),
+    ("shop/model.py", "tokens: Tensor"),
+    ("shop/model.py", "return torch.full(self.batch_size, self.tokens.shape[-1])"),
+    ("shop/model.py", "return self.tokens[:, :length]"),
+    ("shop/model.py", "return batch.tokens.float().mean()"),
+}
+
+
+@pytest.mark.parametrize("start", [("shop/model.py", "\n    toke"), ("generated.py", "batch.toke")])
+def test_references_are_found_from_the_declaration_and_from_a_use(server: Server, start: tuple[str, str]) -> None:
+    found = server.at("references", after(*start), context={"includeDeclaration": True})
+    assert {_line(server, one["uri"], one["range"]) for one in found} == USES_OF_TOKENS
+
+
+def test_a_field_is_renamed_wherever_it_is_an_attribute_and_a_checker_finds_the_rest(server: Server) -> None:
+    """Keyword arguments and literal keys belong to generated functions, which a server cannot rename before they change."""
+    edits = _renamed(server, after("shop/model.py", "\n    toke"), "words")
+    assert {_line(server, server.uri(file), found) for file, found in edits} == USES_OF_TOKENS
+    try:
+        for file in {file for file, _ in edits}:
+            text = _edited(
+                (server.root / file).read_text(encoding="utf-8"), [found for name, found in edits if name == file]
+            )
+            (server.root / file).write_text(text, encoding="utf-8")
+            server.show(file, text)
+        generate(server.root)
+        changed = [{"uri": server.uri(f"shop/model_qten.{ending}"), "type": 2} for ending in ("py", "pyi")]
+        server.notify("workspace/didChangeWatchedFiles", {"changes": changed})
+        report = server.request("textDocument/diagnostic", {"textDocument": {"uri": server.uri("generated.py")}})
+        wrong = {
+            _line(server, server.uri("generated.py"), one["range"])[1]
+            for one in report["items"]
+            if one["severity"] == 1
+        }
+    finally:
+        write(server.root)
+        for file in FILES:
+            server.show(file, FILES[file])
+    assert wrong == {
+        'other = batch.replace(source="other", tokens=tokens)',
+        'mask = batch.get("tokens")',
+        'batch.update({"tokens": tokens})',
+    }
+
+
+def _renamed(server: Server, place: Place, name: str) -> list[tuple[str, Any]]:
+    """The file and the range of each edit that renames what stands at a place."""
+    found = server.at("rename", place, newName=name)
+    documents = found.get("documentChanges") or [
+        {"textDocument": {"uri": uri}, "edits": edits} for uri, edits in found["changes"].items()
+    ]
+    edits = [(server.file(one["textDocument"]["uri"]), edit) for one in documents for edit in one["edits"]]
+    assert {edit["newText"] for _, edit in edits} == {name}
+    return [(file, edit["range"]) for file, edit in edits]
+
+
+def _edited(text: str, ranges: list[Any]) -> str:
+    """The text with `words` in each range, all of which lie in one line each."""
+    lines = text.splitlines(keepends=True)
+    for found in sorted(ranges, key=lambda one: (one["start"]["line"], -one["start"]["character"])):
+        line, start, end = found["start"]["line"], found["start"]["character"], found["end"]["character"]
+        lines[line] = f"{lines[line][:start]}words{lines[line][end:]}"
+    return "".join(lines)

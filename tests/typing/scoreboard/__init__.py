@@ -1,0 +1,1 @@
+"""What type checkers say of single expressions, ours and those of the peers: docs/typing-scoreboard.md."""

@@ -1,0 +1,6 @@
+"""python -m tests.typing.scoreboard > docs/typing-scoreboard.md"""
+
+from .page import page
+
+if __name__ == "__main__":
+    print(page(), end="")

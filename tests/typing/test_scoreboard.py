@@ -1,0 +1,71 @@
+"""The rows of the scoreboard are true at run time: each expression gives what its type says, and each mistake raises."""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+import torch
+
+from tests.typing.scoreboard.programs import HEADING, PRELUDES, Line, program
+from tests.typing.scoreboard.rows import OURS, ROWS
+
+PAGE = Path(__file__).parents[2] / "docs" / "typing-scoreboard.md"
+
+CASES = [(column, line) for column in OURS for line in program(column)[1]]
+
+
+def conforms(value: object, expected: Any) -> bool:
+    """Whether a value is of a type, its parts included; a Parameter is not what a Tensor has to be, though it is one."""
+    origin, arguments = typing.get_origin(expected), typing.get_args(expected)
+    if origin in (typing.Union, types.UnionType):
+        return any(conforms(value, one) for one in arguments)
+    if origin is Literal:
+        return value in arguments
+    if origin is tuple:
+        return type(value) is tuple and len(value) > 0 and all(conforms(one, arguments[0]) for one in value)
+    if expected in (None, type(None)):
+        return value is None
+    return isinstance(value, expected) if expected is object else type(value) is expected
+
+
+@pytest.fixture
+def names(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What the program of a column has at its top, made anew for each row."""
+    column: str = request.getfixturevalue("column")
+    found: dict[str, Any] = {}
+    prelude = PRELUDES[column].replace("from shop.", "from tests.samples.shop.")
+    exec(f"{HEADING}{prelude}", found)
+    return found
+
+
+@pytest.mark.parametrize(("column", "line"), CASES, ids=[f"{column}: {line.code}" for column, line in CASES])
+def test_a_row_gives_what_its_type_says_or_raises(column: str, line: Line, names: dict[str, Any]) -> None:
+    if line.type:
+        assert conforms(eval(line.code, names), eval(line.type, names))
+    elif line.row.quiet:
+        exec(line.code, names)
+    else:
+        with pytest.raises((AttributeError, KeyError, TypeError, ValueError, RuntimeError)):
+            exec(line.code, names)
+
+
+@pytest.mark.parametrize("column", OURS)
+def test_a_type_is_the_one_of_the_value_and_not_a_wider_one(column: str) -> None:
+    assert not conforms(torch.nn.Parameter(torch.ones(1)), torch.Tensor)
+    assert not conforms((1, "a"), tuple[int, ...])
+    assert conforms(None, torch.device | None)
+    assert {line.type for _, line in CASES} - {""} > {"Tensor", "Batch", "nn.Parameter"}
+
+
+def test_the_page_has_every_row() -> None:
+    """`make typing-scoreboard` writes it."""
+    text = PAGE.read_text(encoding="utf-8")
+    section = text[text.index("## Every row") : text.index("## Rows that are not right")]
+    shown = re.findall(r"^\| [^|]+ \| `(.+?)` \| (?:`|a mistake)", section, flags=re.MULTILINE)
+    assert shown == [row.code for row in ROWS]
+    assert "**unknown**" not in text
