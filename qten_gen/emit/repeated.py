@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..model import Declaration, FileDecl, MethodSource, ModuleDecl, SourceFile, TypeExpr, language
+from ..model import Declaration, FileDecl, MethodSource, ModuleDecl, TypeExpr, language
+from .mentions import Mentions, differs
 from .parameters import parsed
-from .passing import passing
-from .renaming import Passing, Way, rewritten
+from .renaming import Way
 from .spelling import static_type
 from .stub_methods import methods_of_stub
 
@@ -60,9 +60,9 @@ def own_functions(file: FileDecl) -> tuple[MethodSource, ...]:
 
 def own_variables(file: FileDecl) -> dict[str, TypeExpr]:
     """The annotated names at the top level that the stub repeats, and that its module gives at run time."""
-    marks = _Marks(file, file.source, frozenset())
+    mentions = Mentions(file, file.source)
     public = ((name, type) for name, type in file.source.variables if not name.startswith("_"))
-    return {name: type for name, type in public if _goes(static_type(type), Way.GIVEN, marks)}
+    return {name: type for name, type in public if differs(static_type(type), Way.GIVEN, mentions)}
 
 
 def _chosen(methods: Iterable[MethodSource], file: FileDecl, inner: Collection[str]) -> Iterator[MethodSource]:
@@ -70,11 +70,11 @@ def _chosen(methods: Iterable[MethodSource], file: FileDecl, inner: Collection[s
     groups: dict[str, list[MethodSource]] = {}
     for method in methods:
         groups.setdefault(method.name, []).append(_without(method, _WITHOUT_EFFECT.__contains__))
-    marks = _Marks(file, file.source, frozenset(inner))
+    mentions = Mentions(file, file.source, frozenset(inner))
     for group in groups.values():
         overloads = [method for method in group if any(name in OVERLOADS for name in method.decorators)]
         shown = overloads or (group if _is_property(group) else group[-1:])
-        if any(_differs(method, marks) for method in shown) and all(_can_be_written(method) for method in shown):
+        if any(_differs(method, mentions) for method in shown) and all(_can_be_written(method) for method in shown):
             yield from shown
 
 
@@ -101,44 +101,12 @@ def is_accessor(method: MethodSource) -> bool:
     return any(text in (f"{method.name}.setter", f"{method.name}.deleter") for text in method.spelled)
 
 
-class _Marks(NamedTuple):
-    """Writes the same mark for every declared class, which shows where one is."""
-
-    file: FileDecl
-    source: SourceFile
-    inner: Collection[str]
-    """The names that mean something else where the text stands."""
-
-    def whole(self, name: str, way: Way) -> str | None:
-        """The mark of a declared class, and of an alias of a type with one."""
-        if way is Way.DECLARED or name in self.inner:
-            return None
-        meant = self.file.meanings.get(f"{self.source.module}:{name}", name)
-        if meant in self.file.related:
-            return "!" if way is Way.GIVEN else None
-        module, _, alias = meant.rpartition(".")
-        file = self.file.sources.get(module) if module else None
-        found = None if file is None else file.aliases.get(alias)
-        if file is None or found is None:
-            return None
-        return "!" if _goes(found.text, way, self._replace(source=file, inner=())) else None
-
-    def head(self, name: str) -> str:
-        return name
-
-    def passing(self, name: str) -> Passing:
-        return passing(name, self.source)
-
-
-def _goes(text: str, way: Way, marks: _Marks) -> bool:
-    """Whether a type is another one that way than to the declaration."""
-    return rewritten(text, marks, way) != rewritten(text, marks, Way.DECLARED)
-
-
-def _differs(method: MethodSource, marks: _Marks) -> bool:
+def _differs(method: MethodSource, mentions: Mentions) -> bool:
     given = method.signature.result
     taken = [parameter.type for parameter in parsed(method.signature.parameters) if parameter.type]
-    return (bool(given) and _goes(given, Way.GIVEN, marks)) or any(_goes(text, Way.TAKEN, marks) for text in taken)
+    return (bool(given) and differs(given, Way.GIVEN, mentions)) or any(
+        differs(text, Way.TAKEN, mentions) for text in taken
+    )
 
 
 def _can_be_written(method: MethodSource) -> bool:

@@ -17,6 +17,7 @@ from ..model import Declaration, FieldDecl, FileDecl, ModuleField, SourceFile, T
 from . import spelling
 from .builtin_names import WRITTEN_BUILTINS, Builtins
 from .imports import IMPORTS, Aliases, statement
+from .mentions import Mentions, differs
 from .passing import passing
 from .renaming import Passing, Way, rewritten
 from .stub_methods import methods_of_stub
@@ -41,6 +42,7 @@ class StubNames:
         self.aliases = Aliases()
         self._file = file
         self._imports: dict[str, str] = {}
+        self._inside: set[str] = set()
         self._repeated = frozenset(repeated)
         self._bound = self._repeated.union(*(_names_in_body(declaration) for declaration in file.declarations))
         self._builtins = Builtins(self._bound)
@@ -81,10 +83,14 @@ class StubNames:
         module, _, alias = meant.rpartition(".")
         file = self._file.sources.get(module) if module else None
         found = None if file is None else file.aliases.get(alias)
-        if found is None:
+        if file is None or found is None or meant in self._inside:
             return None
-        written = self.type(found, module, way=way)
-        return written if way is Way.GIVEN or written != self.type(found, module) else None
+        self._inside.add(meant)
+        try:
+            mentions = Mentions(self._file, file, inside=frozenset({meant}))
+            return self.type(found, module, way=way) if differs(found.text, way, mentions) else None
+        finally:
+            self._inside.remove(meant)
 
     def is_final(self, declaration: Declaration) -> bool:
         """Whether a class of this file is decorated with `@final`."""
