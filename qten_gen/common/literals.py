@@ -5,6 +5,9 @@ from __future__ import annotations
 from ast import literal_eval
 from cmath import isfinite
 
+LONGEST_DEFAULT = 50
+"""The length of the defaults that stubs show."""
+
 _SCALARS = (type(None), bool, int, float, complex, str, bytes)
 
 

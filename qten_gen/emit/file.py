@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from ..model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
-from . import module, tensorclass
+from . import layout, module, tensorclass
 from .imports import statements
 from .module import ModuleView
 from .nested_names import NestedNames, nested_names
+from .repeated import own_functions, own_variables
 from .source_imports import annotation_imports, source_name
 from .tensorclass import TensorClassView
 
@@ -34,6 +35,8 @@ class PythonFileView(NamedTuple):
     classes: tuple[TensorClassView | ModuleView, ...]
     short_names: tuple[str, ...]
     """Assignments of globals that the classes use."""
+    lookup: str
+    """The call that looks up what the module does not have yet: its classes, and functions of the source."""
     checking: tuple[str, ...]
     """The statements under TYPE_CHECKING: imports for the names in annotations."""
     directives: tuple[str, ...]
@@ -50,6 +53,7 @@ def python_file(file: FileDecl) -> PythonFileView:
         imports=statements(aliases),
         classes=classes,
         short_names=_short_names(file.declarations),
+        lookup=_lookup(sorted({*own_variables(file), *(function.name for function in own_functions(file))})),
         checking=annotation_imports(file, aliases),
         directives=PY_DIRECTIVES,
     )
@@ -63,6 +67,7 @@ def python_class(declaration: Declaration) -> PythonFileView:
         imports=statements(_used(classes, "annotations", "_rt", "_t")),
         classes=classes,
         short_names=_short_names((declaration,)),
+        lookup=_lookup([]),
         checking=("pass",),
         directives=(),
     )
@@ -88,6 +93,11 @@ def _python_class(
 def _used(classes: Iterable[TensorClassView | ModuleView], *always: str) -> frozenset[str]:
     """The names that a file has to import: those of its classes, and those of its template."""
     return frozenset(always).union(*(cls.imports for cls in classes))
+
+
+def _lookup(others: list[str]) -> str:
+    """The lookup of a name; `others` are those that are no classes, which the source gives each time."""
+    return layout.bracketed("_rt.declared(", ["__name__", "name", *map(layout.quoted_string, others)], ")", 4)
 
 
 def _short_names(declarations: tuple[Declaration, ...]) -> tuple[str, ...]:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..model import ConfigDecl, Declaration, DerivedDecl, ModuleDecl, RegistrationDecl, Signature, SubmoduleDecl, home
+from ..model import (
+    ConfigDecl,
+    Declaration,
+    DerivedDecl,
+    MethodSource,
+    ModuleDecl,
+    RegistrationDecl,
+    Signature,
+    SubmoduleDecl,
+    home,
+)
 from ..model.field_kinds import child_class
 from ..model.registered import RegisteredKind
 from . import layout, spelling
 from .module_names import TensorNames, tensor_names
 from .parameters import as_written, of_call, parsed
 from .registered_names import RegisteredName, lines, registered_names
+from .renaming import Way
+from .repeated import OVERLOADS
 from .stub_names import Meanings, StubNames
-from .tensorclass_stub import bases
-from .type_parameters import arguments, bracketed, meanings, type_parameters
+from .tensorclass_stub import bases, members
+from .type_parameters import meanings, type_parameters
 
 
 class Child(NamedTuple):
@@ -39,6 +51,8 @@ class ModuleStubView(NamedTuple):
     """Whether the declaration is `@final`: the class in the stub derives from it all the same."""
     slots: tuple[str, ...]
     init: str
+    members: tuple[str, ...]
+    """The user's own methods that the stub repeats."""
     calls: tuple[str, ...]
     children: tuple[Child, ...]
     lookups: tuple[str, ...]
@@ -59,8 +73,10 @@ class ModuleStubView(NamedTuple):
     """The names of `imports.IMPORTS` that the class uses."""
 
 
-def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> ModuleStubView:
-    """The view of one declaration; `related` tells which child modules are declared too."""
+def view(
+    declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration], own: Sequence[MethodSource] = ()
+) -> ModuleStubView:
+    """The view of one declaration; `related` tells which child modules are declared too, `own` are the methods it repeats."""
     variables = meanings(declaration, names, related)
     registered = registered_names(declaration, names, related)
     declared = tuple(_children(declaration, names, related, variables))
@@ -81,11 +97,13 @@ def view(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declar
         bases=bases(declaration, names),
         is_final=names.is_final(declaration),
         slots=(
+            *_config_slots(declaration, names, variables),
             *_slots(declared, names),
             *_read_only(declaration, names, variables),
             *lines(registered, names),
         ),
         init=_init(declaration, names, variables, related),
+        members=members(declaration, own, names),
         calls=tuple(_calls(declaration, names, related)),
         children=children,
         lookups=tuple(_lookups(tensors, names)),
@@ -105,11 +123,8 @@ def _children(
     for field in declaration.fields:
         if isinstance(field, SubmoduleDecl):
             own, cls = variables.get(field.owner, {}), child_class(field.type)
-            written = read = names.field_type(field, own)
-            found = inner = names.type(cls, home(field), own)
-            if isinstance(related.get(cls.name), ModuleDecl):
-                found = f"{names.generated(cls.name)}{bracketed(arguments(cls.text, names, home(field), own))}"
-                read = written.replace(inner, found)
+            read, written = (names.field_type(field, own, way) for way in (Way.GIVEN, Way.TAKEN))
+            found = names.type(cls, home(field), own, Way.GIVEN)
             yield Child(field.name, read, written, read if not field.may_be_none else found, field.doc)
 
 
@@ -141,6 +156,17 @@ def _read_only(declaration: ModuleDecl, names: StubNames, variables: Mapping[str
             type = names.field_type(field, variables.get(field.owner, {}))
             doc = f"\n    {layout.docstring(field.doc, 4)}" if field.doc else ""
             yield f"{field.name}: {names.aliases.use('_Slot')}[{type}, {names.aliases.use('_t')}.Never] = ...{doc}"
+
+
+def _config_slots(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> Iterator[str]:
+    """Constructor arguments that hold declared classes."""
+    for field in declaration.fields:
+        if isinstance(field, ConfigDecl):
+            own = variables.get(field.owner, {})
+            read, written = (names.field_type(field, own, way) for way in (Way.GIVEN, Way.TAKEN))
+            if read != written:
+                doc = f"\n    {layout.docstring(field.doc, 4)}" if field.doc else ""
+                yield f"{field.name}: {names.aliases.use('_Slot')}[{read}, {written}] = ...{doc}"
 
 
 def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
@@ -208,28 +234,30 @@ def _written_init(declaration: ModuleDecl, related: Mapping[str, Declaration]) -
 
 
 def _parameter(field: ConfigDecl, names: StubNames, variables: Mapping[str, Meanings]) -> str:
-    type = names.field_type(field, variables.get(field.owner, {}))
+    type = names.field_type(field, variables.get(field.owner, {}), Way.TAKEN)
     return f"{field.name}: {type}{spelling.stub_default(field)}"
 
 
 def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:
-    """`__call__` for forward and for each registered type. Without handlers the declaration says it all."""
+    """`__call__` for forward, all its overloads, and for each registered type. Without handlers it is forward alone."""
     if not declaration.handlers:
+        if "__call__" not in declaration.bound and not any(base.declared for base in declaration.bases):
+            yield f"__call__: _t.ClassVar[{names.aliases.use('_ExactCall')}]"
         return
-    forward = _forward(declaration, related)
-    if forward is not None:
-        module, signature = forward
+    for module, signature in _forward(declaration, related):
         yield _define("__call__", signature, names, module)
     for handler in declaration.handlers:
         yield _handler_call(handler, names)
 
 
-def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tuple[str, Signature] | None:
-    """The forward that the class has, inherited or its own, and the module that it stands in."""
-    if declaration.forward is not None:
-        return declaration.module, declaration.forward
+def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tuple[tuple[str, Signature], ...]:
+    """The forward that the class has, inherited or its own, each of its overloads with the module that it stands in."""
+    own = [method for method in declaration.methods if method.name == "forward"]
+    overloads = [method for method in own if any(name in OVERLOADS for name in method.decorators)]
+    if own:
+        return tuple((declaration.module, method.signature) for method in overloads or own[-1:])
     parents = (related.get(base.name) for base in declaration.bases)
-    return next((f for parent in parents if isinstance(parent, ModuleDecl) and (f := _forward(parent, related))), None)
+    return next((f for parent in parents if isinstance(parent, ModuleDecl) and (f := _forward(parent, related))), ())
 
 
 def _define(name: str, signature: Signature, names: StubNames, module: str = "") -> str:
@@ -247,5 +275,5 @@ def _handler_call(handler: RegistrationDecl, names: StubNames) -> str:
 
 def _result(signature: Signature, names: StubNames, module: str) -> str:
     """What a call gives: a coroutine where the function is async."""
-    result = names.text(signature.result, module) if signature.result else names.builtin("object")
-    return f"_t.Coroutine[_t.Any, _t.Any, {result}]" if signature.is_async else result
+    result = names.text(signature.result, module, way=Way.GIVEN) if signature.result else names.builtin("object")
+    return f"_t.Coroutine[_t.Any, _t.Any, {result}]" if signature.is_async and not signature.yields else result

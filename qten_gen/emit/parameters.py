@@ -6,8 +6,14 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from .stub_names import StubNames
+from .renaming import Way
+
+if TYPE_CHECKING:
+    from .stub_names import Meanings, StubNames
+
+_NOTHING: Meanings = {}
 
 
 class Passed(Enum):
@@ -31,10 +37,10 @@ class Parameter:
     default: str = ""
     """The text of its default; empty without one."""
 
-    def text(self, names: StubNames, module: str = "") -> str:
-        """The parameter as a stub writes it, its annotation read in a module of the run."""
+    def text(self, names: StubNames, module: str = "", inner: Meanings = _NOTHING, way: Way = Way.TAKEN) -> str:
+        """The parameter as a stub writes it. Its annotation is read in a module of the run, with some names replaced."""
         stars = {Passed.ALL_POSITIONS: "*", Passed.ALL_KEYWORDS: "**"}.get(self.kind, "")
-        type = names.text(self.type, module) if self.type else "_t.Any"
+        type = names.text(self.type, module, inner, way) if self.type else "_t.Any"
         return f"{stars}{self.name}: {type}{f' = {self.default}' if self.default else ''}"
 
 
@@ -70,7 +76,13 @@ def _parameters(found: ast.arguments, text: str) -> Iterator[Parameter]:
         yield made(found.kwarg, Passed.ALL_KEYWORDS)
 
 
-def as_written(parameters: Iterable[Parameter], names: StubNames, module: str = "") -> list[str]:
+def as_written(
+    parameters: Iterable[Parameter],
+    names: StubNames,
+    module: str = "",
+    inner: Meanings = _NOTHING,
+    way: Way = Way.TAKEN,
+) -> list[str]:
     """The texts of some parameters, with the `/` and the `*` that they need between them."""
     texts: list[str] = []
     kinds = [parameter.kind for parameter in parameters]
@@ -79,7 +91,7 @@ def as_written(parameters: Iterable[Parameter], names: StubNames, module: str = 
             texts.append("/")
         if parameter.kind is Passed.KEYWORD and before not in (Passed.KEYWORD, Passed.ALL_POSITIONS):
             texts.append("*")
-        texts.append(parameter.text(names, module))
+        texts.append(parameter.text(names, module, inner, way))
     return [*texts, "/"] if kinds and kinds[-1] is Passed.POSITION else texts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ast import literal_eval
 from collections.abc import Collection
 
+from ..common.literals import LONGEST_DEFAULT
 from ..model import (
     BufferDecl,
     ConfigDecl,
@@ -24,7 +25,6 @@ from .layout import double_quoted, in_parentheses
 from .nested_names import NestedNames, qualified_name
 from .renaming import renamed
 
-_LONGEST_DEFAULT = 50
 _WORDS = ("|", "None", "...")
 """What a type is made of besides names."""
 _DTYPE_WORDS = {"Float": "floating", "Int": "integer", "Bool": "boolean", "Complex": "complex", "Num": "numeric"}
@@ -182,7 +182,7 @@ def stub_default(field: FieldDecl | ConfigDecl) -> str:
 
 def is_simple(literal: str) -> bool:
     """Whether the text of a default says it all at a glance: a number, a name of the language, or a short string."""
-    return len(literal) <= _LONGEST_DEFAULT and literal[:1] not in ("(", "[", "{")
+    return len(literal) <= LONGEST_DEFAULT and literal[:1] not in ("(", "[", "{")
 
 
 def default_is_looked_up(field: FieldDecl | ConfigDecl) -> bool:

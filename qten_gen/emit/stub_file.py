@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..model import Declaration, FileDecl, ModuleDecl, TensorClassDecl
+from ..model import Declaration, FileDecl, MethodSource, ModuleDecl, TensorClassDecl
 from . import module_stub, tensorclass_stub
 from .imports import statements
+from .members import written
 from .module_stub import ModuleStubView
+from .renaming import Way
+from .repeated import own_functions, own_members, own_variables
 from .source_imports import declaration_import, source_name
 from .stub_names import StubNames
 from .tensorclass_stub import TensorClassStubView
@@ -39,15 +42,27 @@ class StubFileView(NamedTuple):
     imports: tuple[tuple[str, ...], ...]
     """The statements, in groups with a blank line between them."""
     classes: tuple[TensorClassStubView | ModuleStubView, ...]
+    functions: tuple[str, ...]
+    """The functions and constants of the source that the stub has as well."""
     directives: tuple[str, ...]
     """Comments for checkers and formatters."""
 
 
 def stub_file(file: FileDecl) -> StubFileView:
     """The stub of a source file's generated module."""
-    names = StubNames(file)
-    classes = tuple(_stub_class(declaration, names.for_class(), file) for declaration in file.declarations)
-    aliases = frozenset({"_t"}).union(*(view.imports for view in classes))
+    own = [own_members(declaration, file) for declaration in file.declarations]
+    functions, variables = own_functions(file), own_variables(file)
+    repeated = {method.name for methods in (*own, functions) for method in methods}.union(variables)
+    names = StubNames(file, repeated)
+    classes = tuple(
+        _stub_class(declaration, names.for_class(), file, methods)
+        for declaration, methods in zip(file.declarations, own, strict=True)
+    )
+    texts = (
+        *(f"{name}: {names.type(type, way=Way.GIVEN)}" for name, type in variables.items()),
+        *(written(function, names, "", {}, 0) for function in functions),
+    )
+    aliases = frozenset({"_t"}).union(names.aliases.used, *(view.imports for view in classes))
     return StubFileView(
         summary=f"Exact types of the classes declared in `{source_name(file)}`.",
         imports=(
@@ -55,13 +70,16 @@ def stub_file(file: FileDecl) -> StubFileView:
             (*names.imports, declaration_import(file)),
         ),
         classes=classes,
+        functions=texts,
         directives=PYI_DIRECTIVES,
     )
 
 
-def _stub_class(declaration: Declaration, names: StubNames, file: FileDecl) -> TensorClassStubView | ModuleStubView:
+def _stub_class(
+    declaration: Declaration, names: StubNames, file: FileDecl, own: tuple[MethodSource, ...]
+) -> TensorClassStubView | ModuleStubView:
     match declaration:
         case TensorClassDecl():
-            return tensorclass_stub.view(declaration, names, file.related)
+            return tensorclass_stub.view(declaration, names, file.related, own)
         case ModuleDecl():
-            return module_stub.view(declaration, names, file.related)
+            return module_stub.view(declaration, names, file.related, own)

@@ -1,39 +1,34 @@
 """How a stub names what its source names: imports repeated, the source's own names reached through `_decl`.
 
-A stub cannot use the source's names as they are: `Batch` means the generated class in it. So annotations are rewritten:
-`Batch` becomes `_decl.Batch`, and imported names are imported again. Texts that come from another file (a handler registered
-there, an inherited `forward`) are read with that file's imports.
+A stub cannot use the source's names as they are: `Batch` means the generated class in it. So annotations are rewritten: `Batch`
+becomes `_decl.Batch` in what a function takes, and stays `Batch` in what it gives; imported names are imported again. Texts that
+come from another file (a handler registered there, an inherited `forward`) are read with that file's imports.
 """
 
 from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from ..common.module_names import absolute
-from ..model import Declaration, FieldDecl, FileDecl, ModuleField, SourceFile, TensorClassDecl, TypeExpr, home
+from ..model import Declaration, FieldDecl, FileDecl, ModuleField, SourceFile, TypeExpr, home
 from . import spelling
 from .builtin_names import WRITTEN_BUILTINS, Builtins
 from .imports import IMPORTS, Aliases, statement
-from .renaming import renamed
+from .mentions import Mentions, differs
+from .passing import passing
+from .renaming import Passing, Way, rewritten
+from .stub_methods import methods_of_stub
 
 Meanings = Mapping[str, str]
 """What type variables stand for: the text that the stub has in place of each."""
 
 _NOTHING: Meanings = {}
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
-_BOUND = {
-    True: frozenset(
-        "from_dict get get_at items keys numpy replace select exclude set set_ set_at_ to_dict update values".split()
-    ),
-    False: frozenset("config from_config get_buffer get_parameter get_submodule state_dict".split()),
-}
-"""The methods in the stub of a TensorClass, and of a Module: in its body their names mean nothing else."""
 _BUILTINS = frozenset(dir(builtins))
 _FINAL = ("typing.final", "typing_extensions.final")
-_LITERAL = ("typing.Literal", "typing.Annotated", "typing_extensions.Literal", "typing_extensions.Annotated")
 
 
 class StubNames:
@@ -42,16 +37,19 @@ class StubNames:
     The imports are those of the whole file; what is imported the same way everywhere is noted in the `aliases` of a class.
     """
 
-    def __init__(self, file: FileDecl) -> None:
+    def __init__(self, file: FileDecl, repeated: Collection[str] = ()) -> None:
+        """`repeated` are the members and functions of the source that the stub has as well."""
         self.aliases = Aliases()
         self._file = file
         self._imports: dict[str, str] = {}
-        self._bound = frozenset[str]().union(*(_names_in_body(declaration) for declaration in file.declarations))
+        self._inside: set[str] = set()
+        self._repeated = frozenset(repeated)
+        self._bound = self._repeated.union(*(_names_in_body(declaration) for declaration in file.declarations))
         self._builtins = Builtins(self._bound)
 
     def for_class(self) -> StubNames:
         """The same names with aliases of their own, for the view of one class."""
-        names = StubNames(self._file)
+        names = StubNames(self._file, self._repeated)
         names._imports = self._imports
         return names
 
@@ -60,22 +58,39 @@ class StubNames:
         """The import statements for everything that was written so far."""
         return sorted(self._imports.values(), key=lambda line: (line.startswith("from ."), line))
 
-    def type(self, type: TypeExpr, module: str = "", variables: Meanings = _NOTHING) -> str:
+    def type(self, type: TypeExpr, module: str = "", variables: Meanings = _NOTHING, way: Way = Way.DECLARED) -> str:
         """An annotation as the stub writes it; `module` is where it stands, this file if empty."""
-        return self.text(spelling.static_type(type), module, variables)
+        return self.text(spelling.static_type(type), module, variables, way)
 
-    def field_type(self, field: FieldDecl | ModuleField, variables: Meanings = _NOTHING) -> str:
+    def field_type(
+        self, field: FieldDecl | ModuleField, variables: Meanings = _NOTHING, way: Way = Way.DECLARED
+    ) -> str:
         """The annotation of a field as the stub writes it: read in the file of the class that declares the field."""
-        return self.type(field.type, home(field), variables)
+        return self.type(field.type, home(field), variables, way)
 
-    def text(self, text: str, module: str = "", variables: Meanings = _NOTHING) -> str:
+    def text(self, text: str, module: str = "", variables: Meanings = _NOTHING, way: Way = Way.DECLARED) -> str:
         """A type with its names as the stub has them; imports that it needs are noted."""
         source = self._file.sources[module or self._file.source.module]
-        return renamed(
-            text,
-            lambda name: variables.get(name) or self._written(name, source),
-            partial(_keeps_strings, source),
-        )
+        return rewritten(text, _WordsOfStub(self, source, variables), way)
+
+    def whole(self, name: str, source: SourceFile, way: Way) -> str | None:
+        """What stands for a declared class, or for an alias of a type with some; None for any other name."""
+        if way is Way.DECLARED:
+            return None
+        meant = self._file.meanings.get(f"{source.module}:{name}", name)
+        if meant in self._file.related:
+            return self.generated(meant) if way is Way.GIVEN else None
+        module, _, alias = meant.rpartition(".")
+        file = self._file.sources.get(module) if module else None
+        found = None if file is None else file.aliases.get(alias)
+        if file is None or found is None or meant in self._inside:
+            return None
+        self._inside.add(meant)
+        try:
+            mentions = Mentions(self._file, file, inside=frozenset({meant}))
+            return self.type(found, module, way=way) if differs(found.text, way, mentions) else None
+        finally:
+            self._inside.remove(meant)
 
     def is_final(self, declaration: Declaration) -> bool:
         """Whether a class of this file is decorated with `@final`."""
@@ -98,12 +113,17 @@ class StubNames:
         known = self._file.sources[module].type_variables
         return [word for word in _WORD.findall(text) if word in known]
 
+    def is_variable(self, field: FieldDecl) -> bool:
+        """Whether a field is annotated with a type variable of its file or its class, which stands for what the object holds."""
+        known, owner = self._file.sources[home(field)].type_variables, field.owner.rpartition(".")[2]
+        return any(name in known or f"{owner}.{name}" in known for name in field.type.names)
+
     def inside(self, module: str, cls: str, mentioned: Iterable[str]) -> Meanings:
         """How the stub writes those of the names that the body of a class binds: `_decl.Batch.Mode`."""
         source = self._file.sources[module]
         bound = next((found.attributes for found in source.classes if found.name == cls), ())
         inner = sorted(set(bound).intersection(mentioned))
-        return {name: f"{self._written(cls, source)}.{name}" for name in inner}
+        return {name: f"{self.written(cls, source)}.{name}" for name in inner}
 
     def generated(self, qualified: str, suffix: str = "") -> str:
         """The generated class of a declaration, or what stands beside it: by name in this stub, by import from another."""
@@ -115,7 +135,7 @@ class StubNames:
             return name
         return self._import(f"_{name}", f"from {self._output_module(home)} import {name}")
 
-    def _written(self, name: str, source: SourceFile) -> str:
+    def written(self, name: str, source: SourceFile) -> str:
         """How the stub writes a name of a source file."""
         imported = source.imports.get(name)
         if imported is None:
@@ -162,17 +182,24 @@ class StubNames:
 
 def _names_in_body(declaration: Declaration) -> frozenset[str]:
     """What names mean something of its own in the body of a class: those of its fields and of the methods in its stub."""
-    return _BOUND[isinstance(declaration, TensorClassDecl)].union(field.name for field in declaration.fields)
+    return methods_of_stub(declaration).union(field.name for field in declaration.fields)
 
 
-def _keeps_strings(source: SourceFile, name: str) -> bool:
-    """Whether strings in the brackets of a name are no types: those of `Literal`, and shapes of jaxtyping."""
-    head, _, rest = name.partition(".")
-    imported = source.imports.get(head)
-    if imported is None:
-        return head in ("Literal", "Annotated") and source.has_star_import
-    qualified = ".".join(part for part in (imported.module, imported.name, rest) if part)
-    return qualified in _LITERAL or qualified.startswith("jaxtyping.")
+class _WordsOfStub(NamedTuple):
+    """What names mean in the annotations of one file, and how the stub writes them."""
+
+    names: StubNames
+    source: SourceFile
+    variables: Meanings
+
+    def whole(self, name: str, way: Way) -> str | None:
+        return None if name in self.variables else self.names.whole(name, self.source, way)
+
+    def head(self, name: str) -> str:
+        return self.variables.get(name) or self.names.written(name, self.source)
+
+    def passing(self, name: str) -> Passing:
+        return passing(name, self.source)
 
 
 def _seen_from(source: SourceFile, module: str) -> str:

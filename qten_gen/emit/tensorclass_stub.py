@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..model import Declaration, FieldDecl, FieldKind, ModuleDecl, TensorClassDecl, TypeExpr, home
+from ..model import Declaration, FieldDecl, FieldKind, MethodSource, ModuleDecl, TensorClassDecl, TypeExpr, home
 from ..model.field_kinds import members_of
 from . import layout, spelling
+from .members import mentioned_inside, written
+from .renaming import Way
 from .stub_names import Meanings, StubNames
 from .type_parameters import arguments, bind, bracketed, meanings, type_parameters
 
@@ -48,6 +50,8 @@ class TensorClassStubView(NamedTuple):
     """Whether the declaration is `@final`: the class in the stub derives from it all the same."""
     init: str
     slots: tuple[str, ...]
+    members: tuple[str, ...]
+    """The user's own methods that the stub repeats."""
     keys: tuple[Key, ...]
     selections: tuple[str, ...]
     writers: tuple[str, ...]
@@ -77,11 +81,16 @@ class _Types(NamedTuple):
     changed: str
 
 
-def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, Declaration]) -> TensorClassStubView:
-    """The view of one declaration; `related` has the classes of its nested fields and its bases."""
+def view(
+    declaration: TensorClassDecl,
+    names: StubNames,
+    related: Mapping[str, Declaration],
+    own: Sequence[MethodSource] = (),
+) -> TensorClassStubView:
+    """The view of one declaration; `related` has the classes of its nested fields and its bases, `own` what it repeats."""
     variables = meanings(declaration, names, related)
     types = {field.name: _types(field, names, related, variables) for field in declaration.fields}
-    update = _update(declaration)
+    update = _update(declaration, related)
     quoted = [f'"{name}"' for name in types]
     literals = [f"_t.Literal[{name}]" for name in quoted]
     parameters = type_parameters(declaration, names)
@@ -99,6 +108,7 @@ def view(declaration: TensorClassDecl, names: StubNames, related: Mapping[str, D
         is_final=names.is_final(declaration),
         init=_init(declaration, types, names),
         slots=(*_slots(declaration, types, names), *_match_args(declaration, types)),
+        members=members(declaration, own, names),
         keys=tuple(_keys(declaration, names, related, variables)),
         replace=_replace(types, f"{typed[update]}{parameters.arguments}"),
         selections=tuple(_selections(quoted, f"{typed['Fields']}{parameters.arguments}", names)),
@@ -131,10 +141,18 @@ def bases(declaration: Declaration, names: StubNames) -> str:
     return ", ".join([own, *parents, *frozen, *init])
 
 
-def _update(declaration: Declaration | None) -> str:
+def members(declaration: Declaration, own: Sequence[MethodSource], names: StubNames) -> tuple[str, ...]:
+    """The methods that the stub of a class repeats, as it has them."""
+    inner = names.inside(declaration.module, declaration.name, mentioned_inside(own))
+    return tuple(written(method, names, declaration.module, inner, 4) for method in own)
+
+
+def _update(declaration: Declaration | None, related: Mapping[str, Declaration]) -> str:
     """`update` takes what `select` gives, unless fields are written as another type than they are read."""
     exact = isinstance(declaration, TensorClassDecl) and all(
-        field.kind in (FieldKind.TENSOR, FieldKind.STATIC) for field in declaration.fields
+        field.kind is FieldKind.TENSOR
+        or (field.kind is FieldKind.STATIC and not any(name in related for name in field.type.mentioned))
+        for field in declaration.fields
     )
     return "Fields" if exact else "Update"
 
@@ -144,15 +162,16 @@ def _types(
 ) -> _Types:
     """The types of one field in the stub. It can take more types than it is read as, and dicts have types of their own."""
     own = variables.get(field.owner, {})
+    if field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM):
+        read, taken = (names.field_type(field, own, way) for way in (Way.GIVEN, Way.TAKEN))
+        given = taken if field.kind is FieldKind.STATIC else _given_items(field, taken, names)
+        return _Types(read, given, read, given, given)
     written = names.field_type(field, own)
     if field.kind is FieldKind.NUMBER:
         tensor = f"{names.aliases.use('_torch')}.Tensor"
         number = f"{tensor} | None" if field.optional else tensor
         given = f"{written} | {tensor}"
         return _Types(number, given, number, given, given)
-    if field.kind is FieldKind.PER_ITEM:
-        given = _given_items(field, written, names)
-        return _Types(written, given, written, given, given)
     if field.kind is not FieldKind.NESTED:
         return _Types(written, written, written, written, written)
     none = " | None" if field.optional else ""
@@ -160,9 +179,10 @@ def _types(
     given = bracketed(arguments(nested.text, names, home(field), own))
     generated, dumped, loaded, changed = (
         f"{names.generated(nested.name, suffix)}{given}"
-        for suffix in ("", "Dict", "Input", _update(related.get(nested.name)))
+        for suffix in ("", "Dict", "Input", _update(related.get(nested.name), related))
     )
-    return _Types(f"{generated}{none}", written, f"{dumped}{none}", f"{written} | {loaded}", f"{written} | {changed}")
+    read = names.field_type(field, own, Way.GIVEN) if names.is_variable(field) else f"{generated}{none}"
+    return _Types(read, written, f"{dumped}{none}", f"{written} | {loaded}", f"{written} | {changed}")
 
 
 def _given_items(field: FieldDecl, written: str, names: StubNames) -> str:

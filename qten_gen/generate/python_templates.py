@@ -37,7 +37,7 @@ def file_py(file: PythonFileView, classes: Iterable[str]) -> str:
         "\n"
         "\n"
         "def __getattr__(name: str) -> object:\n"
-        "    return _rt.declared(__name__, name)\n"
+        f"    return {file.lookup}\n"
     )
     for text in classes:
         add(

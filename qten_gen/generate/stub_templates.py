@@ -28,6 +28,10 @@ def file_pyi(file: StubFileView, classes: Iterable[str]) -> str:
             "\n"
             f"{text}"
         )
+    if file.functions:
+        add("\n")
+        for line in file.functions:
+            add(f"{line}\n")
     return "".join(out)
 
 
@@ -64,6 +68,8 @@ def module_pyi(c: ModuleStubView) -> str:
         add(f"    {line}\n")
     if c.init:
         add(f"    {c.init}\n")
+    for line in c.members:
+        add(f"    {line}\n")
     for call in c.calls:
         if len(c.calls) > 1:
             add("    @_t.overload\n")
@@ -159,6 +165,8 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
         add(f"    {line}\n")
     if c.init:
         add(f"    {c.init}\n")
+    for line in c.members:
+        add(f"    {line}\n")
     for key in c.keys:
         if len(c.keys) > 1:
             add("    @_t.overload\n")

@@ -108,6 +108,7 @@ class Program:
             related=_Lazy(self.declaration, listed),
             sources=_Lazy(self.find, [name for name in mentioned if name and self.find(name) is not None]),
             classes=_Lazy(self._class_source, ()),
+            meanings=_Lazy(self._meaning, ()),
             nested=_Nested(self),
         )
         return linked, ordered(self.ancestry.diagnostics(file))
@@ -121,6 +122,12 @@ class Program:
     def _class_source(self, qualified: str) -> ClassSource | None:
         found = self.names.class_of(qualified)
         return None if found is None else found[1]
+
+    def _meaning(self, reference: str) -> str | None:
+        """The qualified name that a name of a file stands for: `shop.model:Batch`."""
+        module, _, name = reference.partition(":")
+        file = self.find(module)
+        return None if file is None else self.names.meaning(name, file)
 
     def _is_known(self, module: str) -> bool:
         """Whether the run has modules of that name or below its first part. It saves a look-up of each name of a library."""

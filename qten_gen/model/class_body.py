@@ -104,13 +104,17 @@ class Signature:
     """Parameters and result of a function, for the stub."""
 
     parameters: str
-    """As written, without `self` and with `...` for defaults: `x: Tensor, *, scale: float = ...`."""
+    """As written, without `self`; a default that is no short literal is `...`: `x: Tensor, *, scale: float = 1.0`."""
     result: str
     """The annotation of the result as written; empty without one."""
     names: tuple[str, ...] = ()
     """The dotted and plain names that both texts mention, which the stub has to import: `("Tensor", "float")`."""
     is_async: bool = False
     """Whether it is written `async def`."""
+    yields: bool = False
+    """Whether it is an asynchronous generator, which a stub writes without `async`."""
+    type_parameters: str = ""
+    """Its PEP 695 parameters as written, brackets included."""
     place: NodePath = NO_PATH
 
 
@@ -165,6 +169,10 @@ class MethodSource:
     """False for an `__init__` that calls no other one."""
     registers_later: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The attributes that an `__init__` or `__post_init__` registers after it assigned them."""
+    receiver: str = field(default="self", compare=False, repr=False)
+    """The first parameter as written: `self`, `cls`, `self: Self`; empty for a static method. Only stubs use it."""
+    spelled: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """The decorators as written, with their arguments: `property`, `retry(times=3)`. Only stubs use them."""
 
 
 @dataclass(frozen=True, slots=True)

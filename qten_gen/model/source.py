@@ -146,6 +146,10 @@ class SourceFile:
     type_variables: dict[str, TypeVariable] = field(default_factory=dict)
     """Type variables by name; those of a class as `Class.T`."""
     registrations: tuple[RegistrationSource, ...] = ()
+    functions: tuple[MethodSource, ...] = ()
+    """The functions at the top level, for the stub."""
+    variables: tuple[tuple[str, TypeExpr], ...] = ()
+    """The annotated names at the top level with their types, for the stub."""
     names: frozenset[str] = frozenset()
     """Every name bound at the top level."""
     future_annotations: bool = False

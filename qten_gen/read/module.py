@@ -15,6 +15,7 @@ from ..model import (
     ClassSource,
     ImportContext,
     ImportedName,
+    MethodSource,
     NodePath,
     RegistrationSource,
     SourceFile,
@@ -33,7 +34,7 @@ from .encoding import decode
 from .exported import exported
 from .imports import bound_names, dotted, imported_names, star_import
 from .names import Scope
-from .signatures import Function, signature
+from .signatures import Function, function, signature
 from .source_lines import lines_of
 from .syntax import deepest_line, parse, too_deep
 from .type_variables import TypeAlias, class_type_variables, type_variable
@@ -105,6 +106,8 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
     type_variables: dict[str, TypeVariable] = {}
     meant = _meanings(known, scope)
     registrations: list[RegistrationSource] = []
+    functions: list[MethodSource] = []
+    variables: list[tuple[str, TypeExpr]] = []
     for node, place, type_checking in statements:
         if isinstance(node, ast.ClassDef) and not type_checking:
             found = class_source(node, place, scope)
@@ -119,8 +122,11 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
             meant.makers.update(inner.makers)
         elif isinstance(node, Function):
             registrations.extend(_registrations(node, place, scope))
+            functions.append(function(node, place, scope))
             if not type_checking and _makes_specifier(node, scope):
                 meant.makers.add(node.name)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            variables.append((node.target.id, type_expr(node.annotation, place / "annotation", scope)))
     for name, binding in known.values.items():
         if isinstance(binding.value, ast.Call):
             variable = type_variable(binding.value, binding.place, scope)
@@ -137,6 +143,8 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         makers=frozenset(meant.makers),
         type_variables=type_variables,
         registrations=tuple(registrations),
+        functions=tuple(functions),
+        variables=tuple(variables),
         names=frozenset(names.bound),
         future_annotations=names.imports.get("annotations") == ImportedName("__future__", "annotations"),
         star_imports=stars,

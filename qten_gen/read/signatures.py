@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
+from ..common.literals import LONGEST_DEFAULT
 from ..model import MethodSource, NodePath, Signature, language
 from .annotations import mentioned
 from .calls import called
 from .docstrings import docstring
 from .imports import dotted
 from .names import Scope
+from .type_variables import type_parameters
 from .values import specifier
 from .written import text_of
 
@@ -23,55 +26,98 @@ def positional_parameters(node: Function) -> list[ast.arg]:
 
 
 def signature(node: Function, place: NodePath, scope: Scope, *, skip_first: bool) -> Signature:
-    """The parameters and result as written, with `...` for defaults. `skip_first` leaves out `self`."""
+    """The parameters and result as written, defaults only where they are short literals. `skip_first` leaves out `self`."""
     names: dict[str, None] = {}
     given, positional = node.args, positional_parameters(node)
     required = len(positional) - len(given.defaults)
     skipped = 1 if skip_first and positional else 0
+    defaults: list[ast.expr | None] = [*[None] * required, *given.defaults]
     texts = [
-        _parameter(parameter, index >= required, scope, names)
-        for index, parameter in enumerate(positional)
-        if index >= skipped
+        _parameter(parameter, default, scope, names)
+        for parameter, default in zip(positional[skipped:], defaults[skipped:], strict=True)
     ]
     if len(given.posonlyargs) > skipped:
         texts.insert(len(given.posonlyargs) - skipped, "/")
     if given.vararg is not None:
-        texts.append("*" + _parameter(given.vararg, False, scope, names))
+        texts.append("*" + _parameter(given.vararg, None, scope, names))
     elif given.kwonlyargs:
         texts.append("*")
     for parameter, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-        texts.append(_parameter(parameter, default is not None, scope, names))
+        texts.append(_parameter(parameter, default, scope, names))
     if given.kwarg is not None:
-        texts.append("**" + _parameter(given.kwarg, False, scope, names))
+        texts.append("**" + _parameter(given.kwarg, None, scope, names))
     result = "" if node.returns is None else _annotation(node.returns, scope, names)
-    return Signature(", ".join(texts), result, tuple(names), isinstance(node, ast.AsyncFunctionDef), place)
-
-
-def method(node: Function, place: NodePath, scope: Scope) -> MethodSource:
-    """Read a function in a class body, with its decorators."""
-    decorators: list[str] = []
-    call = None
-    for index, decorator in enumerate(node.decorator_list):
-        function = called(decorator)
-        decorators.append(scope.resolve(dotted(function) or text_of(function, scope.lines)))
-        if decorators[-1] == language.VIRTUAL and isinstance(decorator, ast.Call):
-            call = specifier(decorator, place / "decorator_list" / index, scope)
-    static = "builtins.staticmethod" in decorators
-    return MethodSource(
-        node.name,
-        signature(node, place, scope, skip_first=not static),
-        tuple(decorators),
-        call,
-        docstring(node),
+    is_async = isinstance(node, ast.AsyncFunctionDef)
+    return Signature(
+        ", ".join(texts),
+        result,
+        tuple(names),
+        is_async,
+        is_async and _yields(node),
+        type_parameters(node, scope),
         place,
     )
 
 
-def _parameter(parameter: ast.arg, has_default: bool, scope: Scope, names: dict[str, None]) -> str:
+def method(node: Function, place: NodePath, scope: Scope) -> MethodSource:
+    """Read a function in a class body, with its decorators."""
+    found = _decorated(node, place, scope, takes_object=True)
+    if language.VIRTUAL not in found.decorators:
+        return found
+    calls = (
+        specifier(decorator, place / "decorator_list" / index, scope)
+        for index, decorator in enumerate(node.decorator_list)
+        if found.decorators[index] == language.VIRTUAL and isinstance(decorator, ast.Call)
+    )
+    return replace(found, specifier=next(calls, None))
+
+
+def function(node: Function, place: NodePath, scope: Scope) -> MethodSource:
+    """Read a function at the top level of a file, with its decorators."""
+    return _decorated(node, place, scope, takes_object=False)
+
+
+def _decorated(node: Function, place: NodePath, scope: Scope, *, takes_object: bool) -> MethodSource:
+    """A function as it is written; `takes_object` says that its first parameter is given by what it is looked up on."""
+    functions = [called(decorator) for decorator in node.decorator_list]
+    decorators = tuple(scope.resolve(dotted(each) or text_of(each, scope.lines)) for each in functions)
+    bound = takes_object and "builtins.staticmethod" not in decorators
+    receiver = positional_parameters(node)[:1] if bound else []
+    return MethodSource(
+        node.name,
+        signature(node, place, scope, skip_first=bound),
+        decorators,
+        doc=docstring(node),
+        place=place,
+        receiver=_parameter(receiver[0], None, scope, {}) if receiver else "",
+        spelled=tuple(text_of(decorator, scope.lines) for decorator in node.decorator_list),
+    )
+
+
+def _parameter(parameter: ast.arg, default: ast.expr | None, scope: Scope, names: dict[str, None]) -> str:
     if parameter.annotation is None:
-        return f"{parameter.arg}=..." if has_default else parameter.arg
+        return parameter.arg if default is None else f"{parameter.arg}={_default(default, scope)}"
     text = f"{parameter.arg}: {_annotation(parameter.annotation, scope, names)}"
-    return f"{text} = ..." if has_default else text
+    return text if default is None else f"{text} = {_default(default, scope)}"
+
+
+def _default(node: ast.expr, scope: Scope) -> str:
+    """A default as a stub shows it: a short literal, or `...` for everything else."""
+    inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    text = text_of(node, scope.lines) if isinstance(inner, ast.Constant) else "..."
+    return text if len(text) <= LONGEST_DEFAULT else "..."
+
+
+def _yields(node: Function) -> bool:
+    """Whether a function is a generator. A `yield` in a function or class inside it is not its own."""
+    inside: list[ast.AST] = list(node.body)
+    while inside:
+        found = inside.pop()
+        if isinstance(found, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(found, Function | ast.Lambda | ast.ClassDef):
+            inside.extend(ast.iter_child_nodes(found))
+    return False
 
 
 def _annotation(node: ast.expr, scope: Scope, names: dict[str, None]) -> str:

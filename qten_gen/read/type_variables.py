@@ -33,8 +33,8 @@ def type_parameter_names(node: ast.ClassDef) -> list[str]:
     return [parameter.name for parameter in getattr(node, "type_params", ())]
 
 
-def type_parameters(node: ast.ClassDef, scope: Scope) -> str:
-    """The type parameters of a class as written, brackets included; empty if it has none."""
+def type_parameters(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> str:
+    """The type parameters of a class or function as written, brackets included; empty if it has none."""
     texts = [segment(extent(parameter, scope.lines), scope.lines) for parameter in getattr(node, "type_params", ())]
     return f"[{', '.join(texts)}]" if texts else ""
 

@@ -1,5 +1,7 @@
 """Types that exist for type checkers only: the face of what the runtime makes from tables, and of generated storage."""
 
+from .calls import DeclaredCall as DeclaredCall
+from .calls import ExactCall as ExactCall
 from .operations import Operations as Operations
 from .per_item import PerItemField as PerItemField
 from .per_item import PerItemInput as PerItemInput
@@ -13,9 +15,11 @@ from .slots import Slot as Slot
 
 __all__ = [
     "BatchSizeField",
+    "DeclaredCall",
     "Default",
     "Destination",
     "DeviceField",
+    "ExactCall",
     "LockField",
     "NamesField",
     "Operations",

@@ -26,7 +26,7 @@ from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, field, par
 TENSORCLASS = {"_rt", "_t", "_torch"}
 STORED = {*TENSORCLASS, "_repeat"}
 STUB = {"_Array", "_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike"}
-MODULE_STUB = {"_Destination", "_DeviceLike", "_OrderedDict", "_torch"}
+MODULE_STUB = {"_Destination", "_DeviceLike", "_ExactCall", "_OrderedDict", "_torch"}
 
 
 def linked(text: str, head: str = HEAD) -> FileDecl:

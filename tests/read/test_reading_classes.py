@@ -187,8 +187,9 @@ def test_flags_are_read_from_keywords_and_brackets() -> None:
     ("definition", "parameters", "result"),
     [
         ("def f(self): ...", "", ""),
-        ("def f(self, x: Tensor, *, scale: float = 1.0) -> Tensor: ...", "x: Tensor, *, scale: float = ...", "Tensor"),
-        ("def f(self, x, y=None): ...", "x, y=...", ""),
+        ("def f(self, x: Tensor, *, scale: float = 1.0) -> Tensor: ...", "x: Tensor, *, scale: float = 1.0", "Tensor"),
+        ("def f(self, x, y=None): ...", "x, y=None", ""),
+        ("def f(self, x=-1, y=torch.ones(2), z=(1, 2)): ...", "x=-1, y=..., z=...", ""),
         ("def f(self, /, x: int): ...", "x: int", ""),
         ("def f(self, x: int, /, y: int): ...", "x: int, /, y: int", ""),
         (
@@ -200,7 +201,7 @@ def test_flags_are_read_from_keywords_and_brackets() -> None:
         ("@classmethod\ndef f(cls, x: int) -> int: ...", "x: int", "int"),
     ],
 )
-def test_a_signature_is_kept_without_self_and_with_defaults_left_out(
+def test_a_signature_is_kept_without_self_and_with_simple_defaults(
     definition: str, parameters: str, result: str
 ) -> None:
     signature = method_of(definition).signature

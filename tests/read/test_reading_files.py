@@ -232,7 +232,7 @@ def test_registrations_keep_all_parameters_of_the_handler() -> None:
     (registration,) = found.registrations
     assert (registration.owner.name, registration.type.name) == ("shop.net.Net", "builtins.str")
     assert registration.handler == "read"
-    assert registration.signature.parameters == "net: Net, text: str, *, strict: bool = ..."
+    assert registration.signature.parameters == "net: Net, text: str, *, strict: bool = True"
     assert registration.signature.result == "int"
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import fresh_process
+
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
 REPOSITORY = HERE.parents[1]
@@ -85,3 +87,10 @@ def test_pyright_reports_what_the_programs_say() -> None:
         },
     )
     assert not found, "\n".join(found)
+
+
+def test_the_program_over_three_files_runs() -> None:
+    paths = (HERE.parent / "samples", REPOSITORY)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
+    done = fresh_process.run("-W", "error", PROGRAMS / "whole_world.py", cwd=PROGRAMS, env=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

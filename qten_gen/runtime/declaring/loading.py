@@ -271,14 +271,23 @@ class Undeclared:
     """Stands for a class whose module was not imported yet: nothing is an instance of it."""
 
 
-def declared(module: str, name: str) -> object:
+def declared(module: str, name: str, *others: str) -> object:
     """`__getattr__` of a generated module: import the source, whose class statements put their classes here.
+
+    Of `others`, functions and constants that are no classes of the module, the source is asked each time.
 
     Raises:
         AttributeError: the source declares no such class.
     """
-    if not name.startswith("_"):
-        import_module(source_name(module))
+    source = source_name(module)
+    if name in others:
+        found = getattr(
+            sys.modules["__main__"] if source == real_name("__main__") else import_module(source), name, None
+        )
+        if found is not None:
+            return found
+    elif not name.startswith("_"):
+        import_module(source)
         found = vars(sys.modules[module]).get(name)
         if found is not None:
             return found

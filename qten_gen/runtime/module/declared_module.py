@@ -15,21 +15,9 @@ from .fast_paths import loading, moving
 from .tied_parameters import keeping_ties, share_assigned
 
 if TYPE_CHECKING:
-    from typing import Protocol, Self, TypeVar
+    from typing import Self
 
-    R_co = TypeVar("R_co", covariant=True)
-
-    class _HasForward(Protocol[R_co]):
-        @property
-        def forward(self) -> R_co: ...
-
-    class _Call:
-        """`module(x)` has the signature of `module.forward`."""
-
-        def __get__(self, obj: _HasForward[R_co], owner: object = None, /) -> R_co: ...
-
-        # pyright wants a callable class where a module is passed as a function, to torch.compile for instance.
-        def __call__(self, *args: Any, **keywords: Any) -> Any: ...
+    from qten_gen_typing import DeclaredCall
 
 
 class DeclaredModule(ModuleBase, Functional):
@@ -40,7 +28,7 @@ class DeclaredModule(ModuleBase, Functional):
     """
 
     if TYPE_CHECKING:
-        __call__: ClassVar[_Call]  # type: ignore[misc] # narrower than nn.Module's Any
+        __call__: ClassVar[DeclaredCall]  # type: ignore[misc] # narrower than nn.Module's Any
 
         def reset_parameters(self) -> None:
             """Initialise the parameters and buffers that the class declares; submodules initialise themselves."""

@@ -2,7 +2,6 @@
 
 from typing import assert_type
 
-from fleet import parts
 from fleet.parts_qten import Fixed, Gauge
 from fleet.parts_qten import Wheel as PartsWheel
 from fleet.trucks_qten import Convoy, Truck, Wheel, WheelDict
@@ -20,7 +19,7 @@ def use(convoy: Convoy, truck: Truck, gauge: Gauge, fixed: Fixed, pages: WheelDi
     assert_type(convoy.get(("first", "label")), int)
     assert_type(convoy.get(("cargo", "label")), str)
     assert_type(pages.to_dict()["pages"], Tensor)
-    assert_type(gauge(truck), parts.Wheel)
+    assert_type(gauge(truck), PartsWheel)
     assert_type(gauge("truck", factor=2), int)
     assert_type(fixed.wheel, PartsWheel)
     fixed.wheel = truck.front  # E

@@ -1,6 +1,6 @@
 """Handlers that stand in another file than their module: its generated stub has them all, inherited ones included."""
 
-from typing import assert_type
+from typing import Any, assert_type
 
 from signals import models
 from signals.models_qten import Deep, Encoder, Loud, Silent, Sound, Speech
@@ -10,18 +10,18 @@ from torch import Tensor
 def use(encoder: Encoder, deep: Deep, loud: Loud, silent: Silent, sound: Sound, speech: Speech, x: Tensor) -> None:
     assert_type(encoder(x), Tensor)
     assert_type(encoder(x, scale=2.0), Tensor)
-    assert_type(encoder(sound), models.Sound)
-    assert_type(encoder(sound, scale=2.0), models.Sound)
+    assert_type(encoder(sound), Sound)
+    assert_type(encoder(sound, scale=2.0), Sound)
     assert_type(encoder(speech, language="en"), dict[str, float])
     assert_type(encoder(speech, language="en", hints=["me"]), dict[str, float])
     assert_type(encoder("text"), int)
 
     assert_type(deep(x), Tensor)
-    assert_type(deep(sound), models.Sound)
+    assert_type(deep(sound), Sound)
     assert_type(deep(speech, language="en"), dict[str, float])
     assert_type(deep("text"), int)
 
-    assert_type(loud(sound), models.Speech)
+    assert_type(loud(sound), Speech)
     assert_type(loud(speech, language="en"), dict[str, float])
     assert_type(loud("text"), int)
 
@@ -41,4 +41,7 @@ def use(encoder: Encoder, deep: Deep, loud: Loud, silent: Silent, sound: Sound, 
 
 def use_declarations(encoder: models.Encoder, sound: models.Sound, x: Tensor) -> None:
     assert_type(encoder(x), Tensor)
-    encoder(sound)  # E
+    assert_type(encoder(sound), Any)
+    encoder(b"bytes")  # E
+    encoder("text")  # E
+    encoder(x, 2.0)  # E
