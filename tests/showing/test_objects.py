@@ -14,6 +14,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from qten_gen import LazyStack, PerItem, TensorClass, Unbatched, deferred_init, fake_mode
@@ -177,7 +178,7 @@ def test_an_object_can_be_shown_inside_of_vmap_and_on_the_way_through_a_tree() -
 
     torch.vmap(look)(Point(torch.ones(3, 2), batch_size=3))
     assert Parsed(found[0]).fields["xy"][0] == "[2]"
-    marked = torch.utils._pytree.tree_map(lambda leaf: "leaf", Point(torch.ones(3, 2), batch_size=3))
+    marked = pytree.tree_map(lambda leaf: "leaf", Point(torch.ones(3, 2), batch_size=3))
     assert Parsed(marked._repr_html_()).fields["xy"] == ("'leaf'",)
 
 

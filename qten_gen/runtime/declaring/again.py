@@ -7,13 +7,14 @@ above this one say what that means for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from weakref import ReferenceType, WeakKeyDictionary, ref
+from weakref import ReferenceType, WeakKeyDictionary, WeakSet, ref
 
 Follow = Callable[[type, type, str], None]
 """Called with the old class, the new one, and the file of the old statement: each cell of a notebook is one."""
 
 _followers: list[Follow] = []
 _files: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+_earlier: WeakSet[type] = WeakSet()
 _replaced: WeakKeyDictionary[type, ReferenceType[type]] = WeakKeyDictionary()
 
 
@@ -28,8 +29,14 @@ def declare(old: type | None, new: type, file: str) -> None:
     _files[new] = file
     if old is not None:
         _replaced[new] = ref(old)
+        _earlier.add(old)
         for follow in _followers:
             follow(old, new, _files.get(old, file))
+
+
+def is_replaced(cls: type) -> bool:
+    """Whether the name of a class means a later one."""
+    return cls in _earlier
 
 
 def earlier(cls: type) -> Iterator[type]:

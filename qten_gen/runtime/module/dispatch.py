@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, TypeVar, o
 
 from torch import nn
 
-from ..declaring.again import earlier, on_declared_again
+from ..declaring.again import earlier, is_replaced, on_declared_again
 from .core.handlers import HandlerTables, add, collect, find_handler, unhandled
 from .core.registered_types import registrable
 from .core.registrations import registration
@@ -128,7 +128,7 @@ class Functional(HandlerTables):
         >>> Length.get_applicable_types()
         (<class 'str'>,)
         """
-        return tuple(cls._handlers)
+        return tuple(found for found in cls._handlers if not is_replaced(found))
 
     def allows(self, obj: object) -> bool:
         """Whether a handler, inherited ones included, is registered for `obj`.

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from torch.compiler import is_dynamo_compiling
 
+from ...declaring.again import is_replaced
 from . import seen_types
 from .registered_types import FindType, find_by_bases, find_by_subclass, finder, is_open
 from .registrations import Handler, Registration, is_repeated
@@ -88,7 +89,8 @@ def find_handler(cls: type[HandlerTables], obj_type: type) -> Handler | None:
 
 def unhandled(cls: type[HandlerTables], obj_type: type) -> str:
     """The message for an object class without a handler."""
-    registered = [f"{owner.__name__}: {registered.__name__}" for registered, (owner, _) in _owners(cls).items()]
+    owners = [(registered, owner) for registered, (owner, _) in _owners(cls).items() if not is_replaced(registered)]
+    registered = [f"{owner.__name__}: {registered.__name__}" for registered, owner in owners]
     known = f"only for {', '.join(registered)}" if registered else "nor for anything else"
     return f"{cls.__name__} has no handler for {obj_type.__name__}, {known}"
 
