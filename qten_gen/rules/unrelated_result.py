@@ -75,10 +75,10 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
         if not isinstance(declaration, ModuleDecl):
             continue
         for registration in declaration.registrations:
-            replaced = _replaced(registration, declaration, project)
-            if registration.module != file.source.module or replaced is None:
+            if registration.module != file.source.module:
                 continue
-            if _unrelated(registration.result, replaced.result, project):
+            replaced = _replaced(registration, declaration, project)
+            if replaced is not None and _unrelated(registration.result, replaced.result, project):
                 given, promised = registration.signature.result, replaced.signature.result
                 parent = replaced.owner.rpartition(".")[2]
                 message = (
