@@ -193,7 +193,6 @@ POSITIONS: dict[str, str] = {
     "unpacked and derived": "x: object = derived(*[EXPR])",
     "check": "check(EXPR)",
     "second check": "check('dim > 0')\n    check(EXPR)",
-    "index": "x: ModuleList[nn.Linear] = submodule(nn.Linear, 2, EXPR, repeat=2, when='index > 0')",
     "when of one of several": "x: ModuleList[nn.Linear] = submodule(nn.Linear, 2, 2, repeat=2, when=EXPR)",
     "unpacked": "x: nn.Linear = submodule(nn.Linear, **{'in_features': EXPR, 'out_features': 2})",
 }
@@ -225,7 +224,6 @@ FITTING: dict[str, tuple[str, ...]] = {
     "when of one of several": ("'index > 0'", "'dim == index and other != 2'"),
     "derived": ("3", "'2*dim'", "'dim if other is None else (dim, other)[0]'"),
     "check": ("'dim > 0'", "'dim % other == 0 and len((dim, other)) >= min(other, 1)'"),
-    "index": ("'dim + index'",),
     "tie": ("'y'",),
     "keys": ("('a', 'b')", "'dim'"),
     "keyword only": ("True",),
