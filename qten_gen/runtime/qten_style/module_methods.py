@@ -68,7 +68,7 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
 
     if TYPE_CHECKING:
         # `Any`, so that a field of the user's may have the name and any type.
-        config: Callable[[], dict[str, Any]] | Any
+        config: Callable[..., dict[str, Any]] | Any
         """The constructor arguments by name."""
 
     else:
