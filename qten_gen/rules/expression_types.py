@@ -253,6 +253,7 @@ class _Inference:
         return FLOAT if dim.function == "float" or len(types) > 1 else INT
 
     def _binary(self, dim: Binary, names: Names) -> Types:
+        """The types of arithmetic: with numbers, or `+` and `*` with tuples."""
         operator = dim.operator
         if operator in ("+", "*", "%"):
             left, right = (self._present(part, names, "number") for part in (dim.left, dim.right))
