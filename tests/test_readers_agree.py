@@ -17,6 +17,7 @@ DECLARING = [
     (ROOT / "tests" / "samples", "fleet.parts"),
     (ROOT / "tests" / "samples", "fleet.trucks"),
     (ROOT / "tests" / "samples", "signals.models"),
+    (ROOT / "tests" / "samples", "llama.model"),
     (ROOT / "tests" / "samples", "awkward.tensorclasses"),
     (ROOT / "tests" / "samples", "awkward.modules"),
     (ROOT / "examples", "decoder.model"),

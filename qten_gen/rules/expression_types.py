@@ -182,9 +182,12 @@ class _Inference:
     def _number(self, dim: Dim, names: Names) -> Types:
         """The types of an operand of arithmetic that must be a number."""
         types = self._present(dim, names, "number")
-        if names_in(types) and names_in(types) <= _NO_NUMBERS:
-            shown = in_words(dim)
-            self._report(f"{shown} is not a number", _why(dim, types), dim)
+        return self._checked_number(dim, types)
+
+    def _checked_number(self, dim: Dim, types: Types) -> Types:
+        """The types, if all of them may be numbers."""
+        if names_in(types) & _NO_NUMBERS:
+            self._report(f"{in_words(dim)} is not a number", _why(dim, types), dim)
             return ANY
         return types
 
@@ -250,27 +253,19 @@ class _Inference:
         return FLOAT if dim.function == "float" or len(types) > 1 else INT
 
     def _binary(self, dim: Binary, names: Names) -> Types:
+        """The types of arithmetic: with numbers, or `+` and `*` with tuples."""
         operator = dim.operator
         if operator in ("+", "*", "%"):
             left, right = (self._present(part, names, "number") for part in (dim.left, dim.right))
-            if _is_sequence(left) or _is_sequence(right):
-                return self._of_sequences(dim, left, right, names)
+            if operator == "+" and _is_tuple(left) and _is_tuple(right):
+                return TUPLE
+            if operator == "*" and _is_tuple(left) != _is_tuple(right):
+                self._checked_number(*((dim.right, right) if _is_tuple(left) else (dim.left, left)))
+                return TUPLE
+            left, right = self._checked_number(dim.left, left), self._checked_number(dim.right, right)
         else:
             left, right = self._number(dim.left, names), self._number(dim.right, names)
         return _arithmetic(operator, left, right, dim.right)
-
-    def _of_sequences(self, dim: Binary, left: Types, right: Types, names: Names) -> Types:
-        """Arithmetic where an operand is a string, a tuple or the like: `widths + (8,)`, `widths * 2`."""
-        is_allowed = {
-            "+": _is_sequence(left) and _is_sequence(right),
-            "*": _is_sequence(left) != _is_sequence(right),
-            "%": names_in(left) <= names_in(STR),
-        }[dim.operator]
-        if not is_allowed and UNKNOWN not in left | right:
-            operand, types = (dim.left, left) if _is_sequence(left) else (dim.right, right)
-            self._report(f"{in_words(operand)} is not a number", _why(operand, types), operand)
-            return ANY
-        return left if _is_sequence(left) else right
 
     def _comparison(self, left: Dim, others: tuple[tuple[str, Dim], ...], names: Names) -> None:
         """Look for values that cannot be compared by size."""
@@ -305,8 +300,8 @@ def _of_name(name: str, names: Names) -> Types:
     return INT if name == language.INDEX and names.has_index else ANY
 
 
-def _is_sequence(types: Types) -> bool:
-    return bool(names_in(types)) and names_in(types) <= _SEQUENCES
+def _is_tuple(types: Types) -> bool:
+    return names_in(types) <= {"builtins.tuple", "typing.Tuple"}
 
 
 def _elements(type: TypeExpr, index: Dim | None) -> Types:

@@ -149,7 +149,7 @@ def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, s
     given = None if value.literal is None else literal_eval(value.literal)
     if keyword == "dtype" and called in ("param", "buffer"):
         return _dtype_problem(value, given)
-    if keyword in ("when", "tie") and not isinstance(given, str):
+    if keyword in ("when", "tie") and value.literal != "None" and not isinstance(given, str):
         example = 'when="use_bias"' if keyword == "when" else 'tie="embed.weight"'
         return f"{keyword} must be a string, got {value.text}", f"write {example}"
     if called != "submodule":

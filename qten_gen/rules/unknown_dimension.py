@@ -76,7 +76,11 @@ def problems(expression: Expression) -> Iterator[tuple[str, str, str]]:
     types, found = types_of(expression.dim, expression.names)
     for problem in found:
         if not problem.about_attribute and not (problem.about_none and expression.is_conditional):
-            yield problem.of, problem.message, problem.help
+            is_passed = expression.use is Use.VALUE and problem.of in expression.names.fields
+            alone = (
+                f": pass it alone, as {problem.of!r}" if is_passed and problem.message.endswith("not a number") else ""
+            )
+            yield problem.of, problem.message, f"{problem.help}{alone}"
     if found:
         return
     text = in_words(expression.dim)
@@ -100,7 +104,7 @@ def _of_result(expression: Expression, types: Types, text: str) -> Iterator[tupl
 def _of_size(expression: Expression, types: Types, text: str) -> Iterator[tuple[str, str]]:
     """What is wrong with a size that is certainly not an integer, or that may be None."""
     is_flag = types == BOOL and path_of(expression.dim) is None
-    if UNKNOWN in types or (_INTEGERS & names_in(types) and not is_flag):
+    if UNKNOWN in types or (types != NONE and names_in(types - NONE) <= _INTEGERS and not is_flag):
         if NONE & types and not expression.is_conditional:
             path = path_of(expression.dim) or text
             help = f'write {path}: int, or when="..." with a config field that says whether there is one'

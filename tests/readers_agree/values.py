@@ -118,6 +118,14 @@ STRINGS: dict[str, str] = {
     "path": "__name__[:0] + 'dim'",
     "no expression": "'reflect'",
     "empty": "''",
+    "comparison": "'dim > 0'",
+    "condition": "'dim if other else 2'",
+    "attribute": "'dim.real'",
+    "item": "'(1, 2)[other]'",
+    "tuple": "'(dim, 2)'",
+    "call": "'max(dim, other)'",
+    "quoted": "\"dim == 'a'\"",
+    "half": "'dim / 2'",
 }
 OTHERS: dict[str, str] = {
     "None": "None",
@@ -181,6 +189,11 @@ POSITIONS: dict[str, str] = {
     "sources": "@virtual(cached=True, sources=EXPR)\n    def x(self, dtype, device) -> Tensor: ...",
     "source": "@virtual(cached=True, sources=(EXPR,))\n    def x(self, dtype, device) -> Tensor: ...",
     "cast": "@virtual(cast=EXPR)\n    def x(self, dtype, device) -> Tensor: ...",
+    "derived": "x: object = derived(EXPR)",
+    "unpacked and derived": "x: object = derived(*[EXPR])",
+    "check": "check(EXPR)",
+    "second check": "check('dim > 0')\n    check(EXPR)",
+    "when of one of several": "x: ModuleList[nn.Linear] = submodule(nn.Linear, 2, 2, repeat=2, when=EXPR)",
     "unpacked": "x: nn.Linear = submodule(nn.Linear, **{'in_features': EXPR, 'out_features': 2})",
 }
 """Fields of a Module with a value somewhere."""
@@ -207,7 +220,10 @@ FITTING: dict[str, tuple[str, ...]] = {
     "keyword of a child": ("True", "'dim'", "None", "0.5", "torch.float32"),
     "inner argument": ("3", "'dim'"),
     "repeat": ("3", "'dim'"),
-    "when": ("'dim'",),
+    "when": ("'dim'", "'not dim or other > 1'"),
+    "when of one of several": ("'index > 0'", "'dim == index and other != 2'"),
+    "derived": ("3", "'2*dim'", "'dim if other is None else (dim, other)[0]'"),
+    "check": ("'dim > 0'", "'dim % other == 0 and len((dim, other)) >= min(other, 1)'"),
     "tie": ("'y'",),
     "keys": ("('a', 'b')", "'dim'"),
     "keyword only": ("True",),

@@ -67,8 +67,8 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         return labelled_attributes.device(self)
 
     if TYPE_CHECKING:
-        # `Any`, so that a field of the user's may have the name and any type.
-        config: Callable[[], dict[str, Any]] | Any
+        # So that a field or an attribute of the user's may have the name, and any type.
+        config: Any
         """The constructor arguments by name."""
 
     else:

@@ -64,7 +64,8 @@ class Attention(Module):
         key, value = key.repeat_interleave(repeated, -2), value.repeat_interleave(repeated, -2)
         weights = torch.einsum("...qhd,...khd->...hqk", query, key).mul(self.scale).softmax(-1)
         mixed = torch.einsum("...hqk,...khd->...qhd", weights, value)
-        return self.out((mixed if self.gate is None else mixed * self.gate.exp()[:, None]).flatten(-2))
+        result: Tensor = self.out((mixed if self.gate is None else mixed * self.gate.exp()[:, None]).flatten(-2))
+        return result
 
 
 class FeedForward(Module):
@@ -83,7 +84,8 @@ class FeedForward(Module):
 
     def forward(self, x: Tensor) -> Tensor:
         up, gate = self.up(x).chunk(2, -1)
-        return self.down(nn.functional.silu(gate) * up) * self.scale
+        result: Tensor = self.down(nn.functional.silu(gate) * up) * self.scale
+        return result
 
 
 class Block(Module):
@@ -122,4 +124,5 @@ class Decoder(Module):
             x = block(x)
             if index % 2 == 1:
                 x = self.adapters[index // 2](x)
-        return x @ self.embed.weight.T if self.head is None else self.head(x)
+        result: Tensor = x @ self.embed.weight.T if self.head is None else self.head(x)
+        return result

@@ -38,7 +38,8 @@ class Attention(nn.Module):
         key, value = key.repeat_interleave(repeated, -2), value.repeat_interleave(repeated, -2)
         weights = torch.einsum("...qhd,...khd->...hqk", query, key).mul(self.head_dim**-0.5).softmax(-1)
         mixed = torch.einsum("...hqk,...khd->...qhd", weights, value)
-        return self.out((mixed if self.gate is None else mixed * self.gate.exp()[:, None]).flatten(-2))
+        result: Tensor = self.out((mixed if self.gate is None else mixed * self.gate.exp()[:, None]).flatten(-2))
+        return result
 
 
 class FeedForward(nn.Module):
@@ -52,7 +53,8 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         up, gate = self.up(x).chunk(2, -1)
-        return self.down(nn.functional.silu(gate) * up) * self.scale
+        result: Tensor = self.down(nn.functional.silu(gate) * up) * self.scale
+        return result
 
 
 class Block(nn.Module):
@@ -65,7 +67,8 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         x = x + self.attention(self.attention_norm(x))
-        return x + self.network(self.norm(x))
+        result: Tensor = x + self.network(self.norm(x))
+        return result
 
 
 class Decoder(nn.Module):
@@ -85,4 +88,5 @@ class Decoder(nn.Module):
             x = block(x)
             if index % 2 == 1:
                 x = self.adapters[index // 2](x)
-        return x @ self.embed.weight.T if self.head is None else self.head(x)
+        result: Tensor = x @ self.embed.weight.T if self.head is None else self.head(x)
+        return result
