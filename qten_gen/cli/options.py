@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Literal, NamedTuple, NoReturn, TextIO
 
 from ..common.suggestions import nearest
-from ..project.config import OUTPUT_FORMATS
+from ..project.settings_table import OUTPUT_FORMATS
 
 _DESCRIPTION = """\
 Write typed Python for the TensorClass and Module declarations below the given

@@ -114,11 +114,20 @@ def _run_part(part: _Part, settings: Settings, writes: bool) -> Outcome:
     path = ""
     for _ in range(_ATTEMPTS):
         try:
-            return _attempt(part, writes)
+            return _judged(_attempt(part, writes), part.config)
         except _Changed as changed:
             path = str(changed)
             part = part._replace(files=discover(part.paths, part.config, settings))
     raise PathError(f"{path} changes while qten-gen reads it; run it again when that is over")
+
+
+def _judged(outcome: Outcome, config: Config) -> Outcome:
+    """The outcome with what the settings make of its warnings."""
+    if not outcome.diagnostics or not (config.severity or config.per_file_ignores):
+        return outcome
+    from ..project.judging import judged
+
+    return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
 
 
 def _attempt(part: _Part, writes: bool) -> Outcome:

@@ -22,6 +22,13 @@ class Kind(NamedTuple):
     code: str
     name: str
     severity: Severity = "error"
+    can_be_wrong: bool = False
+    """Whether an error is about what the class does rather than what it declares, so that the author may know better."""
+
+    @property
+    def is_suppressible(self) -> bool:
+        """Whether a comment in its line can suppress it. Without any other error, nothing stands in the way of generating."""
+        return self.severity == "warning" or self.can_be_wrong
 
 
 # Kinds that stages before or after the rules report. Each is documented in `rules`, like any other.
@@ -33,6 +40,8 @@ UNIMPORTABLE_FILE = Kind("QG005", "unimportable-file")
 UNKNOWN_ROOT = Kind("QG006", "unknown-root", "warning")
 UNFOUND_MODULE = Kind("QG007", "unfound-module")
 UNTOLD_BY_TEXT = Kind("QG008", "untold")
+UNUSED_SUPPRESSION = Kind("QG009", "unused-suppression", "warning")
+WRONG_SUPPRESSION = Kind("QG010", "wrong-suppression", "warning")
 UNRESOLVED_BASE = Kind("QG101", "unresolved-base")
 INCONSISTENT_BASES = Kind("QG102", "inconsistent-bases")
 

@@ -143,6 +143,8 @@ class SourceFile:
     registrations: tuple[RegistrationSource, ...] = ()
     names: frozenset[str] = frozenset()
     """Every name bound at the top level."""
+    suppressed: tuple[str, ...] = ()
+    """The texts of the top-level statements with a comment `# qten-gen: ignore[...]`, which decide what it suppresses."""
     future_annotations: bool = False
     """Whether it has `from __future__ import annotations`."""
     is_package: bool = False

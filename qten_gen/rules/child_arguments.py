@@ -20,7 +20,7 @@ from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import members_of
 from .context import RuleContext
 
-KIND = Kind("QG320", "child-arguments")
+KIND = Kind("QG320", "child-arguments", can_be_wrong=True)
 
 GOOD = """
 from qten_gen import Module, submodule

@@ -21,7 +21,8 @@ def _section(rule: Rule) -> str:
     kind = rule.KIND
     bad, good = (f"```{_language(text)}\n{text.strip(chr(10))}\n```" for text in (rule.BAD, rule.GOOD))
     text = (rule.__doc__ or "").strip()
-    return f"## {kind.code} {kind.name}\n\n*{kind.severity}*. {text}\n\nReported:\n\n{bad}\n\nInstead:\n\n{good}\n"
+    severity = f"{kind.severity}, can be suppressed" if kind.can_be_wrong else kind.severity
+    return f"## {kind.code} {kind.name}\n\n*{severity}*. {text}\n\nReported:\n\n{bad}\n\nInstead:\n\n{good}\n"
 
 
 def _language(example: str) -> str:

@@ -16,7 +16,7 @@ from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .unknown_dimension import arguments_of
 
-KIND = Kind("QG318", "impossible-size")
+KIND = Kind("QG318", "impossible-size", can_be_wrong=True)
 
 GOOD = """
 from qten_gen import Module, param
