@@ -78,7 +78,7 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
 
     from ..project.config import ConfigError, Settings
     from ..project.files import PathError
-    from .options import UsageError, parse
+    from .options import UsageError, needs_reasons, parse
 
     try:
         options = parse(arguments, out)
@@ -89,7 +89,8 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
         from .run import run
 
         started = perf_counter()
-        outcome = run(_paths(options, config), settings, writes=options.mode == "write")
+        paths = _paths(options, config)
+        outcome = run(paths, settings, writes=options.mode == "write", explains=needs_reasons(options, config))
     except UsageError as error:
         err.write(f"error: {error}\nusage: qten-gen [options] [path ...]; for more, qten-gen --help\n")
     except PathError as error:

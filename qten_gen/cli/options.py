@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Literal, NamedTuple, NoReturn, TextIO
 
 from ..common.suggestions import nearest
+from ..project.config import Config
 from ..project.settings_table import OUTPUT_FORMATS
 
 _DESCRIPTION = """\
@@ -105,6 +106,17 @@ def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
     return Options(tuple(values.paths), mode, values.output_format, Color(values.color), values.quiet, values.verbose)
 
 
+def output_format(options: Options, config: Config) -> str:
+    """The format of diagnostics: that of the option, of the settings, or of the surroundings."""
+    default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
+    return options.output_format or config.output_format or default
+
+
+def needs_reasons(options: Options, config: Config) -> bool:
+    """Whether to find out why outputs are out of date, which takes some time where they are."""
+    return options.verbose or output_format(options, config) in ("json", "github", "sarif")
+
+
 def _parser() -> Parser:
     """The parser of everything but `explain` and `inspect`. Help and version are plain flags, which `parse` answers."""
     parser = Parser(
@@ -126,7 +138,7 @@ def _parser() -> Parser:
     add("--color", choices=whens, default="auto", metavar="WHEN", help="auto, always or never (auto)")
     volume = parser.add_mutually_exclusive_group()
     volume.add_argument("-q", "--quiet", action="store_true", help="print errors only")
-    volume.add_argument("-v", "--verbose", action="store_true", help="also list the files written and removed")
+    volume.add_argument("-v", "--verbose", action="store_true", help="also list the files written and removed, and why")
     add("-V", "--version", action="store_true", help="print the version and exit")
     add("-h", "--help", action="store_true", help="print this text and exit")
     return parser

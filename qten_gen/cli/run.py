@@ -45,6 +45,8 @@ class Outcome(NamedTuple):
     blocked: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     crashes: tuple[Crash, ...] = ()
+    reasons: Mapping[str, str] = {}
+    """Why the changed outputs are out of date, by path, if a run is asked for that."""
 
 
 class _Part(NamedTuple):
@@ -57,8 +59,8 @@ class _Part(NamedTuple):
     files: ProjectFiles
 
 
-def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = True) -> Outcome:
-    """Generate the code for the declarations below the paths. With `writes` off, change no file.
+def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = True, explains: bool = False) -> Outcome:
+    """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
 
     Paths of several projects are generated one project after the other, each with its own settings.
 
@@ -67,7 +69,7 @@ def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = T
         ConfigError: The settings of a project cannot be used.
     """
     settings = settings or Settings()
-    outcomes = [_run_part(part, settings, writes) for part in _parts(paths, settings)]
+    outcomes = [_run_part(part, settings, writes, explains) for part in _parts(paths, settings)]
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
 
 
@@ -102,6 +104,7 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         blocked=tuple(path for item in outcomes for path in item.blocked),
         failures=tuple(dict.fromkeys(failure for item in outcomes for failure in item.failures)),
         crashes=tuple(crash for item in outcomes for crash in item.crashes),
+        reasons={path: reason for item in outcomes for path, reason in item.reasons.items()},
     )
 
 
@@ -109,12 +112,12 @@ class _Changed(Exception):
     """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
 
 
-def _run_part(part: _Part, settings: Settings, writes: bool) -> Outcome:
+def _run_part(part: _Part, settings: Settings, writes: bool, explains: bool) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
     path = ""
     for _ in range(_ATTEMPTS):
         try:
-            return _judged(_attempt(part, writes), part.config)
+            return _judged(_attempt(part, writes, explains), part.config)
         except _Changed as changed:
             path = str(changed)
             part = part._replace(files=discover(part.paths, part.config, settings))
@@ -130,7 +133,7 @@ def _judged(outcome: Outcome, config: Config) -> Outcome:
     return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
 
 
-def _attempt(part: _Part, writes: bool) -> Outcome:
+def _attempt(part: _Part, writes: bool, explains: bool) -> Outcome:
     """Generate the code for the files of one project, as they are now.
 
     Raises:
@@ -145,7 +148,7 @@ def _attempt(part: _Part, writes: bool) -> Outcome:
     if writes:
         remove_leftovers(part.files.leftovers)
     if state.stale or state.orphans:
-        outcome, fresh = _generate(state, writes)
+        outcome, fresh = _generate(state, writes, explains)
     else:
         outcome, fresh = _nothing_to_do(state), state.fresh
         if status is not None and _is_closed(state):
@@ -223,7 +226,7 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
     return ordered(replace(item, path=path) for path, item in recorded)
 
 
-def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, FreshRecord]]:
+def _generate(state: ProjectState, writes: bool, explains: bool) -> tuple[Outcome, dict[str, FreshRecord]]:
     """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records."""
     existing = _existing_outputs(state)
     planned, readings = _plan(state, existing)
@@ -241,6 +244,10 @@ def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, Fre
         failures=tuple(failures),
         crashes=planned.crashes,
     )
+    if explains and outcome.changes:
+        from .reasons import reasons
+
+        outcome = outcome._replace(reasons=reasons(outcome.changes, state, planned.linked))
     return outcome, {**state.fresh, **_fresh_now(state, planned, readings, pending)}
 
 
