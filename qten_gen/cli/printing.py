@@ -17,14 +17,23 @@ from .run import Outcome
 from .summary import summary
 
 if TYPE_CHECKING:
+    from ..model.diagnostics import Diagnostic
     from ..report import StaleFile
 
 _DOCUMENTS = ("json", "sarif")
 """Formats that are one document on standard output."""
 
 
-def print_outcome(outcome: Outcome, options: Options, config: Config, seconds: float, out: TextIO, err: TextIO) -> None:
-    """Print the outcome of a run that took `seconds` seconds."""
+def print_outcome(
+    outcome: Outcome,
+    options: Options,
+    config: Config,
+    seconds: float,
+    out: TextIO,
+    err: TextIO,
+    mended: Sequence[Diagnostic] = (),
+) -> None:
+    """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended."""
     form = output_format(options, config)
     messages = err if options.mode == "diff" or form in _DOCUMENTS else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
@@ -34,6 +43,8 @@ def print_outcome(outcome: Outcome, options: Options, config: Config, seconds: f
         out.writelines(_coloured(diff(outcome.changes)) if options.color.enabled(out) else diff(outcome.changes))
     elif not options.quiet:
         _print_changes(outcome, options, messages)
+    if not options.quiet:
+        messages.writelines(f"fixed: {item.path}:{item.span.line}: {item.message}\n" for item in mended)
     for failure in outcome.failures:
         err.write(f"error: {failure.path}: {failure.problem}\n")
     if outcome.crashes:
@@ -42,6 +53,11 @@ def print_outcome(outcome: Outcome, options: Options, config: Config, seconds: f
         print_faults((f"{crash.stage} {crash.path}\n{crash.traceback}" for crash in outcome.crashes), err)
     if not options.quiet:
         messages.write(f"{summary(outcome, options.mode, seconds)}\n")
+
+
+def print_diagnostics(outcome: Outcome, options: Options, config: Config, out: TextIO) -> None:
+    """Print nothing but the diagnostics."""
+    _print_diagnostics(outcome, options, output_format(options, config), out)
 
 
 def _coloured(lines: Iterable[str]) -> Iterator[str]:

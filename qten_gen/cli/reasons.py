@@ -148,7 +148,7 @@ def _said(cls: ast.ClassDef, fields: Collection[str]) -> dict[str, list[str]]:
         if isinstance(statement, ast.Assign):
             for name, entry in _entries(statement.value):
                 found.setdefault(name, []).append(f"{ast.dump(statement.targets[0])} {entry}")
-        elif not isinstance(statement, ast.FunctionDef) or statement.name in _TELLING or statement.decorator_list:
+        elif not isinstance(statement, ast.FunctionDef) or statement.name in {*_TELLING, *fields}:
             for node in ast.walk(statement):
                 for name, said in _said_by(node, fields):
                     found.setdefault(name, []).append(said)
@@ -173,11 +173,19 @@ def _said_by(node: ast.AST, fields: Collection[str]) -> Iterator[tuple[str, str]
         both = [*zip(plain, defaults, strict=True), *zip(node.kwonlyargs, node.kw_defaults, strict=True)]
         for item, default in both:
             yield item.arg, f"{ast.dump(item)} {'' if default is None else ast.dump(default)}"
-    elif isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr | ast.If | ast.FunctionDef):
+    elif isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr | ast.If | ast.FunctionDef) and not _is_of_all(node):
         stored = {name for name in _stored(node) if name in fields}
         mentioned = stored or _mentioned(node) & set(fields)
         if len(mentioned) == 1:
             yield mentioned.pop(), ast.dump(node)
+
+
+def _is_of_all(node: ast.AST) -> bool:
+    """Whether code is about all fields, even if there is one: a method of all, and the call that stores them."""
+    if isinstance(node, ast.FunctionDef):
+        return node.name in _TELLING
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "_fill"
 
 
 def _mentioned(node: ast.AST) -> set[str]:

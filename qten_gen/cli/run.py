@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,12 +17,13 @@ from ..project import manifest, unchanged
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, ProjectFiles, discover
-from ..project.import_graph import Handlers, SourceGraph
+from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
-from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, read_source, signature
+from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, signature
 from ..project.unchanged import Unchanged, state_of
+from .disk import Disk, open_readings
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
@@ -144,7 +145,7 @@ def _attempt(part: _Part, writes: bool, explains: bool) -> Outcome:
     found = None if status is None else unchanged.load(cache, status)
     if found is not None:
         return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings)
-    state = project_state(part.files, cache, part.config, _readings)
+    state = project_state(part.files, cache, part.config, open_readings)
     if writes:
         remove_leftovers(part.files.leftovers)
     if state.stale or state.orphans:
@@ -161,40 +162,6 @@ def _is_closed(state: ProjectState) -> bool:
     """Whether everything that the outcome depends on is in the project: no file of a library, and no module that is missing."""
     outside = any(source.outside for source in state.files.sources.values())
     return not (outside or state.graph.unfound or state.failures)
-
-
-class _Disk(Mapping[str, bytes]):
-    """The bytes of sources, read when they are asked for. A source that has disappeared since the run began is empty."""
-
-    def __init__(self, paths: Collection[str]) -> None:
-        self._paths = paths
-        self.digests: dict[str, str] = {}
-        """Those of the sources that were read."""
-
-    def __getitem__(self, path: str) -> bytes:
-        if path not in self._paths:
-            raise KeyError(path)
-        try:
-            data = read_source(path)
-        except OSError:
-            data = b""
-            self.digests[path] = ""
-        else:
-            self.digests[path] = manifest.digest(data)
-        return data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)
-
-
-def _readings(graph: SourceGraph) -> Readings:
-    """What reads the sources. The generator is imported only now, when there is something to read."""
-    from ..generate.readings import Readings
-
-    return Readings(_Disk(graph.origins), graph)
 
 
 def _nothing_to_do(state: ProjectState) -> Outcome:
@@ -262,7 +229,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Rea
     from ..generate.plan import plan
     from ..generate.readings import Readings
 
-    readings = state.reader if isinstance(state.reader, Readings) else _readings(state.graph)
+    readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
     # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
     gc.disable()
@@ -270,7 +237,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Rea
         planned = plan(readings.sources, existing, state.stale, state.graph, readings)
     finally:
         gc.enable()
-    if isinstance(readings.sources, _Disk):
+    if isinstance(readings.sources, Disk):
         for path, digest in readings.sources.digests.items():
             if digest != state.records[path].signature[2]:
                 raise _Changed(path)

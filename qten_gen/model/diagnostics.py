@@ -66,6 +66,23 @@ UNLOCATED = Span()
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """The one way to mend a mistake: `text` in place of a node, of a part of a string literal, or behind a node.
+
+    A rule gives one only if nothing else can be meant.
+    """
+
+    text: str
+    place: NodePath = field(default=NO_PATH, repr=False)
+    within: tuple[int, int] | None = None
+    """As in `Diagnostic`."""
+    is_behind: bool = False
+    """Whether the text is added behind the node."""
+    span: Span = UNLOCATED
+    """Where it is, once the place is located."""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A mistake, and how to fix it.
 
@@ -78,6 +95,7 @@ class Diagnostic:
         within: An offset and a length inside the string literal at `place`, for a mistake inside a dimension expression.
         path: The file, as messages show it; empty until a stage adds it.
         span: The lines and columns, once the place is located.
+        fix: How to mend it, if there is exactly one way.
     """
 
     kind: Kind
@@ -88,6 +106,7 @@ class Diagnostic:
     within: tuple[int, int] | None = None
     path: str = ""
     span: Span = UNLOCATED
+    fix: Fix | None = None
 
     @property
     def code(self) -> str:

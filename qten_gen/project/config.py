@@ -318,3 +318,13 @@ def _kind(value: object) -> str:
     if isinstance(value, list) and not all(isinstance(item, str) for item in value):
         return f"a list with {_kind(next(item for item in value if not isinstance(item, str)))}"
     return names.get(type(value), "a date or time")
+
+
+def toml_document(text: str) -> dict[str, object] | None:
+    """The content of a TOML file; None if it is not valid."""
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None

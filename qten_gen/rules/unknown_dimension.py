@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from ..common.suggestions import did_you_mean
+from ..common.suggestions import did_you_mean, only_near
 from ..model import (
     Argument,
     BufferDecl,
@@ -31,7 +31,7 @@ from ..model import (
     dim_names,
     language,
 )
-from ..model.diagnostics import Diagnostic, Kind
+from ..model.diagnostics import Diagnostic, Fix, Kind
 from ..model.field_kinds import members_of
 from .context import RuleContext
 
@@ -89,7 +89,10 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                     message, help = problem
                     if is_argument and argument.text.strip() == name:
                         help = f"{help}; for a plain string, write const({name!r})"
-                    yield Diagnostic(KIND, message, argument.place, help, within=_span(name, argument.text))
+                    within = _span(name, argument.text)
+                    meant = only_near(name, _config(declared)) if name not in declared and within else None
+                    fix = None if meant is None else Fix(meant, argument.place, within)
+                    yield Diagnostic(KIND, message, argument.place, help, within=within, fix=fix)
 
 
 def _index_is_a_field(context: RuleContext, declaration: ModuleDecl) -> Iterator[Diagnostic]:
@@ -124,7 +127,7 @@ def _problem(
 
     A condition makes a dimension uncertain: then a name may be None where the field does not exist.
     """
-    config = [field.name for field in declared.values() if isinstance(field, ConfigDecl)]
+    config = _config(declared)
     known = (
         f"the config fields are {', '.join(config)}"
         if config
@@ -149,6 +152,10 @@ def _problem(
     if found is not None:
         return f"{name} is not a config field", f"a dimension can use constructor arguments only; {known}"
     return f"there is no config field {name}", did_you_mean(name, config, known)
+
+
+def _config(declared: Mapping[str, ModuleField]) -> list[str]:
+    return [field.name for field in declared.values() if isinstance(field, ConfigDecl)]
 
 
 def _span(name: str, text: str) -> tuple[int, int] | None:
