@@ -134,9 +134,10 @@ def _itself(installed: Mapping[str, Distribution], sites: Sequence[str]) -> Iter
         yield _Finding("ok", "qten-gen", f"{__version__}{', editable,' if editable else ''} in {package}")
     stubs = [site for site in sites if os.path.isdir(os.path.join(site, "qten_gen_typing"))]
     beside = os.path.join(os.path.dirname(manifest.PACKAGE), "stubs", "qten_gen_typing")
-    if len(stubs) + os.path.isdir(beside) > 1:
-        places = ", ".join(map(display_path, [*stubs, os.path.dirname(beside)]))
-        yield _Finding("problem", "qten_gen_typing", f"found {len(stubs) + 1} times: {places}", "remove the older one")
+    places = [*stubs, *([os.path.dirname(beside)] if os.path.isdir(beside) else [])]
+    if len(places) > 1:
+        message = f"found {len(places)} times: {', '.join(map(display_path, places))}"
+        yield _Finding("problem", "qten_gen_typing", message, "uninstall qten-gen, and install it once")
 
 
 def _checkers(installed: Mapping[str, Distribution]) -> _Finding:

@@ -42,7 +42,8 @@ def init(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         ]
         if not arguments:
             for change in changes:
-                write(change)
+                if change.old != change.new:
+                    write(change)
     except ConfigError as error:
         err.write(f"{headline(error.diagnostic, color=False)}\n")
         return MISUSE

@@ -133,7 +133,8 @@ def output_format(options: Options, config: Config) -> str:
 
 def needs_reasons(options: Options, config: Config) -> bool:
     """Whether to find out why outputs are out of date, which takes some time where they are."""
-    return options.verbose or output_format(options, config) in ("json", "github", "sarif")
+    form = output_format(options, config)
+    return options.verbose or form == "json" or (form in ("github", "sarif") and options.mode != "write")
 
 
 def _parser() -> Parser:

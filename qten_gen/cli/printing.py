@@ -73,7 +73,8 @@ def _coloured(lines: Iterable[str]) -> Iterator[str]:
 def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextIO) -> None:
     """Print the diagnostics, with `--quiet` only the errors. A document is printed even if there are none."""
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
-    stale = _stale_files(outcome) if form in _DOCUMENTS or (form == "github" and options.mode != "write") else ()
+    lists = form == "json" or (form in ("github", "sarif") and options.mode != "write")
+    stale = _stale_files(outcome) if lists else ()
     if shown or stale or form in _DOCUMENTS:
         from .. import __version__
         from ..report import report

@@ -23,7 +23,7 @@ from . import DONE, FOUND, MISUSE
 from .disk import open_readings
 from .options import Color
 
-_USAGE = "usage: qten-gen show [--json] [--color WHEN] TARGET\n"
+_USAGE = "usage: qten-gen show [--json] [--color=WHEN] TARGET\n"
 _HELP = f"""{_USAGE}
 Show a declaration as qten-gen understands it: its fields, where each comes
 from, and the text that is generated for it. Nothing is imported or written.

@@ -123,8 +123,10 @@ def test_lines_that_are_there_stay_and_others_are_added_where_they_belong(reposi
 )
 def test_what_cannot_be_added_safely_is_left_to_the_user(repository: Command, name: str, text: str, said: str) -> None:
     repository.write(name, text)
+    repository("init")
+    before = repository.times()
     assert f"by hand: {name}: {said}" in repository("init").out.splitlines()
-    assert repository.read(name) == text
+    assert repository.read(name) == text and repository.times() == before
 
 
 def test_without_a_repository_only_the_settings_are_written(qten_gen: Command) -> None:

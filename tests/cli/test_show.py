@@ -106,8 +106,8 @@ def test_show_describes_a_declaration_with_errors_and_says_what_is_wrong(project
         (["shop.model:Nett"], "error: src/shop/model.py declares no Nett; did you mean Net?"),
         (["shop"], "error: src/shop/__init__.py has no declarations"),
         (["src/shop/nothing.py"], "error: no such file or folder: src/shop/nothing.py"),
-        ([], "usage: qten-gen show [--json] [--color WHEN] TARGET"),
-        (["--jsn", "shop.model"], "usage: qten-gen show [--json] [--color WHEN] TARGET"),
+        ([], "usage: qten-gen show [--json] [--color=WHEN] TARGET"),
+        (["--jsn", "shop.model"], "usage: qten-gen show [--json] [--color=WHEN] TARGET"),
     ],
 )
 def test_show_says_what_is_wrong_with_a_target(project: Command, arguments: list[str], message: str) -> None:
@@ -167,10 +167,17 @@ def test_doctor_looks_into_the_environment_of_the_settings(project: Command) -> 
     assert found["type checkers"][1] == "none found" or "(" in found["type checkers"][1]
 
 
+def test_doctor_finds_types_that_are_installed_twice(project: Command) -> None:
+    project.write("env/lib/python3.11/site-packages/qten_gen_typing/__init__.pyi", "")
+    project.write("pyproject.toml", "[tool.qten-gen]\nenvironment = 'env'\n")
+    level, message = told(project("doctor", "--json"))["qten_gen_typing"]
+    assert level == "problem" and message.startswith("found 2 times: env")
+
+
 def test_doctor_and_show_say_how_they_are_called(project: Command) -> None:
     assert project("doctor", "--help").out == "usage: qten-gen doctor [--json]\n"
     assert project("doctor", "src").status == 2
-    assert project("show", "--help").out.startswith("usage: qten-gen show [--json] [--color WHEN] TARGET\n")
+    assert project("show", "--help").out.startswith("usage: qten-gen show [--json] [--color=WHEN] TARGET\n")
 
 
 def test_folders_with_the_names_of_commands_are_written_with_their_place(qten_gen: Command) -> None:

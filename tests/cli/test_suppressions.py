@@ -61,7 +61,9 @@ BODIES = st.lists(
 TOPS = st.sampled_from(["", "\n", "# above\n", "import os\n", "# qten-gen: ignore[QG210]\n"])
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(st.tuples(TOPS, BODIES, TOPS), min_size=2, max_size=5))
 def test_each_run_says_what_a_run_without_a_cache_says(
     qten_gen: Command, edits: list[tuple[str, list[str], str]]

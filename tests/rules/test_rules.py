@@ -14,7 +14,7 @@ from qten_gen.model.diagnostics import Diagnostic, ordered
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 from qten_gen.rules.cases import case
-from qten_gen.rules.documentation import documentation
+from qten_gen.rules.documentation import codes, documentation
 
 # What these rules report is no Python file: the place of an output, the settings, the name of a file, a folder.
 OTHER_INPUT = {"QG003", "QG004", "QG005", "QG006", "QG007"}
@@ -108,3 +108,5 @@ def test_the_codes_that_settings_may_name_are_those_of_the_rules() -> None:
     severities = {rule.KIND.code: rule.KIND.severity for rule in rules.RULES}
     assert {code for code, severity in severities.items() if severity == "warning"} == set(WARNINGS)
     assert {code for code, severity in severities.items() if severity == "error"} == set(ERRORS)
+    path = Path(rules.__file__).parents[1] / "common" / "diagnostic_codes.py"
+    assert path.read_text(encoding="utf-8") == codes(), "run: make generate"
