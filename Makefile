@@ -134,6 +134,8 @@ generate: $(INSTALLED)
 	$(BIN)/python -m templates.compile
 	$(BIN)/qten-gen
 	$(BIN)/python -m qten_gen.rules.documentation > docs/rules.md
+	$(BIN)/python -m qten_gen.rules.documentation codes > qten_gen/common/diagnostic_codes.py
+	$(BIN)/python -m qten_gen.project.settings_table > docs/settings.schema.json
 	for file in arithmetic arranging copying operators reductions; do \
 		$(BIN)/python -m qten_gen.runtime.tensorclass.operations.stub $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done

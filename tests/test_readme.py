@@ -30,7 +30,7 @@ import pytest
 
 import qten_gen
 from qten_gen.model import FLAGS
-from qten_gen.project.config import KEYS
+from qten_gen.project.settings_table import KEYS
 from tests import fresh_process
 
 REPOSITORY = Path(__file__).parents[1]

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-    from ..project.config import Config
+    from ..model.diagnostics import Diagnostic
+    from ..project.config import Config, Settings
     from .options import Options
     from .run import Outcome
 
@@ -55,7 +56,7 @@ def _bug(err: TextIO) -> int:
 
 
 def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
-    """Print the version, explain a diagnostic, inspect a model, or generate."""
+    """Print the version, carry out one of the other commands, or generate."""
     if arguments in (["--version"], ["-V"]):
         from .. import __version__
 
@@ -69,6 +70,18 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         from .inspecting import inspect
 
         return inspect(arguments[1:], out, err)
+    if arguments[:1] == ["show"]:
+        from .showing import show
+
+        return show(arguments[1:], out, err)
+    if arguments[:1] == ["doctor"]:
+        from .doctor import doctor
+
+        return doctor(arguments[1:], out, err)
+    if arguments[:1] == ["init"]:
+        from .init import init
+
+        return init(arguments[1:], out, err)
     return _generate(arguments, out, err)
 
 
@@ -78,18 +91,27 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
 
     from ..project.config import ConfigError, Settings
     from ..project.files import PathError
-    from .options import UsageError, parse
+    from .options import UsageError, needs_reasons, parse
 
     try:
         options = parse(arguments, out)
         if options is None:
             return DONE
         settings = Settings()
+        if options.stdin_filename is not None:
+            return _check_text(options, options.stdin_filename, settings, out, err)
         config = settings.of(options.paths[0] if options.paths else ".")
         from .run import run
 
         started = perf_counter()
-        outcome = run(_paths(options, config), settings, writes=options.mode == "write")
+        paths = _paths(options, config)
+        writes, explains = options.mode == "write", needs_reasons(options, config)
+        outcome = run(paths, settings, writes, explains)
+        mended: tuple[Diagnostic, ...] = ()
+        if options.fix and outcome.diagnostics:
+            from .fixing import fix
+
+            outcome, mended = fix(outcome, paths, lambda: run(paths, settings, writes, explains))
     except UsageError as error:
         err.write(f"error: {error}\nusage: qten-gen [options] [path ...]; for more, qten-gen --help\n")
     except PathError as error:
@@ -101,9 +123,28 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
     else:
         from .printing import print_outcome
 
-        print_outcome(outcome, options, config, perf_counter() - started, out, err)
+        print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
         return _status(outcome, options)
     return MISUSE
+
+
+def _check_text(options: Options, name: str, settings: Settings, out: TextIO, err: TextIO) -> int:
+    """Check the text on standard input as that of a file. Without `--check` or `--diff`, only diagnostics are of interest."""
+    from time import perf_counter
+
+    from .options import needs_reasons
+    from .printing import print_diagnostics, print_outcome
+    from .stdin import run_on_text
+
+    started = perf_counter()
+    config = settings.of(name)
+    outcome = run_on_text(name, sys.stdin.buffer.read(), settings, needs_reasons(options, config))
+    if options.mode == "write":
+        outcome = outcome._replace(changes=())
+        print_diagnostics(outcome, options, config, out)
+    else:
+        print_outcome(outcome, options, config, perf_counter() - started, out, err)
+    return _status(outcome, options)
 
 
 def _paths(options: Options, config: Config) -> list[str]:

@@ -10,7 +10,8 @@ from enum import Enum
 from typing import Literal, NamedTuple, NoReturn, TextIO
 
 from ..common.suggestions import nearest
-from ..project.config import OUTPUT_FORMATS
+from ..project.config import Config
+from ..project.settings_table import OUTPUT_FORMATS
 
 _DESCRIPTION = """\
 Write typed Python for the TensorClass and Module declarations below the given
@@ -21,6 +22,9 @@ paths: model_qten.py and model_qten.pyi beside model.py.
   explain [CODE]       explain a diagnostic such as QG101, or list them all
   inspect TARGET       show what a model holds and does, without its memory;
                        see qten-gen inspect --help
+  show TARGET          show a declaration as qten-gen understands it
+  doctor               show what qten-gen finds around the project
+  init                 set a project up: settings, hooks, lines for tools
                        (for a folder of such a name, write ./explain)
 """
 
@@ -60,6 +64,9 @@ class Options(NamedTuple):
     color: Color = Color.AUTO
     quiet: bool = False
     verbose: bool = False
+    fix: bool = False
+    stdin_filename: str | None = None
+    """The file that the text on standard input is meant for, with the path `-`."""
 
 
 class UsageError(Exception):
@@ -101,8 +108,33 @@ def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
         raise UsageError(f"unknown option {unknown[0]}{suggestion(unknown[0], parser)}")
     if "" in values.paths:
         raise UsageError("an empty path was given")
+    if ("-" in values.paths) != (values.stdin_filename is not None) or (len(values.paths) > 1 and "-" in values.paths):
+        raise UsageError("the path - goes with --stdin-filename FILE, and without other paths")
+    if values.fix and values.stdin_filename is not None:
+        raise UsageError("--fix cannot write to standard input")
     mode: Literal["write", "check", "diff"] = "check" if values.check else "diff" if values.diff else "write"
-    return Options(tuple(values.paths), mode, values.output_format, Color(values.color), values.quiet, values.verbose)
+    return Options(
+        tuple(values.paths),
+        mode,
+        values.output_format,
+        Color(values.color),
+        values.quiet,
+        values.verbose,
+        values.fix,
+        values.stdin_filename,
+    )
+
+
+def output_format(options: Options, config: Config) -> str:
+    """The format of diagnostics: that of the option, of the settings, or of the surroundings."""
+    default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
+    return options.output_format or config.output_format or default
+
+
+def needs_reasons(options: Options, config: Config) -> bool:
+    """Whether to find out why outputs are out of date, which takes some time where they are."""
+    form = output_format(options, config)
+    return options.verbose or form == "json" or (form in ("github", "sarif") and options.mode != "write")
 
 
 def _parser() -> Parser:
@@ -121,12 +153,14 @@ def _parser() -> Parser:
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--check", action="store_true", help="write nothing; list the files that are out of date")
     modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
+    modes.add_argument("--fix", action="store_true", help="also mend sources where there is only one way to do so")
     add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{', '.join(OUTPUT_FORMATS)} (full)")
+    add("--stdin-filename", metavar="FILE", help="check the text on standard input as FILE, with the path -")
     whens = [item.value for item in Color]
     add("--color", choices=whens, default="auto", metavar="WHEN", help="auto, always or never (auto)")
     volume = parser.add_mutually_exclusive_group()
     volume.add_argument("-q", "--quiet", action="store_true", help="print errors only")
-    volume.add_argument("-v", "--verbose", action="store_true", help="also list the files written and removed")
+    volume.add_argument("-v", "--verbose", action="store_true", help="also list the files written and removed, and why")
     add("-V", "--version", action="store_true", help="print the version and exit")
     add("-h", "--help", action="store_true", help="print this text and exit")
     return parser

@@ -1,31 +1,50 @@
 """Prints the outcome of a run: diagnostics, the changes or their diff, failures, and the summary.
 
-With `--diff` or the format `json`, standard output contains the diff or the JSON document and nothing else. Otherwise it contains
-everything except failures and bugs, which go to standard error.
+With `--diff` or the formats `json` and `sarif`, standard output contains the diff or the document and nothing else. Otherwise it
+contains everything except failures and bugs, which go to standard error.
 """
 
 from __future__ import annotations
 
-import os
-from typing import TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TextIO
 
+from ..project.apply import Change
 from ..project.config import Config
-from .options import Options
+from ..project.output_names import source_of
+from .options import Options, output_format
 from .run import Outcome
 from .summary import summary
 
+if TYPE_CHECKING:
+    from ..model.diagnostics import Diagnostic
+    from ..report import StaleFile
 
-def print_outcome(outcome: Outcome, options: Options, config: Config, seconds: float, out: TextIO, err: TextIO) -> None:
-    """Print the outcome of a run that took `seconds` seconds."""
-    form = options.output_format or config.output_format or _default_format()
-    messages = err if options.mode == "diff" or form == "json" else out
+_DOCUMENTS = ("json", "sarif")
+"""Formats that are one document on standard output."""
+
+
+def print_outcome(
+    outcome: Outcome,
+    options: Options,
+    config: Config,
+    seconds: float,
+    out: TextIO,
+    err: TextIO,
+    mended: Sequence[Diagnostic] = (),
+) -> None:
+    """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended."""
+    form = output_format(options, config)
+    messages = err if options.mode == "diff" or form in _DOCUMENTS else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
     if options.mode == "diff":
         from ..project.apply import diff
 
-        out.writelines(diff(outcome.changes))
+        out.writelines(_coloured(diff(outcome.changes)) if options.color.enabled(out) else diff(outcome.changes))
     elif not options.quiet:
         _print_changes(outcome, options, messages)
+    if not options.quiet:
+        messages.writelines(f"fixed: {item.path}:{item.span.line}: {item.message}\n" for item in mended)
     for failure in outcome.failures:
         err.write(f"error: {failure.path}: {failure.problem}\n")
     if outcome.crashes:
@@ -36,32 +55,66 @@ def print_outcome(outcome: Outcome, options: Options, config: Config, seconds: f
         messages.write(f"{summary(outcome, options.mode, seconds)}\n")
 
 
-def _default_format() -> str:
-    return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "full"
+def print_diagnostics(outcome: Outcome, options: Options, config: Config, out: TextIO) -> None:
+    """Print nothing but the diagnostics."""
+    _print_diagnostics(outcome, options, output_format(options, config), out)
+
+
+def _coloured(lines: Iterable[str]) -> Iterator[str]:
+    """The lines of a diff in the colours of git."""
+    from ..report.concise import BOLD, GREEN, RED, TURQUOISE, painted
+
+    styles = {"---": BOLD, "+++": BOLD, "@@ ": TURQUOISE, "-": RED, "+": GREEN}
+    for line in lines:
+        style = next((style for start, style in styles.items() if line.startswith(start)), None)
+        yield line if style is None else f"{painted(line.removesuffix(chr(10)), style, True)}\n"
 
 
 def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextIO) -> None:
-    """Print the diagnostics, with `--quiet` only the errors. A JSON document is printed even if there are none."""
+    """Print the diagnostics, with `--quiet` only the errors. A document is printed even if there are none."""
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
-    if shown or form == "json":
+    lists = form == "json" or (form in ("github", "sarif") and options.mode != "write")
+    stale = _stale_files(outcome) if lists else ()
+    if shown or stale or form in _DOCUMENTS:
+        from .. import __version__
         from ..report import report
 
-        out.write(report(form, shown, color=options.color.enabled(out)))
+        color = options.color.enabled(out)
+        out.write(report(form, shown, stale, color=color, version=__version__, page=_page))
         if form == "full":
             out.write("\n")
 
 
+def _stale_files(outcome: Outcome) -> Sequence[StaleFile]:
+    """The files that are out of date, or were until the run wrote them."""
+    from ..report import StaleFile
+
+    return [
+        StaleFile(item.path, source_of(item.path), item.kind, outcome.reasons.get(item.path, ""))
+        for item in outcome.changes
+    ]
+
+
+def _page(code: str) -> str:
+    from ..rules import RULES
+
+    return next((rule.__doc__ or "" for rule in RULES if rule.KIND.code == code), "")
+
+
 def _print_changes(outcome: Outcome, options: Options, out: TextIO) -> None:
     """Print a line for each output that is out of date with `--check`, or was changed with `--verbose`."""
-    if options.mode == "check":
-        from ..project.header import read_header
-
-        for change in outcome.changes:
-            header = read_header(change.old or b"")
-            edited = change.kind == "stale" and header is not None and not header.intact
-            out.write(f"{change.kind}: {change.path}{' (edited by hand)' if edited else ''}\n")
-    elif options.verbose:
-        for change in outcome.changes:
-            out.write(f"{'removed' if change.new is None else 'written'}: {change.path}\n")
+    for change in outcome.changes:
+        reason = f" ({outcome.reasons[change.path]})" if options.verbose and change.path in outcome.reasons else ""
+        if options.mode == "check":
+            out.write(f"{change.kind}: {change.path}{reason or _edited(change)}\n")
+        elif options.verbose:
+            out.write(f"{'removed' if change.new is None else 'written'}: {change.path}{reason}\n")
     for path in outcome.blocked:
         out.write(f"held back: {path} (depends on a file with errors)\n")
+
+
+def _edited(change: Change) -> str:
+    from ..project.header import read_header
+
+    header = read_header(change.old or b"")
+    return " (edited by hand)" if change.kind == "stale" and header is not None and not header.intact else ""

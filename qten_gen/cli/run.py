@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,13 +17,14 @@ from ..project import manifest, unchanged
 from ..project.apply import Change, changes, remove_leftovers, write
 from ..project.config import Config, Settings
 from ..project.files import PathError, ProjectFiles, discover
-from ..project.import_graph import Handlers, SourceGraph
+from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
-from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, read_source, signature
+from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, signature
 from ..project.unchanged import Unchanged, leads_out, state_of
 from ..project.walk import Stat
+from .disk import Disk, open_readings
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
@@ -46,6 +47,8 @@ class Outcome(NamedTuple):
     blocked: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     crashes: tuple[Crash, ...] = ()
+    reasons: Mapping[str, str] = {}
+    """Why the changed outputs are out of date, by path, if a run is asked for that."""
 
 
 class _Part(NamedTuple):
@@ -58,8 +61,8 @@ class _Part(NamedTuple):
     files: ProjectFiles
 
 
-def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = True) -> Outcome:
-    """Generate the code for the declarations below the paths. With `writes` off, change no file.
+def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = True, explains: bool = False) -> Outcome:
+    """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
 
     Paths of several projects are generated one project after the other, each with its own settings.
 
@@ -68,7 +71,7 @@ def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = T
         ConfigError: The settings of a project cannot be used.
     """
     settings = settings or Settings()
-    outcomes = [_run_part(part, settings, writes) for part in _parts(paths, settings)]
+    outcomes = [_run_part(part, settings, writes, explains) for part in _parts(paths, settings)]
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
 
 
@@ -103,6 +106,7 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
         blocked=tuple(path for item in outcomes for path in item.blocked),
         failures=tuple(dict.fromkeys(failure for item in outcomes for failure in item.failures)),
         crashes=tuple(crash for item in outcomes for crash in item.crashes),
+        reasons={path: reason for item in outcomes for path, reason in item.reasons.items()},
     )
 
 
@@ -110,19 +114,28 @@ class _Changed(Exception):
     """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
 
 
-def _run_part(part: _Part, settings: Settings, writes: bool) -> Outcome:
+def _run_part(part: _Part, settings: Settings, writes: bool, explains: bool) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
     path = ""
     for _ in range(_ATTEMPTS):
         try:
-            return _attempt(part, writes)
+            return _judged(_attempt(part, writes, explains), part.config)
         except _Changed as changed:
             path = str(changed)
             part = part._replace(files=discover(part.paths, part.config, settings))
     raise PathError(f"{path} changes while qten-gen reads it; run it again when that is over")
 
 
-def _attempt(part: _Part, writes: bool) -> Outcome:
+def _judged(outcome: Outcome, config: Config) -> Outcome:
+    """The outcome with what the settings make of its warnings."""
+    if not outcome.diagnostics or not (config.severity or config.per_file_ignores):
+        return outcome
+    from ..project.judging import judged
+
+    return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
+
+
+def _attempt(part: _Part, writes: bool, explains: bool) -> Outcome:
     """Generate the code for the files of one project, as they are now.
 
     Raises:
@@ -133,11 +146,11 @@ def _attempt(part: _Part, writes: bool) -> Outcome:
     found = None if status is None else unchanged.load(cache, status)
     if found is not None:
         return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings)
-    state = project_state(part.files, cache, part.config, _readings)
+    state = project_state(part.files, cache, part.config, open_readings)
     if writes:
         remove_leftovers(part.files.leftovers)
     if state.stale or state.orphans:
-        outcome, fresh = _generate(state, writes)
+        outcome, fresh = _generate(state, writes, explains)
     else:
         outcome, fresh = _nothing_to_do(state), state.fresh
         if status is not None and _is_closed(state, part.config):
@@ -154,40 +167,6 @@ def _is_closed(state: ProjectState, config: Config) -> bool:
     roots = {*config.import_roots, *(origin.root for origin in state.graph.origins.values())}
     imports = {name for found in state.graph.scans.values() for name in found.imports}
     return not leads_out(imports, roots, state.files.unlisted)
-
-
-class _Disk(Mapping[str, bytes]):
-    """The bytes of sources, read when they are asked for. A source that has disappeared since the run began is empty."""
-
-    def __init__(self, paths: Collection[str]) -> None:
-        self._paths = paths
-        self.digests: dict[str, str] = {}
-        """Those of the sources that were read."""
-
-    def __getitem__(self, path: str) -> bytes:
-        if path not in self._paths:
-            raise KeyError(path)
-        try:
-            data = read_source(path)
-        except OSError:
-            data = b""
-            self.digests[path] = ""
-        else:
-            self.digests[path] = manifest.digest(data)
-        return data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)
-
-
-def _readings(graph: SourceGraph) -> Readings:
-    """What reads the sources. The generator is imported only now, when there is something to read."""
-    from ..generate.readings import Readings
-
-    return Readings(_Disk(graph.origins), graph)
 
 
 def _nothing_to_do(state: ProjectState) -> Outcome:
@@ -219,7 +198,7 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
     return ordered(replace(item, path=path) for path, item in recorded)
 
 
-def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, FreshRecord]]:
+def _generate(state: ProjectState, writes: bool, explains: bool) -> tuple[Outcome, dict[str, FreshRecord]]:
     """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records."""
     existing = _existing_outputs(state)
     planned, readings = _plan(state, existing)
@@ -237,6 +216,10 @@ def _generate(state: ProjectState, writes: bool) -> tuple[Outcome, dict[str, Fre
         failures=tuple(failures),
         crashes=planned.crashes,
     )
+    if explains and outcome.changes:
+        from .reasons import reasons
+
+        outcome = outcome._replace(reasons=reasons(outcome.changes, state, planned.linked))
     return outcome, {**state.fresh, **_fresh_now(state, planned, readings, pending)}
 
 
@@ -251,7 +234,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Rea
     from ..generate.plan import plan
     from ..generate.readings import Readings
 
-    readings = state.reader if isinstance(state.reader, Readings) else _readings(state.graph)
+    readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
     # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
     gc.disable()
@@ -259,7 +242,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Rea
         planned = plan(readings.sources, existing, state.stale, state.graph, readings)
     finally:
         gc.enable()
-    if isinstance(readings.sources, _Disk):
+    if isinstance(readings.sources, Disk):
         for path, digest in readings.sources.digests.items():
             if digest != state.records[path].signature.digest:
                 raise _Changed(path)

@@ -33,3 +33,13 @@ def differ_by_one(word: str, other: str) -> bool:
     if len(left) != len(right):
         return left[1:] == right or left == right[1:]
     return left[1:] == right[1:] or (left[1:2] + left[:1] == right[:2] and left[2:] == right[2:])
+
+
+def only_near(word: str, known: Iterable[str]) -> str | None:
+    """The known word that `word` is a misspelling of; None if there is none, or more than one.
+
+    >>> only_near("dmi", ["dim", "heads"]), only_near("dim", ["dima", "dimb"])
+    ('dim', None)
+    """
+    found = [other for other in known if differ_by_one(word, other)]
+    return found[0] if len(found) == 1 else None

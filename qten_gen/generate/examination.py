@@ -11,6 +11,7 @@ from ..model import FileDecl
 from ..model.diagnostics import Diagnostic
 from .crashes import attempt
 from .readings import Readings
+from .suppression import unsuppressed
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,9 @@ class Examination:
         said = (*result[1], *checked) if result is not None else ()
         unread = self._unread(lookups) - {path}
         own = (*readings.problems.get(path, ()), *(() if unread else said))
+        if result is not None and result[0].source.suppressed and not unread:
+            kept = attempt(crashes, path, "locating", unsuppressed, own, path, readings.sources[path])
+            own = own if kept is None else kept
         broken = path in readings.unread or any(item.is_error for item in own)
         crashed = any(crash.path == path for crash in crashes)
         return Examined(result and result[0], own, unread, broken or crashed, bool(said))

@@ -5,29 +5,58 @@ The runtime imports this module by name, when such a class is declared. It uses 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from ..model import Declaration
-from ..model.diagnostics import DeclarationError
+from ..model.diagnostics import DeclarationError, Diagnostic
 from ..rules import check_declaration
 from ..rules.context import Project, RunningStatement
 from .render import render_class
 
+if TYPE_CHECKING:
+    from .in_memory_text import OwnText
 
-def render(declaration: Declaration, project: Project, statement: RunningStatement) -> str:
-    """Generate the Python code of one class. `project` and `statement` are what the rules know beside the declaration.
+
+def render(
+    declaration: Declaration, project: Project, statement: RunningStatement, own: Callable[[], OwnText | None]
+) -> str:
+    """Generate the Python code of one class.
+
+    Args:
+        declaration: What the class statement declares.
+        project: What the rules know beside the declaration.
+        statement: What the rules know of the statement.
+        own: The text around the class statement, which may suppress errors. It is asked for only if there are some.
 
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
-    refuse(declaration, project, statement)
+    refuse(declaration, project, statement, own)
     return render_class(declaration)
 
 
-def refuse(declaration: Declaration, project: Project, statement: RunningStatement) -> None:
-    """Check a declaration.
+def refuse(
+    declaration: Declaration, project: Project, statement: RunningStatement, own: Callable[[], OwnText | None]
+) -> None:
+    """Check a declaration; the arguments are those of `render`.
 
     Raises:
         DeclarationError: it breaks a rule; the message lists all findings.
     """
     findings = [item for item in check_declaration(declaration, project, statement) if item.is_error]
+    if any(item.kind.is_suppressible for item in findings):
+        findings = _unsuppressed(findings, declaration, own())
     if findings:
         raise DeclarationError.of(declaration.name, findings)
+
+
+def _unsuppressed(findings: list[Diagnostic], declaration: Declaration, own: OwnText | None) -> list[Diagnostic]:
+    """The findings that no comment suppresses."""
+    if own is None:
+        return findings
+    from .in_memory_text import of_class
+    from .suppression import accepted
+
+    reported = of_class(own.module, declaration.name, own).errors
+    return accepted(findings, reported, own.text, declaration.qualname)

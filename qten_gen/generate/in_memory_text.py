@@ -22,6 +22,7 @@ from ..model import Declaration, ImportContext, Meaning, TypeExpr
 from ..model.diagnostics import Diagnostic
 from ..read.module import read
 from ..read.positions import locate
+from .suppression import unsuppressed
 
 _WITHOUT_DECLARATIONS = frozenset(
     {*sys.stdlib_module_names, "jaxtyping", "numpy", "qten_gen", "tensordict", "torch", "typing_extensions"}
@@ -70,7 +71,9 @@ def of_class(module: str, name: str, own: OwnText | None = None) -> TextDeclarat
         return TextDeclaration(None, ())
     file, inconsistent = linked
     path = file.source.path
-    said = (*running.problems.get(path, ()), *inconsistent, *rules.check(file))
+    said: tuple[Diagnostic, ...] = (*running.problems.get(path, ()), *inconsistent, *rules.check(file))
+    if file.source.suppressed:
+        said = unsuppressed(said, path, running.texts[path])
     errors = [item for item in said if item.is_error and item.path == path]
     declaration = next((found for found in file.declarations if found.name == name), None)
     return TextDeclaration(declaration, tuple(locate(errors, running.texts)))

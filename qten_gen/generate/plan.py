@@ -37,6 +37,8 @@ class Plan:
     crashes: tuple[Crash, ...] = ()
     lookups: dict[str, frozenset[str]] = field(default_factory=dict)
     """What the plan of each target depends on (see `link.lookups`)."""
+    linked: dict[str, FileDecl] = field(default_factory=dict)
+    """The declarations of the targets that were linked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class _FilePlan:
     keeps_outputs: bool
     """Whether its existing outputs stay."""
     lookups: frozenset[str]
+    linked: FileDecl | None = None
 
 
 def plan(
@@ -90,6 +93,7 @@ def plan(
         tuple(path for path, made in plans.items() if made.is_blocked),
         tuple(crashes),
         {path: made.lookups for path, made in plans.items()},
+        {path: made.linked for path, made in plans.items() if made.linked is not None},
     )
 
 
@@ -114,7 +118,8 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
         blocked = bool(blocking) and not broken and (declares or examined.is_suspect or has_outputs)
         if blocked:
             found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]
-    return _FilePlan(outputs, tuple(found), blocking, blocked, declares or broken or bool(blocking), frozenset(lookups))
+    keeps = declares or broken or bool(blocking)
+    return _FilePlan(outputs, tuple(found), blocking, blocked, keeps, frozenset(lookups), linked)
 
 
 def _unfound(

@@ -22,6 +22,13 @@ class Kind(NamedTuple):
     code: str
     name: str
     severity: Severity = "error"
+    can_be_wrong: bool = False
+    """Whether an error is about what the class does rather than what it declares, so that the author may know better."""
+
+    @property
+    def is_suppressible(self) -> bool:
+        """Whether a comment in its line can suppress it. Without any other error, nothing stands in the way of generating."""
+        return self.severity == "warning" or self.can_be_wrong
 
 
 # Kinds that stages before or after the rules report. Each is documented in `rules`, like any other.
@@ -33,6 +40,8 @@ UNIMPORTABLE_FILE = Kind("QG005", "unimportable-file")
 UNKNOWN_ROOT = Kind("QG006", "unknown-root", "warning")
 UNFOUND_MODULE = Kind("QG007", "unfound-module")
 UNTOLD_BY_TEXT = Kind("QG008", "untold")
+UNUSED_SUPPRESSION = Kind("QG009", "unused-suppression", "warning")
+WRONG_SUPPRESSION = Kind("QG010", "wrong-suppression", "warning")
 UNRESOLVED_BASE = Kind("QG101", "unresolved-base")
 INCONSISTENT_BASES = Kind("QG102", "inconsistent-bases")
 
@@ -57,6 +66,23 @@ UNLOCATED = Span()
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """The one way to mend a mistake: `text` in place of a node, of a part of a string literal, or behind a node.
+
+    A rule gives one only if nothing else can be meant.
+    """
+
+    text: str
+    place: NodePath = field(default=NO_PATH, repr=False)
+    within: tuple[int, int] | None = None
+    """As in `Diagnostic`."""
+    is_behind: bool = False
+    """Whether the text is added behind the node."""
+    span: Span = UNLOCATED
+    """Where it is, once the place is located."""
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A mistake, and how to fix it.
 
@@ -69,6 +95,7 @@ class Diagnostic:
         within: An offset and a length inside the string literal at `place`, for a mistake inside a dimension expression.
         path: The file, as messages show it; empty until a stage adds it.
         span: The lines and columns, once the place is located.
+        fix: How to mend it, if there is exactly one way.
     """
 
     kind: Kind
@@ -79,6 +106,7 @@ class Diagnostic:
     within: tuple[int, int] | None = None
     path: str = ""
     span: Span = UNLOCATED
+    fix: Fix | None = None
 
     @property
     def code(self) -> str:

@@ -152,6 +152,8 @@ class SourceFile:
     """The annotated names at the top level with their types, for the stub."""
     names: frozenset[str] = frozenset()
     """Every name bound at the top level."""
+    suppressed: tuple[str, ...] = ()
+    """The texts of the top-level statements with a comment `# qten-gen: ignore[...]`, which decide what it suppresses."""
     future_annotations: bool = False
     """Whether it has `from __future__ import annotations`."""
     is_package: bool = False

@@ -6,20 +6,18 @@ A folder belongs to the project of the nearest file with that section, upwards, 
 
 import os
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 from ..common.suggestions import did_you_mean
 from .paths import display_path, read_regular
+from .settings_table import KEYS, OUTPUT_FORMATS, SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.diagnostics import Diagnostic
 
-OUTPUT_FORMATS = ("full", "concise", "json", "github")
-
 SECTION = "qten-gen"
-
-KEYS = ("environment", "exclude", "output-format", "source-roots", "src")
 
 DEFAULT_ROOT = "src"
 """The folder that is a source root without the setting `source-roots`, unless it is a package."""
@@ -38,6 +36,10 @@ class Config(NamedTuple):
     output_format: str | None = None
     source_roots: tuple[str, ...] | None = None
     environment: str | None = None
+    severity: tuple[tuple[str, str], ...] = ()
+    """Codes of warnings, each with `error`, `warning` or `off`."""
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Patterns, each with the codes of the warnings that are off in files that match."""
 
     @property
     def import_roots(self) -> tuple[str, ...]:
@@ -178,7 +180,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
     file = _SettingsFile(path, text)
     for key in section:
         if key not in KEYS:
-            raise file.refused(key, f"unknown key {key!r} in [tool.qten-gen]; {_advice(key, KEYS)}")
+            raise file.refused(key, f"unknown key {key!r} in [tool.qten-gen]; {_advice(key.lower(), KEYS)}")
     return Config(
         root=root,
         path=path,
@@ -187,6 +189,8 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         output_format=_choice(section, "output-format", OUTPUT_FORMATS, file),
         source_roots=_strings(section, "source-roots", file) if "source-roots" in section else None,
         environment=_folder(section, "environment", file),
+        severity=_severities(section, "severity", file) if "severity" in section else (),
+        per_file_ignores=_ignores(section, "per-file-ignores", file) if "per-file-ignores" in section else (),
     )
 
 
@@ -219,7 +223,10 @@ def _line_of(key: str, text: str) -> int:
     section = re.compile(r"\s*\[\s*tool\s*\.\s*[\"']?qten-gen[\"']?\s*\]")
     start = next((number for number, line in enumerate(lines) if section.match(line)), 0)
     wanted = re.compile(rf"[\s{{,.]*(?:.*[{{,.]\s*)?[\"']?{re.escape(key)}[\"']?\s*=")
-    return next((number for number, line in enumerate(lines[start:], start + 1) if wanted.match(line)), 0)
+    found = (number for number, line in enumerate(lines[start:], start + 1) if wanted.match(line))
+    named = (number for number, line in enumerate(lines, 1) if re.search(rf"qten-gen.*\b{re.escape(key)}\b", line))
+    quoted = (number for number, line in enumerate(lines, 1) if re.search(rf"[\"']{re.escape(key)}[\"']", line))
+    return next((number for places in (found, named, quoted) for number in places), 0)
 
 
 def _invalid_toml(path: str, message: str, text: str) -> ConfigError:
@@ -256,12 +263,53 @@ def _choice(section: dict[str, object], key: str, choices: tuple[str, ...], file
     if not isinstance(value, str):
         raise file.refused(key, f"{key} must be a string, got {_kind(value)}")
     if value not in choices:
-        raise file.refused(key, f"{key} cannot be {value!r}; {_advice(value, choices)}")
+        raise file.refused(key, f"{key} cannot be {value!r}; {_advice(value.lower(), choices)}")
     return value
 
 
-def _advice(word: str, choices: tuple[str, ...]) -> str:
-    return did_you_mean(word.lower(), choices, f"choose from {', '.join(choices)}")
+def _severities(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[tuple[str, str], ...]:
+    """The value of a key that gives warnings another severity."""
+    table = _table(section, key, file)
+    for code, value in table.items():
+        _check_code(key, code, file)
+        if value not in SEVERITIES:
+            shown = repr(value) if isinstance(value, str) else _kind(value)
+            raise file.refused(code, f"{key} of {code} must be one of {', '.join(SEVERITIES)}, got {shown}")
+    return tuple((code, str(value)) for code, value in table.items())
+
+
+def _ignores(section: dict[str, object], key: str, file: _SettingsFile) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The value of a key that switches warnings off in files."""
+    table = _table(section, key, file)
+    found = []
+    for pattern in table:
+        codes = _strings(table, pattern, file)
+        for code in codes:
+            _check_code(key, code, file)
+        found.append((pattern, codes))
+    return tuple(found)
+
+
+def _table(section: dict[str, object], key: str, file: _SettingsFile) -> dict[str, object]:
+    value = section[key]
+    if not isinstance(value, dict):
+        raise file.refused(key, f"{key} must be a table, got {_kind(value)}")
+    return value
+
+
+def _check_code(key: str, code: str, file: _SettingsFile) -> None:
+    """Raise a ConfigError unless a code is that of a warning."""
+    from ..common.diagnostic_codes import ERRORS, WARNINGS
+
+    if code in ERRORS:
+        problem = f"{key} names {code}, which is an error: nothing can be generated where it is reported"
+        raise file.refused(code, problem)
+    if code not in WARNINGS:
+        raise file.refused(code, f"{key} names {code!r}, which is not a diagnostic; {_advice(code, WARNINGS)}")
+
+
+def _advice(word: str, choices: Collection[str]) -> str:
+    return did_you_mean(word, sorted(choices), f"choose from {', '.join(sorted(choices))}")
 
 
 def _kind(value: object) -> str:
@@ -270,3 +318,13 @@ def _kind(value: object) -> str:
     if isinstance(value, list) and not all(isinstance(item, str) for item in value):
         return f"a list with {_kind(next(item for item in value if not isinstance(item, str)))}"
     return names.get(type(value), "a date or time")
+
+
+def toml_document(text: str) -> dict[str, object] | None:
+    """The content of a TOML file; None if it is not valid."""
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None

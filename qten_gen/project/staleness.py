@@ -67,12 +67,17 @@ OpenReader = Callable[[SourceGraph], Reader]
 
 
 def project_state(
-    files: ProjectFiles, cache: str, config: Config | None = None, open_reader: OpenReader | None = None
+    files: ProjectFiles,
+    cache: str,
+    config: Config | None = None,
+    open_reader: OpenReader | None = None,
+    unsaved: Mapping[str, bytes] = {},
 ) -> ProjectState:
     """Read the files that have changed since the last run, and find out which targets are fresh.
 
     `cache` is the folder that holds the manifest. Files outside the project that imports lead to are added to the sources.
-    `open_reader` gives what reads the changed files. Without it, nothing is fresh that depends on them.
+    `open_reader` gives what reads the changed files. Without it, nothing is fresh that depends on them. `unsaved` are texts of
+    files that differ from those on the disk.
     """
     previous = manifest.load(cache)
     now = time.time_ns()
@@ -84,6 +89,7 @@ def project_state(
     while more:
         names.update(_manifest_names(more, cache))
         read, failed = _source_records(more, previous, names, now)
+        read.update({path: _unsaved_record(more[path], unsaved[path]) for path in unsaved if path in more})
         records.update(read)
         unreadable += failed
         dependencies.unreadable.update(failure.path for failure in failed)
@@ -232,6 +238,11 @@ def _source_records(
         except OSError as error:
             failures.append(Failure(path, f"cannot read it: {error.strerror}"))
     return records, failures
+
+
+def _unsaved_record(source: Source, data: bytes) -> SourceRecord:
+    """The record of a text that is not on the disk. Its time is never that of a file."""
+    return SourceRecord((len(data), -1, manifest.digest(data)), source.origin.module, scan(data, source.origin))
 
 
 def _source_record(path: str, source: Source, before: SourceRecord | None, now: int) -> SourceRecord:

@@ -36,6 +36,7 @@ from .imports import bound_names, dotted, imported_names, star_import
 from .names import Scope
 from .signatures import Function, function, signature
 from .source_lines import lines_of
+from .suppressions import MARK, suppressed
 from .syntax import deepest_line, parse, too_deep
 from .type_variables import TypeAlias, class_type_variables, type_variable
 from .values import constant_text, specifier
@@ -153,6 +154,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
         exported=exported(node for node, _, _ in statements),
         is_program="__main__" in text,
         materializes=".on_meta(" in text or ".materialize(" in text,
+        suppressed=suppressed(text, tree, scope.lines) if MARK in text else (),
     )
 
 

@@ -37,7 +37,25 @@ def locate(diagnostics: Iterable[Diagnostic], sources: Mapping[str, bytes]) -> t
     for path, indexes in by_path.items():
         for index, span in zip(indexes, _spans([located[index] for index in indexes], sources.get(path)), strict=True):
             located[index] = replace(located[index], span=span)
-    return tuple(located)
+    return _with_fixes(located, sources)
+
+
+def _with_fixes(diagnostics: Sequence[Diagnostic], sources: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
+    """The diagnostics, with the spans of their fixes."""
+    places = [
+        replace(item, place=item.fix.place, within=item.fix.within, span=Span(), fix=None)
+        for item in diagnostics
+        if item.fix is not None and not item.fix.span.line
+    ]
+    if not places:
+        return tuple(diagnostics)
+    spans = iter([item.span for item in locate(places, sources)])
+    return tuple(
+        item
+        if item.fix is None or item.fix.span.line
+        else replace(item, fix=replace(item.fix, span=next(spans)._replace(text=None)))
+        for item in diagnostics
+    )
 
 
 def _spans(diagnostics: Sequence[Diagnostic], data: bytes | None) -> Iterator[Span]:

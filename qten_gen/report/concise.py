@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..model.diagnostics import Diagnostic
 
 BOLD, CYAN, RED, YELLOW = "1", "1;36", "1;31", "1;33"
+GREEN, TURQUOISE = "32", "36"
 
 
 def concise(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.diagnostics import Diagnostic
+from .stale import StaleFile
 
 
-def github(diagnostics: Sequence[Diagnostic]) -> str:
-    """Each diagnostic as one line, `::error file=...,line=...::message`."""
-    return "".join(f"{_command(item)}\n" for item in diagnostics)
+def github(diagnostics: Sequence[Diagnostic], files: Sequence[StaleFile] = ()) -> str:
+    """Each diagnostic as one line, `::error file=...,line=...::message`, and one for each file that is out of date."""
+    return "".join(f"{line}\n" for line in (*map(_command, diagnostics), *map(_stale, files)))
+
+
+def _stale(file: StaleFile) -> str:
+    """The workflow command for a file that is out of date. It is shown beside the source, if there is one."""
+    where = file.path if file.state == "orphan" else file.source
+    place = f"title=generated file out of date,file={_escaped(where, ':,')},line=1"
+    return f"::error {place}::{_escaped(f'{file.sentence}. Run qten-gen and commit the generated files.')}"
 
 
 def _command(item: Diagnostic) -> str:

@@ -6,14 +6,16 @@ import json
 from collections.abc import Sequence
 
 from ..model.diagnostics import Diagnostic
+from .stale import StaleFile
 
 VERSION = 1
 """Version of the document's format. It is raised when a key is removed or changes its meaning, but not for a new key."""
 
 
-def as_json(diagnostics: Sequence[Diagnostic]) -> str:
-    """`{"version": 1, "diagnostics": [...]}`. Lines and columns count from 1, `end_column` is exclusive."""
-    document = {"version": VERSION, "diagnostics": [_entry(item) for item in diagnostics]}
+def as_json(diagnostics: Sequence[Diagnostic], files: Sequence[StaleFile] = ()) -> str:
+    """`{"version": 1, "diagnostics": [...], "files": [...]}`. Lines and columns count from 1, `end_column` is exclusive."""
+    stale = [item._asdict() for item in files]
+    document = {"version": VERSION, "diagnostics": [_entry(item) for item in diagnostics], "files": stale}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

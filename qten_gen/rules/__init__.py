@@ -89,8 +89,10 @@ from . import (
     untold,
     untrainable_dtype,
     unused_migration,
+    unused_suppression,
     wrong_initializer,
     wrong_specifier,
+    wrong_suppression,
 )
 from .context import Project as Project
 from .context import RuleContext
@@ -205,6 +207,8 @@ RAISED_ELSEWHERE: tuple[Rule, ...] = (
     foreign_output,
     unknown_setting,
     unresolved_base,
+    unused_suppression,
+    wrong_suppression,
 )
 """Kinds that `read`, `link`, `generate` and `project.config` report. Their files only document them."""
 

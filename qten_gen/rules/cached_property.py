@@ -15,7 +15,7 @@ from ..model import TensorClassDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
-KIND = Kind("QG220", "cached-property")
+KIND = Kind("QG220", "cached-property", can_be_wrong=True)
 
 GOOD = """
 from qten_gen import TensorClass

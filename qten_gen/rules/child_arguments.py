@@ -35,7 +35,7 @@ from .context import RuleContext
 from .expression_types import NONE, UNKNOWN, Names, in_words_of, types_of
 from .expressions import configurations
 
-KIND = Kind("QG320", "child-arguments")
+KIND = Kind("QG320", "child-arguments", can_be_wrong=True)
 
 GOOD = """
 from qten_gen import Module, submodule

@@ -1,6 +1,12 @@
-"""Writes docs/rules.md, the page that documents all rules. `cli.explain` prints the text of a single one."""
+"""Writes docs/rules.md, the page that documents all rules. `cli.explain` prints the text of a single one.
+
+With the argument `codes`, it writes `common/diagnostic_codes.py` instead, which knows the codes without loading the rules.
+"""
 
 from __future__ import annotations
+
+import sys
+from textwrap import fill, indent
 
 from . import RULES, Rule
 
@@ -21,12 +27,30 @@ def _section(rule: Rule) -> str:
     kind = rule.KIND
     bad, good = (f"```{_language(text)}\n{text.strip(chr(10))}\n```" for text in (rule.BAD, rule.GOOD))
     text = (rule.__doc__ or "").strip()
-    return f"## {kind.code} {kind.name}\n\n*{kind.severity}*. {text}\n\nReported:\n\n{bad}\n\nInstead:\n\n{good}\n"
+    severity = f"{kind.severity}, can be suppressed" if kind.can_be_wrong else kind.severity
+    return f"## {kind.code} {kind.name}\n\n*{severity}*. {text}\n\nReported:\n\n{bad}\n\nInstead:\n\n{good}\n"
 
 
 def _language(example: str) -> str:
     return "toml" if "[tool.qten-gen]" in example else "python"
 
 
+_CODES = """The codes of all diagnostics, for settings that name them.
+
+Loading the rules takes longer than a run that changes nothing. `make generate` writes this file.
+"""
+
+
+def codes() -> str:
+    """The module with the codes of all diagnostics, by severity."""
+    parts = [f'"""{_CODES}"""\n']
+    for severity in ("error", "warning"):
+        words = " ".join(rule.KIND.code for rule in RULES if rule.KIND.severity == severity)
+        parts.append(
+            f'{severity.upper()}S = frozenset(\n    """\n{indent(fill(words, 110), "    ")}\n    """.split()\n)\n'
+        )
+    return "\n".join(parts)
+
+
 if __name__ == "__main__":
-    print(documentation(), end="")
+    print(codes() if sys.argv[1:] == ["codes"] else documentation(), end="")

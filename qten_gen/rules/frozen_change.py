@@ -16,7 +16,7 @@ from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .reserved import TENSORCLASS
 
-KIND = Kind("QG219", "frozen-change")
+KIND = Kind("QG219", "frozen-change", can_be_wrong=True)
 
 GOOD = """
 from typing import Self

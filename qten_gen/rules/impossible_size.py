@@ -17,7 +17,7 @@ from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .expressions import Use, expressions
 
-KIND = Kind("QG318", "impossible-size")
+KIND = Kind("QG318", "impossible-size", can_be_wrong=True)
 
 GOOD = """
 from qten_gen import Module, param

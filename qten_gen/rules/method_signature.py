@@ -17,7 +17,7 @@ from ..model import BufferDecl, MethodSource, ModuleDecl, ParameterDecl, languag
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
-KIND = Kind("QG113", "method-signature")
+KIND = Kind("QG113", "method-signature", can_be_wrong=True)
 
 GOOD = """
 from qten_gen import TensorClass

@@ -14,7 +14,7 @@ from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .shared_object import made_by
 
-KIND = Kind("QG322", "missing-super-init")
+KIND = Kind("QG322", "missing-super-init", can_be_wrong=True)
 
 GOOD = """
 from qten_gen import Module

@@ -16,7 +16,7 @@ from ..model import MethodSource, ModuleDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
-KIND = Kind("QG112", "misspelt-method")
+KIND = Kind("QG112", "misspelt-method", can_be_wrong=True)
 
 GOOD = """
 from qten_gen import TensorClass

@@ -16,7 +16,7 @@ from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .reserved import TENSORCLASS
 
-KIND = Kind("QG218", "undeclared-attribute")
+KIND = Kind("QG218", "undeclared-attribute", can_be_wrong=True)
 
 GOOD = """
 from qten_gen import TensorClass

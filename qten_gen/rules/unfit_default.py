@@ -15,7 +15,7 @@ from ast import literal_eval
 from collections.abc import Iterator
 
 from ..model import ConfigDecl, Default, FieldDecl, FieldKind, TensorClassDecl, TypeExpr, Value
-from ..model.diagnostics import Diagnostic, Kind
+from ..model.diagnostics import Diagnostic, Fix, Kind
 from ..model.field_kinds import members_of
 from .context import RuleContext
 from .shared_object import kind_of
@@ -79,7 +79,16 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             help = _help(field, literal_eval(value.literal), converts)
             if help:
                 message = f"the default of {field.name} is {value.text}, but its type is {field.type.text}"
-                yield Diagnostic(KIND, message, value.place, help)
+                fix = _or_none(field.name, context) if help.endswith(" | None = None") else None
+                yield Diagnostic(KIND, message, value.place, help, fix=fix)
+
+
+def _or_none(name: str, context: RuleContext) -> Fix | None:
+    """The fix that allows None, for an annotation that is not a string."""
+    source = context.field_source(name)
+    if source is None or source.annotation is None or source.annotation.text[:1] in ("'", '"'):
+        return None
+    return Fix(" | None", source.place / "annotation", is_behind=True)
 
 
 def _of_any(field: FieldDecl | ConfigDecl, default: Default) -> tuple[str, str] | None:

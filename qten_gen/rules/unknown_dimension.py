@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..common.suggestions import only_near
 from ..model import ConfigDecl, DerivedDecl, ModuleDecl, Name, SubmoduleDecl, declares, language
-from ..model.diagnostics import Diagnostic, Kind
+from ..model.diagnostics import Diagnostic, Fix, Kind
 from ..model.dimension_text import in_words
 from ..model.dimensions import path_of
 from .context import RuleContext
@@ -63,8 +64,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             continue  # see `unknown_condition`
         place = expression.argument.place
         unknown = list(unknown_names(expression, declared))
+        usable = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
         for name, message, help in unknown:
-            yield Diagnostic(KIND, message, place, help, within=expression.span(name))
+            within = expression.span(name)
+            meant = only_near(name, usable) if name not in declared and within else None
+            fix = None if meant is None else Fix(meant, place, within)
+            yield Diagnostic(KIND, message, place, help, within=within, fix=fix)
         for of, message, help in () if unknown else problems(expression):
             yield Diagnostic(KIND, message, place, help, within=expression.span(of))
 

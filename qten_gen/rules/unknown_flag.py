@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..common.suggestions import did_you_mean
+from ..common.suggestions import did_you_mean, only_near
 from ..model import FLAGS, INIT, STRING_OPTIONS, ModuleDecl, NodePath, TensorClassDecl, language
-from ..model.diagnostics import Diagnostic, Kind
+from ..model.diagnostics import Diagnostic, Fix, Kind
 from .context import RuleContext
 from .untold import is_untold
 
@@ -66,7 +66,9 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 continue
             known = (*FLAGS, *STRING_OPTIONS)
             help = _OF_TENSORDICT.get(flag) or did_you_mean(flag, known, f"the flags are {', '.join(known)}")
-            yield Diagnostic(KIND, f"TensorClass has no flag {flag!r}", place, help)
+            meant = None if flag in _OF_TENSORDICT or not _is_keyword(place) else only_near(flag, known)
+            fix = None if meant is None else Fix(meant, place)
+            yield Diagnostic(KIND, f"TensorClass has no flag {flag!r}", place, help, fix=fix)
         elif value not in ("True", "False"):
             yield Diagnostic(
                 KIND, f"the flag {flag!r} must be True or False", place, f"write {flag}=True, or leave it out"
@@ -84,6 +86,11 @@ def _of_module(
     elif not declaration.custom_init:
         message = f"no base of {declaration.name} has a hand-written __init__ that init=False could inherit"
         yield Diagnostic(KIND, message, place, "remove it; qten-gen generates the constructor")
+
+
+def _is_keyword(place: NodePath) -> bool:
+    """Whether a flag is written as a keyword, rather than in brackets."""
+    return place.steps[-1:] == ("arg",)
 
 
 def _is_passed_on(keyword: str, context: RuleContext) -> bool:

@@ -1,8 +1,12 @@
 """The section `[tool.qten-gen]`: what may stand in it, and where it is found."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from qten_gen.project.config import Config, ConfigError, load, parse
+from qten_gen.project.settings_table import KEYS, schema
 from qten_gen.report.concise import headline
 from tests.command import BATCH, Command
 
@@ -24,7 +28,7 @@ def refused(text: str | bytes) -> str:
         (
             "[tool.other]\nwatch = 1\n[tool.qten-gen]\nwatch = 1\n",
             "pyproject.toml:4: error QG004 [unknown-setting]: unknown key 'watch' in [tool.qten-gen]; "
-            "choose from environment, exclude, output-format, source-roots, src",
+            "choose from environment, exclude, output-format, per-file-ignores, severity, source-roots, src",
         ),
         (
             '[tool."qten-gen"]\noutput_format = "full"\n',
@@ -147,3 +151,9 @@ def test_an_output_format_of_the_settings_is_used(qten_gen: Command) -> None:
     qten_gen.write("pyproject.toml", '[tool.qten-gen]\noutput-format = "concise"\n')
     qten_gen.write("src/model.py", "from qten_gen import (\n")
     assert qten_gen("src").out.startswith("src/model.py:1:")
+
+
+def test_the_schema_of_the_settings_is_fresh_and_there_are_fewer_than_a_dozen() -> None:
+    page = Path(__file__).parents[2] / "docs" / "settings.schema.json"
+    assert json.loads(page.read_text(encoding="utf-8")) == schema(), "run: make generate"
+    assert len(KEYS) < 12 and list(KEYS) == sorted(KEYS)

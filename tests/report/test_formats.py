@@ -116,11 +116,12 @@ def test_json_is_one_document_with_a_version() -> None:
                 "notes": ["the config fields are dim"],
             }
         ],
+        "files": [],
     }
 
 
 def test_json_without_diagnostics_is_still_a_document() -> None:
-    assert json.loads(report("json", [])) == {"version": 1, "diagnostics": []}
+    assert json.loads(report("json", [])) == {"version": 1, "diagnostics": [], "files": []}
 
 
 def test_github_commands_escape_what_would_end_them() -> None:

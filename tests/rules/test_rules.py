@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from qten_gen import rules
+from qten_gen.common.diagnostic_codes import ERRORS, WARNINGS
 from qten_gen.generate.plan import plan
+from qten_gen.generate.suppression import unsuppressed
 from qten_gen.link import link
 from qten_gen.model.diagnostics import Diagnostic, ordered
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
 from qten_gen.rules.cases import case
-from qten_gen.rules.documentation import documentation
+from qten_gen.rules.documentation import codes, documentation
 
 # What these rules report is no Python file: the place of an output, the settings, the name of a file, a folder.
 OTHER_INPUT = {"QG003", "QG004", "QG005", "QG006", "QG007"}
@@ -28,6 +30,7 @@ def found_in(text: str) -> tuple[Diagnostic, ...]:
     source, said = read(data, "shop/model.py", "shop.model")
     files, more = link([source])
     found = [*said, *more, *(item for file in files for item in rules.check(file))]
+    found = [*unsuppressed(found, "shop/model.py", data)]
     return ordered(locate(found, {"shop/model.py": data}))
 
 
@@ -102,3 +105,11 @@ def test_the_page_of_rules_describes_every_rule() -> None:
 def test_the_page_of_the_rules_is_fresh() -> None:
     page = Path(__file__).parents[2] / "docs" / "rules.md"
     assert page.read_text(encoding="utf-8") == documentation(), "run: make generate"
+
+
+def test_the_codes_that_settings_may_name_are_those_of_the_rules() -> None:
+    severities = {rule.KIND.code: rule.KIND.severity for rule in rules.RULES}
+    assert {code for code, severity in severities.items() if severity == "warning"} == set(WARNINGS)
+    assert {code for code, severity in severities.items() if severity == "error"} == set(ERRORS)
+    path = Path(rules.__file__).parents[1] / "common" / "diagnostic_codes.py"
+    assert path.read_text(encoding="utf-8") == codes(), "run: make generate"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ...generate.differences import Reason as Reason
+    from ...generate.in_memory_text import OwnText
     from ...model import Declaration as Declaration
     from ...model import Meaning as Meaning
     from ...model import ModuleDecl as ModuleDecl
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ...model.diagnostics import Diagnostic as Diagnostic
     from ...reflection import ClassStatement as ClassStatement
     from ...rules.context import Project, RunningStatement
+    from .class_scope import Scope
 
 
 def statement_class() -> type[ClassStatement]:
@@ -69,18 +71,18 @@ def is_written_as(value: object, text: str) -> bool:
     return written_as(value, text)
 
 
-def render(declaration: Declaration, statement: ClassStatement) -> str:
-    """The generated Python of the class that a statement declares.
+def render(declaration: Declaration, statement: ClassStatement, module: str, scope: Scope) -> str:
+    """The generated Python of the class that a statement declares, in the text of `module`.
 
     Raises:
         DeclarationError: the declaration breaks a rule; the message lists all findings.
     """
     from ...generate.in_memory import render
 
-    return render(declaration, *_known(declaration, statement))
+    return render(declaration, *_known(declaration, statement), lambda: _own_text(module, scope))
 
 
-def refuse(declaration: Declaration, statement: ClassStatement) -> None:
+def refuse(declaration: Declaration, statement: ClassStatement, module: str, scope: Scope) -> None:
     """Check the declaration of a statement, as `render` does.
 
     Raises:
@@ -88,7 +90,15 @@ def refuse(declaration: Declaration, statement: ClassStatement) -> None:
     """
     from ...generate.in_memory import refuse
 
-    refuse(declaration, *_known(declaration, statement))
+    refuse(declaration, *_known(declaration, statement), lambda: _own_text(module, scope))
+
+
+def _own_text(module: str, scope: Scope) -> OwnText | None:
+    """The text around a class statement; None where nobody knows it."""
+    from ...generate.in_memory_text import OwnText
+
+    text = scope.text
+    return OwnText(module, scope.filename, text) if text else None
 
 
 def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project, RunningStatement]:

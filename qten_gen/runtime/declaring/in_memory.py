@@ -45,7 +45,7 @@ def build(
         DeclarationError: the declaration breaks a rule.
     """
     _allow(declaration, missing, scope)
-    text = generator.render(declaration, statement)
+    text = generator.render(declaration, statement, loading.real_name(declaration.module), scope)
     compiled = _compiled(f"{declaration.module}.{declaration.name}", text)
     module = loading.new_module(f"qten_gen.in_memory.{declaration.module}.{declaration.name}")
     module.__file__ = compiled.code.co_filename

@@ -65,7 +65,7 @@ class DeclarationMeta(DeclaredClass):
         # Which generated class belongs to it? A stale or missing one is built in memory.
         if isinstance(found, GeneratedClass):
             if mcls._is_doubtful(statement, declaration):
-                generator.refuse(declaration, statement)
+                generator.refuse(declaration, statement, loading.real_name(module), scope)
             compared = freshness.compare(found, declaration, values)
         else:
             compared = found

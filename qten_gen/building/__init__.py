@@ -1,0 +1,1 @@
+"""Hooks for build backends: they check the generated files of a project before it is built, or write them."""

@@ -1,0 +1,40 @@
+"""The commands for setuptools.
+
+[tool.setuptools.cmdclass]
+build_py = "qten_gen.building.with_setuptools.CheckGenerated"
+"""
+
+from __future__ import annotations
+
+import os
+
+from setuptools.command.build_py import build_py
+from setuptools.errors import BaseError
+
+from .generated_files import BuildError, Mode, prepare
+
+
+class CheckGenerated(build_py):  # type: ignore[misc] # setuptools has no types
+    """`build_py` that checks the generated files first. An editable installation needs none."""
+
+    def run(self) -> None:
+        """Check, and build."""
+        if not self.editable_mode:
+            _prepare("check")
+        super().run()
+
+
+class WriteGenerated(build_py):  # type: ignore[misc] # setuptools has no types
+    """`build_py` that writes the generated files first."""
+
+    def run(self) -> None:
+        """Generate, list the files anew, and build."""
+        _prepare("generate")
+        super().run()
+
+
+def _prepare(mode: Mode) -> None:
+    try:
+        prepare(os.getcwd(), mode)
+    except BuildError as error:
+        raise BaseError(str(error)) from None

@@ -1,0 +1,49 @@
+"""Carries out `qten-gen --fix`: mends sources, and runs again until nothing is left that a rule can mend."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+from ..generate.fixing import fixed
+from ..model.diagnostics import Diagnostic
+from ..project.apply import Change, write
+from ..project.staleness import read_source
+from .run import Outcome
+
+_ROUNDS = 10
+"""A fix can bring another mistake to light, but not for ever."""
+
+
+def fix(outcome: Outcome, paths: Sequence[str], again: Callable[[], Outcome]) -> tuple[Outcome, tuple[Diagnostic, ...]]:
+    """Mend the sources below the paths, and return the outcome of the last run with what was mended.
+
+    Args:
+        outcome: That of the first run.
+        paths: The paths of the run. A file elsewhere that they depend on is not changed.
+        again: Runs once more.
+
+    Raises:
+        OSError: A source cannot be written.
+    """
+    done: list[Diagnostic] = []
+    for _ in range(_ROUNDS):
+        found = [item for item in outcome.diagnostics if item.fix is not None and _is_below(item.path, paths)]
+        sources = {path: read_source(path) for path in {item.path for item in found}}
+        changed = fixed(found, sources)
+        changed = {path: data for path, data in changed.items() if data != sources[path]}
+        if not changed:
+            break
+        for path, data in sorted(changed.items()):
+            write(Change(path, sources[path], data))
+        outcome = again()
+        left = {(item.path, item.code, item.message) for item in outcome.diagnostics}
+        done += [item for item in found if (item.path, item.code, item.message) not in left]
+    return outcome, tuple(done)
+
+
+def _is_below(path: str, paths: Sequence[str]) -> bool:
+    absolute = os.path.realpath(path)
+    return any(
+        absolute == other or absolute.startswith(os.path.join(other, "")) for other in map(os.path.realpath, paths)
+    )

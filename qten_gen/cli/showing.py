@@ -1,0 +1,193 @@
+"""The command `qten-gen show pkg.model:Batch`: a declaration as it is understood, where each part comes from, and its text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple, TextIO
+
+from ..common.suggestions import did_you_mean
+from ..generate.description import Plain, describe, lines_of
+from ..generate.plan import plan
+from ..generate.render import render_python
+from ..generate.render_stub import render_stub
+from ..model import Declaration, FileDecl
+from ..model.diagnostics import Diagnostic
+from ..project.config import ConfigError, Settings
+from ..project.files import PathError, discover
+from ..project.staleness import ProjectState, project_state
+from ..report import report
+from ..report.concise import BOLD, CYAN, headline, painted
+from . import DONE, FOUND, MISUSE
+from .disk import open_readings
+from .options import Color
+
+_USAGE = "usage: qten-gen show [--json] [--color=WHEN] TARGET\n"
+_HELP = f"""{_USAGE}
+Show a declaration as qten-gen understands it: its fields, where each comes
+from, and the text that is generated for it. Nothing is imported or written.
+
+  TARGET               pkg.model:Batch, or src/pkg/model.py:Batch; without a
+                       class, all declarations of the file
+  --json               print a JSON document
+"""
+_VERSION = 1
+"""That of the JSON document. It is raised when a key is removed or changes its meaning, but not for a new key."""
+
+
+class _Found(NamedTuple):
+    """The file of a target, with its declarations and what is wrong with it."""
+
+    path: str
+    file: FileDecl | None
+    diagnostics: tuple[Diagnostic, ...]
+    state: ProjectState
+
+
+class _TargetError(Exception):
+    """A target that does not exist; the text says what does."""
+
+
+def show(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
+    """Show what a target declares, and return the exit status."""
+    targets = [item for item in arguments if not item.startswith("-")]
+    flags = {item for item in arguments if item.startswith("-")}
+    if flags & {"-h", "--help"}:
+        out.write(_HELP)
+        return DONE
+    colors = {f"--color={item.value}": item for item in Color}
+    if len(targets) != 1 or flags - {"--json", *colors}:
+        err.write(_USAGE)
+        return MISUSE
+    module, _, name = targets[0].rpartition(":") if ":" in targets[0][2:] else (targets[0], "", "")
+    try:
+        found = _find(module)
+        shown = _chosen(found, name)
+    except (PathError, _TargetError) as error:
+        err.write(f"error: {error}\n")
+        return MISUSE
+    except ConfigError as error:
+        err.write(f"{headline(error.diagnostic, color=False)}\n")
+        return MISUSE
+    described = [_described(item, found) for item in shown]
+    broken = any(item.is_error for item in found.diagnostics)
+    if "--json" in flags:
+        from json import dumps
+
+        out.write(dumps({"version": _VERSION, "classes": described}, indent=2, ensure_ascii=False) + "\n")
+    else:
+        color = next((colors[flag] for flag in flags if flag in colors), Color.AUTO).enabled(out)
+        out.write("\n".join(_text(item, broken, color) for item in described))
+    if found.diagnostics:
+        err.write(report("full", found.diagnostics))
+    return FOUND if broken else DONE
+
+
+def _find(module: str) -> _Found:
+    """Read and link the file of a module, given by its name or its path.
+
+    Raises:
+        _TargetError: There is none.
+        PathError: The path is not a Python source.
+        ConfigError: The settings of the project cannot be used.
+    """
+    settings = Settings()
+    is_path = module.endswith(".py") or os.sep in module
+    config = settings.of(module if is_path else ".")
+    files = discover([module if is_path else config.root or "."], config, settings)
+    state = project_state(files, os.path.abspath(config.root or "."), config, open_readings)
+    if is_path:
+        path = next(item for item, source in state.files.sources.items() if os.path.samefile(item, module))
+    else:
+        modules = {source.origin.module: item for item, source in state.files.sources.items() if not source.outside}
+        if module not in modules:
+            declaring = [name for name, item in modules.items() if item in state.graph.relevant]
+            advice = did_you_mean(module, declaring, "a target is pkg.model:Batch or src/pkg/model.py:Batch")
+            raise _TargetError(f"there is no module {module} in this project; {advice}")
+        path = modules[module]
+    readings = open_readings(state.graph)
+    planned = plan(readings.sources, {}, [path], state.graph, readings)
+    return _Found(path, planned.linked.get(path), planned.diagnostics, state)
+
+
+def _chosen(found: _Found, name: str) -> list[Declaration]:
+    """The declarations to show.
+
+    Raises:
+        _TargetError: The file has none, or none of that name.
+    """
+    declarations = [] if found.file is None else list(found.file.declarations)
+    chosen = [item for item in declarations if name in ("", item.name)]
+    if not chosen and declarations:
+        known = [item.name for item in declarations]
+        raise _TargetError(f"{found.path} declares no {name}; {did_you_mean(name, known, f'it has {known}')}")
+    if not chosen and not found.diagnostics:
+        raise _TargetError(f"{found.path} has no declarations")
+    return chosen
+
+
+def _described(declaration: Declaration, found: _Found) -> dict[str, Plain]:
+    """A declaration with the places that its parts come from, and the texts that are generated for it."""
+    described = describe(declaration)
+    modules = {origin.module: path for path, origin in found.state.graph.origins.items()}
+    owners = [modules.get(field.owner.rpartition(".")[0], "") for field in declaration.fields]
+    places = [(found.path, declaration.place), *zip(owners, (field.place for field in declaration.fields), strict=True)]
+    lines = lines_of(places, open_readings(found.state.graph).sources)
+    described |= {"path": found.path, "line": lines[0]}
+    fields, bases = described["fields"], described["bases"]
+    assert isinstance(fields, list) and isinstance(bases, list)
+    for field, path, line in zip(fields, owners, lines[1:], strict=True):
+        assert isinstance(field, dict)
+        field |= {"path": path, "line": line}
+    for base in bases:
+        assert isinstance(base, dict)
+        base["path"] = modules.get(str(base["name"]).rpartition(".")[0])
+    assert found.file is not None
+    if not any(item.is_error for item in found.diagnostics):
+        alone = replace(found.file, declarations=(declaration,))
+        described |= {"python": render_python(alone), "stub": render_stub(alone)}
+    return described
+
+
+def _text(described: dict[str, Plain], broken: bool, color: bool) -> str:
+    """A declaration for people."""
+    name, bases, fields = described["name"], described["bases"], described["fields"]
+    assert isinstance(bases, list) and isinstance(fields, list)
+    names = ", ".join(str(base["name"]) for base in bases if isinstance(base, dict))
+    rows = [
+        f"{painted(f'class {name}', BOLD, color)} ({names}), a {described['kind']}",
+        f"  declared at {described['path']}:{described['line']}",
+    ]
+    for key, value in described.items():
+        if value and key not in _SHOWN_APART:
+            rows.append(f"  {key.replace('_', ' ')}: {_one_line(value)}")
+    rows += ["", painted("fields", CYAN, color)]
+    width = max([len(str(field["name"])) for field in fields if isinstance(field, dict)] or [0])
+    for field in fields:
+        assert isinstance(field, dict)
+        rows.append(f"  {field['name']!s:{width}}  {_field(field, str(described['module']), str(described['name']))}")
+    python = described.get("python")
+    rows += ["", painted("generated", CYAN, color), "", *str(python).rstrip().splitlines()] if python else []
+    return "\n".join(rows if python or not broken else [*rows, "", "not generated, because of errors"]) + "\n"
+
+
+_SHOWN_APART = {"name", "module", "kind", "bases", "doc", "path", "line", "fields", "python", "stub"}
+
+
+def _field(field: dict[str, Plain], module: str, cls: str) -> str:
+    """A field in one line: its kind and type, where it comes from, and what is special about it."""
+    told = {"name", "kind", "type", "owner", "path", "line", "doc"}
+    details = [f"{name}={_one_line(value)}" for name, value in field.items() if name not in told]
+    inherited = "" if field["owner"] == f"{module}.{cls}" else f", inherited from {field['owner']}"
+    where = f"{field['path']}:{field['line']}" if field["line"] else "line not known"
+    type = f": {field['type']}" if field["type"] else ""
+    return f"{field['kind']}{type}{'; ' if details else ''}{', '.join(details)}  ({where}{inherited})"
+
+
+def _one_line(value: Plain) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_one_line, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {_one_line(item)}' for name, item in value.items())}}}"
+    return str(value)

@@ -1,0 +1,61 @@
+"""Carries out `qten-gen - --stdin-filename FILE`: takes a text for that of a file which was not saved yet, and writes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from ..generate.plan import plan
+from ..generate.readings import Readings
+from ..project.apply import changes
+from ..project.config import Settings
+from ..project.files import PathError, discover
+from ..project.judging import judged
+from ..project.output_names import is_output, outputs_of
+from ..project.staleness import project_state, read_output
+from .disk import Disk
+from .reasons import reasons
+from .run import Outcome
+
+
+class _Buffer(Disk):
+    """The sources on the disk, with the text of one file from elsewhere."""
+
+    def __init__(self, paths: Mapping[str, object], path: str, data: bytes) -> None:
+        super().__init__(paths.keys())
+        self._path = path
+        self._data = data
+
+    def __getitem__(self, path: str) -> bytes:
+        return self._data if path == self._path else super().__getitem__(path)
+
+
+def run_on_text(name: str, data: bytes, settings: Settings, explains: bool) -> Outcome:
+    """What a run for one file would find and change if the file had this text.
+
+    Raises:
+        PathError: There is no such file, or it is not a Python source.
+        ConfigError: The settings of its project cannot be used.
+    """
+    if is_output(name):
+        raise PathError(f"{name} is a generated file")
+    config = settings.of(name)
+    files = discover([name], config, settings)
+    path = next(item for item, source in files.sources.items() if source.target)
+    state = project_state(
+        files, os.path.abspath(config.root or os.path.dirname(path) or "."), config, unsaved={path: data}
+    )
+    readings = Readings(_Buffer(state.graph.origins, path, data), state.graph)
+    existing = {output: read_output(output) for output in outputs_of(path) if output in state.files.outputs}
+    planned = plan(readings.sources, existing, [path], state.graph, readings)
+    found = changes(planned.outputs, existing)
+    return Outcome(
+        sources=1,
+        up_to_date=sum(output in existing for output in planned.outputs) - sum(item.old is not None for item in found),
+        changes=found,
+        diagnostics=judged(planned.diagnostics, config),
+        blocked=planned.blocked,
+        failures=state.failures,
+        crashes=planned.crashes,
+        reasons=reasons(found, state, planned.linked) if explains else {},
+    )

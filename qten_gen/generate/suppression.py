@@ -1,0 +1,145 @@
+"""Leaves out the diagnostics that comments suppress, and reports comments that suppress nothing or name the wrong code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..common.suggestions import did_you_mean
+from ..model.diagnostics import UNUSED_SUPPRESSION, WRONG_SUPPRESSION, Diagnostic, Kind, Span
+from ..read.encoding import decode
+from ..read.positions import locate
+from ..read.suppressions import MARK, Suppression, suppressions
+from ..rules import RAISED_ELSEWHERE, RULES
+
+_KINDS: dict[str, Kind] = {key: rule.KIND for rule in RULES for key in (rule.KIND.code, rule.KIND.name)}
+_OF_FILES = frozenset(rule.KIND.code for rule in RAISED_ELSEWHERE)
+"""Diagnostics of a whole file, and those of comments."""
+
+_EXAMPLE = "write # qten-gen: ignore[QG210] reason, with the codes of the diagnostics"
+
+
+def unsuppressed(found: Sequence[Diagnostic], path: str, data: bytes) -> tuple[Diagnostic, ...]:
+    """What remains of all that is found in a file, and what is wrong with its comments."""
+    comments = _comments(data)
+    if not comments:
+        return tuple(found)
+    located = locate(found, {path: data})
+    used: set[tuple[Suppression, str]] = set()
+    kept = []
+    for item in located:
+        by = _suppressing(item, comments) if item.path == path else None
+        if by is None:
+            kept.append(item)
+        else:
+            used.add(by)
+    return (*kept, *(item for comment in comments for item in _wrong(comment, used, path)))
+
+
+def suppressed_codes(text: str, first: int, last: int) -> frozenset[str]:
+    """The codes that comments in these lines of a text suppress."""
+    comments = (comment for comment in suppressions(text) if first <= comment.line <= last)
+    return frozenset(_KINDS[name].code for comment in comments for name, _ in _names(comment) if _can_be(name))
+
+
+def accepted(findings: Iterable[Diagnostic], kept: Iterable[Diagnostic], text: str, qualname: str) -> list[Diagnostic]:
+    """What a class statement reports of its findings, which have no place.
+
+    A comment in the text of the class suppresses them, unless the command reports one of them all the same.
+
+    Args:
+        findings: What the rules say of the class statement.
+        kept: What the command reports for the file, located.
+        text: The text of the file.
+        qualname: The qualified name of the class.
+    """
+    lines = _lines_of(qualname, text)
+    if lines is None:
+        return list(findings)
+    reported = {item.code for item in kept if lines[0] <= item.span.line <= lines[1]}
+    codes = suppressed_codes(text, *lines) - reported
+    return [item for item in findings if item.code not in codes or not item.kind.is_suppressible]
+
+
+def _lines_of(qualname: str, text: str) -> tuple[int, int] | None:
+    """The lines of a class, its decorators included; None if the text has no such class."""
+    if MARK not in text:
+        return None
+    try:
+        waiting: list[tuple[str, ast.AST]] = [("", ast.parse(text))]
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    while waiting:
+        name, node = waiting.pop(0)
+        if isinstance(node, ast.ClassDef) and name == qualname:
+            return min([node.lineno, *(item.lineno for item in node.decorator_list)]), node.end_lineno or node.lineno
+        prefix = name
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            prefix = f"{name}.<locals>"
+        for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                waiting.append((f"{prefix}.{inner.name}".lstrip("."), inner))
+            else:
+                waiting.append((prefix, inner))
+    return None
+
+
+def _comments(data: bytes) -> tuple[Suppression, ...]:
+    if MARK.encode() not in data:
+        return ()
+    text = decode(data, "")
+    return suppressions(text) if isinstance(text, str) else ()
+
+
+def _suppressing(item: Diagnostic, comments: Iterable[Suppression]) -> tuple[Suppression, str] | None:
+    """The comment that suppresses a diagnostic, and the code as written there."""
+    if not item.kind.is_suppressible:
+        return None
+    for comment in comments:
+        if comment.covers(item.span.line, item.span.end_line):
+            for name, _ in _names(comment):
+                if _can_be(name) and _KINDS[name].code == item.code:
+                    return comment, name
+    return None
+
+
+def _names(comment: Suppression) -> tuple[tuple[str, int], ...]:
+    return comment.codes if comment.word == "ignore" else ()
+
+
+def _can_be(name: str) -> bool:
+    """Whether a comment can suppress a diagnostic."""
+    return name in _KINDS and _KINDS[name].is_suppressible and _KINDS[name].code not in _OF_FILES
+
+
+def _wrong(comment: Suppression, used: set[tuple[Suppression, str]], path: str) -> Iterator[Diagnostic]:
+    """What is wrong with a comment."""
+    if comment.word != "ignore" or not comment.codes:
+        what = f"qten-gen has no comment {comment.word!r}" if comment.word != "ignore" else "the comment names no code"
+        span = Span(comment.line, comment.column, comment.line, comment.end)
+        yield Diagnostic(WRONG_SUPPRESSION, what, help=_EXAMPLE, path=path, span=span)
+        return
+    for name, column in comment.codes:
+        problem = _problem(name, (comment, name) in used)
+        if problem is not None:
+            span = Span(comment.line, column, comment.line, column + len(name))
+            yield Diagnostic(problem[0], problem[1], help=problem[2], path=path, span=span)
+
+
+def _problem(name: str, is_used: bool) -> tuple[Kind, str, str] | None:
+    """What is wrong with a code in a comment: the kind, the message and the help."""
+    if name not in _KINDS:
+        choices = [rule.KIND.name for rule in RULES] if name[:2] != "QG" else [rule.KIND.code for rule in RULES]
+        advice = did_you_mean(name, choices, "qten-gen explain lists all")
+        return WRONG_SUPPRESSION, f"there is no diagnostic {name}", advice
+    kind = _KINDS[name]
+    if not _can_be(name):
+        if kind.severity == "warning":
+            help = "use per-file-ignores or severity in [tool.qten-gen]"
+            return WRONG_SUPPRESSION, f"{kind.code} is not about one line, so that a comment cannot suppress it", help
+        help = "mend what it reports, and remove the comment"
+        return WRONG_SUPPRESSION, f"{kind.code} cannot be suppressed: it says why a class cannot be generated", help
+    if not is_used:
+        help = "remove the comment, or move it to the line of the diagnostic"
+        return UNUSED_SUPPRESSION, f"{kind.code} [{kind.name}] is not reported here", help
+    return None

@@ -1,0 +1,146 @@
+"""What `qten-gen init` adds to the files of a project, as text. It changes no line that is there.
+
+Settings are added as text, because a TOML library would lose comments. Each addition is compared with what the file says then, so
+that one which would mean something else is left to the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from .config import toml_document
+
+OUTPUTS = ("*_qten.py", "*_qten.pyi")
+
+_HOOK = """\
+- repo: local
+  hooks:
+    - id: qten-gen
+      name: qten-gen
+      entry: qten-gen --check
+      language: system
+      types: [python]
+      pass_filenames: false
+"""
+
+
+class Edit(NamedTuple):
+    """A file with what was added to it."""
+
+    name: str
+    old: str | None
+    """None if there is no such file."""
+    new: str
+    added: tuple[str, ...]
+    left: tuple[str, ...] = ()
+    """What the user has to add, because the file says something else there."""
+
+
+def edits(read: Callable[[str], str | None], has_folder: Callable[[str], bool]) -> list[Edit]:
+    """What is missing in a project.
+
+    Args:
+        read: The text of a file of the project; None if there is none.
+        has_folder: Whether the project has a folder.
+    """
+    is_repository = has_folder(".git") or read(".git") is not None
+    found = [_settings(read("pyproject.toml"), has_folder("src"), read(".coveragerc") is not None)]
+    if is_repository:
+        found += [_attributes(read(".gitattributes")), _hooks(read(".pre-commit-config.yaml"))]
+    return [item for item in found if item.added or item.left]
+
+
+def _settings(old: str | None, has_src: bool, has_coveragerc: bool) -> Edit:
+    """The sections of `pyproject.toml`."""
+    text = old or ""
+    added: list[str] = []
+    left: list[str] = []
+    document = toml_document(text)
+    if document is None:
+        return Edit("pyproject.toml", old, text, (), ("it is not valid TOML",))
+    tools = document.get("tool", {})
+    tools = tools if isinstance(tools, dict) else {}
+    if "qten-gen" not in tools:
+        line = 'src = ["src"]\n' if has_src else ""
+        text = _appended(text, f"[tool.qten-gen]\n{line}")
+        added.append("the section [tool.qten-gen]")
+    coverage = tools.get("coverage")
+    if not has_coveragerc and coverage is None:
+        text = _appended(text, '[tool.coverage.run]\nomit = ["*_qten.py"]\n')
+        added.append("omit in [tool.coverage.run]")
+    for table, key, value in _of_tools(tools):
+        with_line = _with_line(text, table, f"{key} = [{', '.join(f'{chr(34)}{item}{chr(34)}' for item in value)}]")
+        if with_line is not None and _adds(text, with_line, table, key, list(value)):
+            text = with_line
+            added.append(f"{key} in [{table}]")
+        else:
+            left.append(f"{', '.join(value)} to {key} in [{table}]")
+    return Edit("pyproject.toml", old, text, tuple(added), tuple(left))
+
+
+def _of_tools(tools: dict[str, object]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The keys that tools of the project need: table, key and value. Those that mention generated files are complete."""
+    coverage, ruff = tools.get("coverage"), tools.get("ruff")
+    if isinstance(coverage, dict) and "_qten" not in str(coverage):
+        yield "tool.coverage.run", "omit", OUTPUTS[:1]
+    if isinstance(ruff, dict) and "_qten" not in str(ruff):
+        yield "tool.ruff", "extend-exclude", OUTPUTS
+
+
+def _with_line(text: str, table: str, line: str) -> str | None:
+    """The text with a line below the head of a table; None if it has no such head."""
+    head = re.search(rf"(?m)^\[{re.escape(table)}\][ \t]*(?:#[^\n]*)?\r?(?:\n|\Z)", text)
+    if head is None:
+        return None
+    above = head.group() if head.group().endswith("\n") else f"{head.group()}\n"
+    return f"{text[: head.start()]}{above}{line}\n{text[head.end() :]}"
+
+
+def _adds(old: str, new: str, table: str, key: str, value: list[str]) -> bool:
+    """Whether a text says what another says, and one key more."""
+    before, after = toml_document(old), toml_document(new)
+    if before is None or after is None:
+        return False
+    place: object = before
+    for name in table.split("."):
+        place = place.setdefault(name, {}) if isinstance(place, dict) else None
+    if not isinstance(place, dict) or key in place:
+        return False
+    place[key] = value
+    return before == after
+
+
+def _attributes(old: str | None) -> Edit:
+    """`.gitattributes`, with which GitHub folds generated files in diffs and leaves them out of statistics."""
+    text = old or ""
+    missing = [pattern for pattern in OUTPUTS if not re.search(rf"(?m)^{re.escape(pattern)}\s", text)]
+    lines = "".join(f"{pattern} linguist-generated\n" for pattern in missing)
+    return Edit(".gitattributes", old, _ended(text) + lines, tuple(f"{item} linguist-generated" for item in missing))
+
+
+def _hooks(old: str | None) -> Edit:
+    """The configuration of pre-commit. The hook is added at the end if that is inside `repos`."""
+    name = ".pre-commit-config.yaml"
+    if old is None:
+        return Edit(name, None, f"repos:\n{_HOOK}", ("the hook qten-gen",))
+    if "qten-gen" in old:
+        return Edit(name, old, old, ())
+    keys = re.findall(r"(?m)^(\w+):[ \t]*(?:#[^\n]*)?$", old)
+    items = re.findall(r"(?m)^([ ]*)- repo:", old)
+    others = re.findall(r"(?m)^(\w+):", old)
+    if not items or others[-1:] != ["repos"] or "repos" not in keys:
+        return Edit(name, old, old, (), ("the hook qten-gen, at the end of repos",))
+    hook = "".join(f"{items[-1]}{line}" for line in _HOOK.splitlines(keepends=True))
+    return Edit(name, old, _ended(old) + hook, ("the hook qten-gen",))
+
+
+def _appended(text: str, section: str) -> str:
+    """The text with a section behind an empty line."""
+    ended = _ended(text)
+    return f"{ended}\n{section}" if ended.strip() else section
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") or not text else f"{text}\n"

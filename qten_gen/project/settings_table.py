@@ -1,0 +1,74 @@
+"""The settings in `[tool.qten-gen]`: one table for what is read, for the schema and for the documentation.
+
+Run as a program, it prints the JSON schema: `docs/settings.schema.json`.
+"""
+
+from typing import Literal, NamedTuple
+
+OUTPUT_FORMATS = ("full", "concise", "json", "github", "sarif")
+SEVERITIES = ("error", "warning", "off")
+
+
+class Setting(NamedTuple):
+    """A setting: its name, what kind of value it takes, and what it means."""
+
+    name: str
+    value: Literal["strings", "folder", "format", "severities", "codes"]
+    meaning: str
+
+
+SETTINGS = (
+    Setting("environment", "folder", "where libraries are installed, if not in the environment that qten-gen runs in"),
+    Setting("exclude", "strings", "globs over paths, or over file names if they contain no slash"),
+    Setting("output-format", "format", "the format of diagnostics"),
+    Setting("per-file-ignores", "codes", "warnings that are off in files, by globs like those of exclude"),
+    Setting("severity", "severities", "warnings that fail a run (error), or are off"),
+    Setting(
+        "source-roots",
+        "strings",
+        "where modules are imported from; folders below are packages, with or without __init__.py",
+    ),
+    Setting("src", "strings", "what a run without paths generates"),
+)
+
+KEYS = tuple(setting.name for setting in SETTINGS)
+
+
+def schema() -> dict[str, object]:
+    """The JSON schema of the section, for editors."""
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "[tool.qten-gen] of pyproject.toml",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {item.name: {"description": item.meaning, **_schema_of(item)} for item in SETTINGS},
+    }
+
+
+def _schema_of(setting: Setting) -> dict[str, object]:
+    """The schema of one value."""
+    from ..common.diagnostic_codes import WARNINGS
+
+    text = {"type": "string", "minLength": 1}
+    match setting.value:
+        case "folder":
+            return dict(text)
+        case "format":
+            return {"enum": list(OUTPUT_FORMATS)}
+        case "strings":
+            return {"anyOf": [text, {"type": "array", "items": text}]}
+        case "severities":
+            values = {"enum": list(SEVERITIES)}
+            return {
+                "type": "object",
+                "propertyNames": {"enum": sorted(WARNINGS)},
+                "additionalProperties": values,
+            }
+    code = {"enum": sorted(WARNINGS)}
+    return {"type": "object", "additionalProperties": {"anyOf": [code, {"type": "array", "items": code}]}}
+
+
+if __name__ == "__main__":
+    import json
+
+    print(json.dumps(schema(), indent=2))

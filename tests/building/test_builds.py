@@ -1,0 +1,110 @@
+"""Small projects are built with each backend, without a network: generated files are checked, or written."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import qten_gen as package
+from tests.command import BATCH, Command
+
+ROOT = Path(package.__file__).parents[1]
+PROJECT = '[project]\nname = "shop"\nversion = "1"\n\n'
+HATCHLING = f"""{PROJECT}[build-system]
+requires = ["hatchling", "qten-gen"]
+build-backend = "hatchling.build"
+
+[tool.hatch.build]
+dev-mode-dirs = ["src"]
+
+[tool.hatch.build.targets.wheel]
+packages = ["src/shop"]
+
+[tool.hatch.build.hooks.qten-gen]
+mode = "MODE"
+"""
+SETUPTOOLS = f"""{PROJECT}[build-system]
+requires = ["setuptools", "qten-gen"]
+build-backend = "setuptools.build_meta"
+
+[tool.setuptools.cmdclass]
+build_py = "qten_gen.building.with_setuptools.MODE"
+"""
+BACKENDS = {
+    "hatchling": (HATCHLING, "hatchling.build", {"check": "check", "generate": "generate"}),
+    "setuptools": (SETUPTOOLS, "setuptools.build_meta", {"check": "CheckGenerated", "generate": "WriteGenerated"}),
+}
+
+
+@pytest.fixture
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the metadata of this project, as an installation writes it: an old editable one may lack the entry point."""
+    folder = tmp_path_factory.mktemp("site")
+    metadata = folder / "qten_gen-9.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: qten-gen\nVersion: 9\n")
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["hatch"]
+    (metadata / "entry_points.txt").write_text(
+        "[hatch]\n" + "".join(f"{key} = {value}\n" for key, value in points.items())
+    )
+    return folder
+
+
+Build = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(params=BACKENDS)
+def build(request: pytest.FixtureRequest, qten_gen: Command, installed: Path) -> Build:
+    """Builds a wheel of a project with one module, and returns what the backend printed."""
+    text, backend, modes = BACKENDS[request.param]
+    qten_gen.write("src/shop/__init__.py", "")
+    qten_gen.write("src/shop/model.py", BATCH)
+    qten_gen.write(".gitignore", "*_qten.py*\n")
+
+    def run(mode: str, function: str = "build_wheel") -> "subprocess.CompletedProcess[str]":
+        qten_gen.write("pyproject.toml", text.replace("MODE", modes[mode]))
+        program = f"import {backend} as backend; backend.{function}('dist')"
+        paths = os.pathsep.join(map(str, (installed, ROOT)))
+        environment = {**os.environ, "PYTHONPATH": paths}
+        return subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+
+    return run
+
+
+def contents(folder: Path) -> set[str]:
+    (wheel,) = folder.glob("dist/*.whl")
+    return {name for name in ZipFile(wheel).namelist() if "dist-info" not in name}
+
+
+def test_a_build_that_checks_refuses_missing_and_stale_files(build: Build, qten_gen: Command) -> None:
+    refused = build("check")
+    said = refused.stdout + refused.stderr
+    assert refused.returncode != 0
+    assert re.search(r"missing: src/shop/model_qten\.py\b", said) and "Run qten-gen, and commit" in said
+    assert not qten_gen.exists("src/shop/model_qten.py") and list(qten_gen.folder.glob("dist/*.whl")) == []
+
+
+def test_a_build_that_generates_packs_what_it_wrote(build: Build, qten_gen: Command) -> None:
+    done = build("generate")
+    assert done.returncode == 0, done.stderr
+    names = {"shop/__init__.py", "shop/model.py", "shop/model_qten.py", "shop/model_qten.pyi"}
+    assert contents(qten_gen.folder) == names
+    assert build("check").returncode == 0
+
+
+def test_an_error_fails_a_build_that_generates(build: Build, qten_gen: Command) -> None:
+    qten_gen.write("src/shop/model.py", BATCH.replace("(TensorClass)", "(TensorClass, frozn=True)"))
+    done = build("generate")
+    assert done.returncode != 0
+    assert "unknown-flag" in done.stdout + done.stderr
+
+
+def test_an_editable_installation_needs_no_generated_files(build: Build) -> None:
+    done = build("check", "build_editable")
+    assert done.returncode == 0, done.stderr

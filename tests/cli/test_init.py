@@ -1,0 +1,175 @@
+"""`qten-gen init`, and the hooks for pre-commit."""
+
+import re
+import shlex
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import qten_gen as package
+from tests.command import BATCH, Command
+
+ROOT = Path(package.__file__).parents[1]
+
+
+@pytest.fixture
+def repository(qten_gen: Command) -> Command:
+    """A git repository with a package in `src`."""
+    subprocess.run(["git", "init", "-q"], cwd=qten_gen.folder, check=True)
+    qten_gen.write("src/shop/__init__.py", "")
+    qten_gen.write("src/shop/model.py", BATCH)
+    return qten_gen
+
+
+def test_a_project_is_set_up_from_nothing(repository: Command) -> None:
+    result = repository("init")
+    assert (result.status, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        "added: pyproject.toml: the section [tool.qten-gen]",
+        "added: pyproject.toml: omit in [tool.coverage.run]",
+        "added: .gitattributes: *_qten.py linguist-generated",
+        "added: .gitattributes: *_qten.pyi linguist-generated",
+        "added: .pre-commit-config.yaml: the hook qten-gen",
+    ]
+    assert tomllib.loads(repository.read("pyproject.toml")) == {
+        "tool": {"qten-gen": {"src": ["src"]}, "coverage": {"run": {"omit": ["*_qten.py"]}}}
+    }
+    assert repository().summary == "2 files written"
+    shown = subprocess.run(
+        ["git", "check-attr", "linguist-generated", "src/shop/model_qten.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout.strip().endswith("linguist-generated: set")
+
+
+def test_a_second_call_changes_nothing(repository: Command) -> None:
+    assert repository("init", "--check").status == 1
+    repository("init")
+    before = repository.times()
+    assert repository("init").out == "everything is set up\n"
+    assert (repository("init", "--check").status, repository("init", "--diff").out) == (0, "")
+    assert repository.times() == before
+
+
+PYPROJECT = """\
+# a comment
+[project]
+name = "shop"
+
+[tool.ruff]  # another
+line-length = 100
+
+[tool.ruff.lint]
+select = ["E"]
+
+[tool.coverage.run]
+branch = true
+[tool.other]
+x = 1"""
+
+
+def test_lines_that_are_there_stay_and_others_are_added_where_they_belong(repository: Command) -> None:
+    (repository.folder / "pyproject.toml").write_text(PYPROJECT)
+    repository.write(".gitattributes", "*.png binary")
+    repository.write(
+        ".pre-commit-config.yaml",
+        "default_stages: [pre-commit]\nrepos:\n  - repo: meta\n    hooks:\n      - id: identity\n",
+    )
+    repository("init")
+    text = repository.read("pyproject.toml")
+    left = iter(text.splitlines())
+    assert all(line in left for line in PYPROJECT.splitlines())
+    before, after = tomllib.loads(PYPROJECT)["tool"], tomllib.loads(text)["tool"]
+    assert after == {
+        **before,
+        "ruff": {**before["ruff"], "extend-exclude": ["*_qten.py", "*_qten.pyi"]},
+        "coverage": {"run": {"branch": True, "omit": ["*_qten.py"]}},
+        "qten-gen": {"src": ["src"]},
+    }
+    assert repository.read(".gitattributes").startswith("*.png binary\n*_qten.py linguist-generated\n")
+    hooks = repository.read(".pre-commit-config.yaml")
+    assert "  - repo: local\n    hooks:\n      - id: qten-gen\n" in hooks and hooks.startswith("default_stages")
+    assert repository("init").out == "everything is set up\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "pyproject.toml",
+            "[tool.qten-gen]\n[tool.coverage.run]\nomit = ['a']\n",
+            "*_qten.py to omit in [tool.coverage.run]",
+        ),
+        (
+            "pyproject.toml",
+            "[tool]\nqten-gen = {}\nruff = { preview = true }\ncoverage.run.omit = ['*_qten.py']\n",
+            "*_qten.py, *_qten.pyi to extend-exclude in [tool.ruff]",
+        ),
+        (
+            "pyproject.toml",
+            "[tool.ruff]\nextend-exclude = []\n[tool.qten-gen]\n[tool.coverage.run]\nomit = '*_qten.py'\n",
+            "*_qten.py, *_qten.pyi to extend-exclude in [tool.ruff]",
+        ),
+        (
+            ".pre-commit-config.yaml",
+            "repos:\n- repo: meta\n  hooks: []\nci: {}\n",
+            "the hook qten-gen, at the end of repos",
+        ),
+    ],
+)
+def test_what_cannot_be_added_safely_is_left_to_the_user(repository: Command, name: str, text: str, said: str) -> None:
+    repository.write(name, text)
+    repository("init")
+    before = repository.times()
+    assert f"by hand: {name}: {said}" in repository("init").out.splitlines()
+    assert repository.read(name) == text and repository.times() == before
+
+
+def test_without_a_repository_only_the_settings_are_written(qten_gen: Command) -> None:
+    qten_gen("init")
+    assert sorted(path.name for path in qten_gen.folder.iterdir()) == ["pyproject.toml"]
+
+
+def test_a_diff_of_what_is_missing_can_be_applied(repository: Command) -> None:
+    result = repository("init", "--diff")
+    assert result.status == 1
+    subprocess.run(["git", "apply", "-p1"], input=result.out.encode(), cwd=repository.folder, check=True)
+    assert repository("init").out == "everything is set up\n"
+
+
+def entries(text: str) -> dict[str, str]:
+    """The command of each hook in a file of pre-commit."""
+    return dict(re.findall(r"- id: (\S+)\n(?:.*\n)*?\s*entry: (.*)\n", text))
+
+
+def test_the_hooks_of_this_repository_write_and_refuse(repository: Command) -> None:
+    hooks = entries((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert hooks.keys() == {"qten-gen", "qten-gen-check"}
+    command = {name: shlex.split(entry) for name, entry in hooks.items()}
+    assert all(words[0] == "qten-gen" for words in command.values())
+    assert repository(*command["qten-gen-check"][1:]).status == 1
+    assert not repository.exists("src/shop/model_qten.py")
+    assert repository(*command["qten-gen"][1:]).status == 0
+    assert repository(*command["qten-gen-check"][1:]).status == 0
+
+
+def test_the_hook_that_init_writes_refuses_a_stale_file(repository: Command) -> None:
+    repository("init")
+    (entry,) = entries(repository.read(".pre-commit-config.yaml")).values()
+    words = shlex.split(entry)[1:]
+    assert repository(*words).status == 1
+    repository()
+    assert repository(*words).status == 0
+    repository.write("src/shop/model.py", f"{BATCH}    mask: Tensor\n")
+    assert repository(*words).status == 1
+
+
+def test_init_says_how_it_is_called(qten_gen: Command) -> None:
+    assert qten_gen("init", "--help").out.startswith("usage: qten-gen init")
+    assert qten_gen("init", "here").status == 2
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\nx = 1\n")
+    assert (qten_gen("init").status, qten_gen.read("pyproject.toml")) == (2, "[tool.qten-gen]\nx = 1\n")
