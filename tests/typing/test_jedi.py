@@ -66,4 +66,4 @@ def test_jedi_completes(code: str, names: set[str]) -> None:
     ],
 )
 def test_jedi_shows_what_a_call_takes(code: str, signature: str) -> None:
-    assert [found.to_string() for found in at_the_end_of(code).get_signatures()][0].startswith(signature)
+    assert next(found.to_string() for found in at_the_end_of(code).get_signatures()).startswith(signature)
