@@ -36,6 +36,7 @@ from .runtime.tensorclass.dataclass_types import from_dataclass as from_dataclas
 from .runtime.tensorclass.dataclass_types import is_tensorclass as is_tensorclass
 from .runtime.tensorclass.fields.per_item import PerItem as PerItem
 from .runtime.tensorclass.lazy_stack import LazyStack as LazyStack
+from .runtime.tensorclass.operations.lifting import lifted as lifted
 from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 __version__: str
@@ -71,6 +72,7 @@ __all__ = [
     "is_deferred",
     "is_fake",
     "is_tensorclass",
+    "lifted",
     "materialize_module",
     "materialize_tensor",
     "meta_like",

@@ -1,5 +1,5 @@
 from collections.abc import Mapping, Sequence
-from typing import Literal, Self, overload
+from typing import Any, Literal, Self, overload
 
 from qten_gen.runtime.tensorclass.core.indices import Index
 from qten_gen.runtime.tensorclass.core.lookup import Key
@@ -179,6 +179,11 @@ class Fields(Stored):
             leaves_only: Only fields that hold a tensor, or a dict or list of tensors, and no None, static value or object.
             sort: In alphabetical order.
         """
+    @overload
+    def values(
+        self, include_nested: bool = False, *, leaves_only: Literal[True], sort: bool = False
+    ) -> tuple[Any, ...]: ...
+    @overload
     def values(
         self, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
     ) -> tuple[object, ...]:
