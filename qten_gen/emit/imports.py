@@ -27,6 +27,7 @@ IMPORTS = {
     "_NamesLike": ImportedName("qten_gen.runtime.tensorclass.core.names", "NamesLike"),
     "_Default": ImportedName("qten_gen_typing", "Default"),
     "_Destination": ImportedName("qten_gen_typing", "Destination"),
+    "_Frozen": ImportedName("qten_gen_typing", "Frozen"),
     "_PerItemInput": ImportedName("qten_gen_typing", "PerItemInput"),
     "_Slot": ImportedName("qten_gen_typing", "Slot"),
     "_ModuleDict": ImportedName("qten_gen", "ModuleDict"),

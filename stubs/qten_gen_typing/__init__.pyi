@@ -1,5 +1,6 @@
 """Types that exist for type checkers only: the face of what the runtime makes from tables, and of generated storage."""
 
+from .frozen import Frozen as Frozen
 from .operations import Operations as Operations
 from .per_item import PerItemField as PerItemField
 from .per_item import PerItemInput as PerItemInput
@@ -16,6 +17,7 @@ __all__ = [
     "Default",
     "Destination",
     "DeviceField",
+    "Frozen",
     "LockField",
     "NamesField",
     "Operations",

@@ -42,7 +42,7 @@ else:
 T = TypeVar("T", bound="TensorClass")
 
 
-class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=TensorClassMeta):  # type: ignore[misc] # as Operations says
+class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=TensorClassMeta):
     """Base of declared batches: named tensors that share their leading dimensions, the batch size.
 
     >>> class Batch(TensorClass):

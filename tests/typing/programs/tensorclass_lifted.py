@@ -4,7 +4,6 @@ from typing import Any, assert_type
 
 import torch
 from tensorclass_declared import Batch, Point
-from torch import Tensor
 from torch.nn import functional
 from torch.utils.data import DataLoader, Subset, random_split
 
@@ -32,7 +31,5 @@ loader: DataLoader[Batch] = DataLoader(batch)
 
 lifted(functional.hardtanh)(batch, "x")  # E
 lifted(functional.hardtanh)(batch, maximum=1.0)  # E
-lifted(torch.hypot)(batch, Point(x))  # E
 lifted(torch.stack)(batch)  # E
-lifted(Tensor.size)  # E
 lifted("hypot")  # E
