@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 from torch import Tensor
 
 from ..core.errors import describe
+from ..core.stored import Stored
 from .torch_functions import find, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..tensorclass import TensorClass
-
 P = ParamSpec("P")
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound=Stored)
 
 
 class Unary(Protocol[P]):
