@@ -139,6 +139,9 @@ generate: $(INSTALLED)
 	for file in arithmetic arranging copying operators reductions; do \
 		$(BIN)/python -m qten_gen.runtime.tensorclass.operations.stub $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
 	done
+	for file in fields writing conversion processes; do \
+		$(BIN)/python -m templates.members $$file > stubs/qten_gen_typing/$$file.pyi || exit 1; \
+	done
 	$(BIN)/python -m qten_gen.runtime.tensorclass.operations.documentation > docs/operations.md
 	$(BIN)/python -m qten_gen.runtime.tensorclass.from_tensordict > docs/from-tensordict.md
 	for kind in declared generated; do \

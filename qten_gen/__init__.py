@@ -4,51 +4,7 @@ The names below are the language of declarations. They are imported at first use
 package too, and must not import torch.
 """
 
-# Type checkers treat any TYPE_CHECKING like that of typing. Importing typing would cost the command 5 ms.
-TYPE_CHECKING = False
-
 __version__ = "0.1.0"
-
-if TYPE_CHECKING:
-    from .model.diagnostics import DeclarationError as DeclarationError
-    from .runtime.declaring.arithmetic import check as check
-    from .runtime.declaring.arithmetic import derived as derived
-    from .runtime.declaring.containers import ModuleDict as ModuleDict
-    from .runtime.declaring.containers import ModuleList as ModuleList
-    from .runtime.declaring.fields import buffer as buffer
-    from .runtime.declaring.fields import const as const
-    from .runtime.declaring.fields import field as field
-    from .runtime.declaring.fields import param as param
-    from .runtime.declaring.fields import submodule as submodule
-    from .runtime.declaring.fields import virtual as virtual
-    from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
-    from .runtime.declaring.in_memory import StaleWarning as StaleWarning
-    from .runtime.declaring.unbatched import Unbatched as Unbatched
-    from .runtime.deferred.deferred_init import deferred_init as deferred_init
-    from .runtime.deferred.deferred_init import is_deferred as is_deferred
-    from .runtime.deferred.deferred_init import materialize_module as materialize_module
-    from .runtime.deferred.deferred_init import materialize_tensor as materialize_tensor
-    from .runtime.fake.context import fake_mode as fake_mode
-    from .runtime.fake.context import is_fake as is_fake
-    from .runtime.fake.context import meta_like as meta_like
-    from .runtime.materializing.checkpoints import CheckpointError as CheckpointError
-    from .runtime.materializing.report import MaterializeReport as MaterializeReport
-    from .runtime.module.dispatch import Functional as Functional
-    from .runtime.qten_style.devices import Device as Device
-    from .runtime.qten_style.devices import DeviceBounded as DeviceBounded
-    from .runtime.qten_style.frozen_dict import FrozenDict as FrozenDict
-    from .runtime.qten_style.labelled import LabelledTensor as LabelledTensor
-    from .runtime.qten_style.labelled_attributes import TENSOR_BUFFER_PREFIX as TENSOR_BUFFER_PREFIX
-    from .runtime.qten_style.labelled_attributes import TENSOR_PARAM_PREFIX as TENSOR_PARAM_PREFIX
-    from .runtime.qten_style.module import Module as Module
-    from .runtime.qten_style.module import ModuleType as ModuleType
-    from .runtime.qten_style.module import nograd_tensors as nograd_tensors
-    from .runtime.qten_style.virtual_tensor import VirtualTensor as VirtualTensor
-    from .runtime.tensorclass.dataclass_types import from_dataclass as from_dataclass
-    from .runtime.tensorclass.dataclass_types import is_tensorclass as is_tensorclass
-    from .runtime.tensorclass.fields.per_item import PerItem as PerItem
-    from .runtime.tensorclass.lazy_stack import LazyStack as LazyStack
-    from .runtime.tensorclass.tensorclass import TensorClass as TensorClass
 
 _HOMES = {
     "CheckpointError": "runtime.materializing.checkpoints",
@@ -83,6 +39,7 @@ _HOMES = {
     "is_deferred": "runtime.deferred.deferred_init",
     "is_fake": "runtime.fake.context",
     "is_tensorclass": "runtime.tensorclass.dataclass_types",
+    "lifted": "runtime.tensorclass.operations.lifting",
     "materialize_module": "runtime.deferred.deferred_init",
     "materialize_tensor": "runtime.deferred.deferred_init",
     "meta_like": "runtime.fake.context",
@@ -125,6 +82,7 @@ __all__ = [
     "is_deferred",
     "is_fake",
     "is_tensorclass",
+    "lifted",
     "materialize_module",
     "materialize_tensor",
     "meta_like",

@@ -18,9 +18,9 @@ PY_DIRECTIVES = (
     "# ruff: noqa",
     "# fmt: off",
     "# isort: skip_file",
-    '# mypy: disable-error-code="no-any-return, type-arg"',
+    '# mypy: disable-error-code="type-arg"',
 )
-"""What the registries of nn.Module hold, only the declaration says; and a nested class may be generic."""
+"""A nested class may be generic."""
 
 _SHORT_NAMES = ("_Size = _torch.Size", "_Tensor = _torch.Tensor")
 """Globals for what a TensorClass looks up most often: one look-up is faster than two."""

@@ -28,6 +28,7 @@ IMPORTS = {
     "_Default": ImportedName("qten_gen_typing", "Default"),
     "_Destination": ImportedName("qten_gen_typing", "Destination"),
     "_ExactCall": ImportedName("qten_gen_typing", "ExactCall"),
+    "_Frozen": ImportedName("qten_gen_typing", "Frozen"),
     "_PerItemInput": ImportedName("qten_gen_typing", "PerItemInput"),
     "_Slot": ImportedName("qten_gen_typing", "Slot"),
     "_ModuleDict": ImportedName("qten_gen", "ModuleDict"),

@@ -63,6 +63,8 @@ class TensorClassStubView(NamedTuple):
     given: tuple[str, ...]
     update: str
     """Suffix of the TypedDict that `update` takes."""
+    by_path: str
+    """What `update` takes as well: values by tuples of names."""
     changed: tuple[str, ...]
     frozen: bool
     builtin: dict[str, str]
@@ -112,7 +114,7 @@ def view(
         keys=tuple(_keys(declaration, names, related, variables)),
         replace=_replace(types, f"{typed[update]}{parameters.arguments}"),
         selections=tuple(_selections(quoted, f"{typed['Fields']}{parameters.arguments}", names)),
-        writers=tuple(_writers(declaration, names)),
+        writers=(*_writers(declaration, names), *_takers(declaration, names)),
         listings=tuple(_listings(literals, [found.read for found in types.values()], names)),
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
         as_arrays=tuple(
@@ -121,6 +123,7 @@ def view(
         chosen=tuple(f"{name}: {found.read}" for name, found in types.items()),
         given=tuple(_given(field, types[field.name]) for field in declaration.fields),
         update=update,
+        by_path=f"_t.Mapping[{_path(names)}, {names.builtin('object')}]",
         changed=tuple(f"{name}: {found.changed}" for name, found in types.items()) if update == "Update" else (),
         frozen=declaration.frozen,
         builtin={name: names.builtin(name) for name in ("bool", "classmethod", "dict", "int", "object", "str")},
@@ -138,7 +141,16 @@ def bases(declaration: Declaration, names: StubNames) -> str:
     frozen = ["frozen=True"] if isinstance(declaration, TensorClassDecl) and declaration.frozen_by_keyword else []
     init = ["init=False"] if isinstance(declaration, ModuleDecl) and declaration.keeps_init else []
     own = f"_decl.{declaration.name}{type_parameters(declaration, names).arguments}"
-    return ", ".join([own, *parents, *frozen, *init])
+    refusing = [names.aliases.use("_Frozen")] if _refuses(declaration) and not parents else []
+    return ", ".join([*refusing, own, *parents, *frozen, *init])
+
+
+def _refuses(declaration: Declaration) -> bool:
+    """Whether a class is frozen, and has none of the names of what it refuses for something else."""
+    if not isinstance(declaration, TensorClassDecl) or not declaration.frozen or "shadow" in declaration.flags:
+        return False
+    written = [method.name for method in declaration.methods]
+    return not any(name.endswith("_") and name not in ("__init__", "__post_init__") for name in written)
 
 
 def members(declaration: Declaration, own: Sequence[MethodSource], names: StubNames) -> tuple[str, ...]:
@@ -321,6 +333,20 @@ def _writers(declaration: TensorClassDecl, names: StubNames) -> Iterator[str]:
     index = f"index: {names.aliases.use('_Index')}"
     for method, rest in (("set_", ["*", non_blocking]), ("set_at_", [index, non_blocking])):
         yield layout.bracketed(f"def {method}(", ["self", key, value, *rest], ") -> _t.Self: ...", 4)
+
+
+def _takers(declaration: TensorClassDecl, names: StubNames) -> Iterator[str]:
+    """`pop`, which takes the values of optional fields only, and `setdefault`."""
+    anything = names.builtin("object")
+    optional = [f for f in declaration.fields if f.optional and f.kind not in (FieldKind.STATIC, FieldKind.PER_ITEM)]
+    for method, fields, default in (
+        ("pop", optional, f"default: {anything} = ..."),
+        ("setdefault", declaration.fields, f"default: {anything}"),
+    ):
+        quoted_fields = ", ".join(f'"{field.name}"' for field in fields)
+        literals = [f"_t.Literal[{quoted_fields}]"] if fields else []
+        known = " | ".join([*literals, _path(names)])
+        yield layout.bracketed(f"def {method}(", ["self", f"key: {known}", default], f") -> {anything}: ...", 4)
 
 
 def _listings(literals: list[str], values: list[str], names: StubNames) -> Iterator[str]:

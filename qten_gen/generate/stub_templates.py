@@ -215,7 +215,7 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
         add(
             "    def update(\n"
             "        self,\n"
-            f"        values: {c.typed[c.update]}{c.arguments} | _t.Self | None = ...,\n"
+            f"        values: {c.typed[c.update]}{c.arguments} | {c.by_path} | _t.Self | None = ...,\n"
             f"        clone: {c.builtin['bool']} = ...,\n"
             f"        inplace: {c.builtin['bool']} = ...,\n"
             "        *,\n"

@@ -2,6 +2,7 @@
 
 from .calls import DeclaredCall as DeclaredCall
 from .calls import ExactCall as ExactCall
+from .frozen import Frozen as Frozen
 from .operations import Operations as Operations
 from .per_item import PerItemField as PerItemField
 from .per_item import PerItemInput as PerItemInput
@@ -20,6 +21,7 @@ __all__ = [
     "Destination",
     "DeviceField",
     "ExactCall",
+    "Frozen",
     "LockField",
     "NamesField",
     "Operations",

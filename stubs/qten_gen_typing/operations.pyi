@@ -1,8 +1,12 @@
 from .arithmetic import Arithmetic
 from .arranging import Arranging
+from .conversion import Conversion
 from .copying import Copying
+from .fields import Fields
 from .operators import Operators
+from .processes import Processes
 from .reductions import Reductions
+from .writing import Writing
 
-class Operations(Operators, Arithmetic, Reductions, Arranging, Copying):
-    """The methods of the table in `qten_gen.runtime.tensorclass.operations`."""
+class Operations(Fields, Writing, Conversion, Processes, Operators, Arithmetic, Reductions, Arranging, Copying):
+    """The methods of the table in `qten_gen.runtime.tensorclass.operations`, and those that are functions of other files."""

@@ -1,12 +1,13 @@
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from torch import Tensor
+from torch.utils.data import Dataset
 
-class Operators:
+class Operators(Dataset[Any]):
     """Made of the table in `qten_gen.runtime.tensorclass.operations`, by `make generate`."""
 
-    def __add__(self, other: Self | Tensor | complex, /) -> Self: ...
-    def __iadd__(self, other: Self | Tensor | complex, /) -> Self: ...
+    def __add__(self, other: Self | Tensor | complex, /) -> Self: ...  # type: ignore[override] # a Dataset joins two
+    def __iadd__(self, other: Self | Tensor | complex, /) -> Self: ...  # type: ignore[override] # a Dataset joins two
     def __radd__(self, other: Tensor | complex, /) -> Self: ...
     def __sub__(self, other: Self | Tensor | complex, /) -> Self: ...
     def __isub__(self, other: Self | Tensor | complex, /) -> Self: ...

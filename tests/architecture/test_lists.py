@@ -40,16 +40,16 @@ def test_no_file_is_too_long() -> None:
 
 def test_the_public_names_are_listed_alike() -> None:
     """Once for checkers, once for the first use, once for `from qten_gen import *`."""
-    tree = ast.parse((PACKAGE / "__init__.py").read_bytes())
+    tree = ast.parse((PACKAGE / "__init__.pyi").read_bytes())
     checked = {
         alias.name: node.module
-        for block in tree.body
-        if isinstance(block, ast.If)
-        for node in block.body
+        for node in tree.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if alias.name == alias.asname
     }
+    listed = next(node.value for node in tree.body if isinstance(node, ast.Assign))
+    assert ast.literal_eval(listed) == qten_gen.__all__
     homes = vars(qten_gen)["_HOMES"]
     assert checked == homes
     assert list(homes) == sorted(homes)

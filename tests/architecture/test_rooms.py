@@ -226,7 +226,7 @@ def test_a_room_of_the_runtime_imports_those_of_earlier_lines_only(rooms: tuple[
 def test_no_file_imports_itself_in_a_circle() -> None:
     """Imports under TYPE_CHECKING, inside of functions and in strings count: whoever reads a file has to read those too.
 
-    `qten_gen/__init__.py` is left out: it lists what is public, and imports that for type checkers.
+    `qten_gen/__init__.py` is left out: it lists what is public.
     """
     found = {file: targets - {"__init__"} for file, targets in arrows().items() if file != "__init__"}
     assert circles(found) == []

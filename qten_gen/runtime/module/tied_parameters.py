@@ -52,7 +52,7 @@ def share_assigned(module: ModuleBase, state_dict: MutableMapping[str, Tensor], 
         return  # swapping keeps every Parameter the object that it is
     for name in _held(module):
         holder, leaf = _holder(module, module._tied[name])
-        present = module._parameters[name]
+        present: nn.Parameter | None = module._parameters[name]
         names = (prefix + module._tied[name], prefix + name)
         given = next((state_dict[key] for key in names if key in state_dict), None)
         if holder is None or present is None or not isinstance(given, Tensor) or given.shape != present.shape:

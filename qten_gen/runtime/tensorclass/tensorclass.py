@@ -87,49 +87,95 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         def __init__(self, *args, **kwargs):
             raise TypeError(f"{type(self).__name__} has no fields: derive a class from it and annotate them")
 
-    # Fields by name
-    get = lookup.get
-    get_at = keyed.get_at
-    set = keyed.set
-    setdefault = keyed.setdefault
-    pop = keyed.pop
-    update = keyed.update
-    select = keyed.select
-    exclude = keyed.exclude
-    replace = keyed.replace
-    keys = keyed.keys
-    values = keyed.values
-    items = keyed.items
-    is_empty = keyed.is_empty
-    __contains__ = keyed.contains
+    if not TYPE_CHECKING:
+        # Checkers and editors see these in `qten_gen_typing`, where `templates.members` writes them out.
 
-    # Writing into tensors by key
-    set_ = inplace.set_
-    set_at_ = inplace.set_at_
-    update_ = inplace.update_
-    update_at_ = inplace.update_at_
-    copy_ = inplace.copy_
-    copy_at_ = inplace.copy_at_
+        # Fields by name
+        get = lookup.get
+        get_at = keyed.get_at
+        set = keyed.set
+        setdefault = keyed.setdefault
+        pop = keyed.pop
+        update = keyed.update
+        select = keyed.select
+        exclude = keyed.exclude
+        replace = keyed.replace
+        keys = keyed.keys
+        values = keyed.values
+        items = keyed.items
+        is_empty = keyed.is_empty
+        __contains__ = keyed.contains
 
-    # Locks
-    lock_ = locks.lock_
-    unlock_ = locks.unlock_
-    __enter__ = with_statements.enter
-    __exit__ = with_statements.leave
+        # Writing into tensors by key
+        set_ = inplace.set_
+        set_at_ = inplace.set_at_
+        update_ = inplace.update_
+        update_at_ = inplace.update_at_
+        copy_ = inplace.copy_
+        copy_at_ = inplace.copy_at_
 
-    # Names of the batch dimensions; `names` is above
-    refine_names = dimension_names.refine_names
-    rename = dimension_names.rename
-    rename_ = dimension_names.rename_
+        # Locks
+        lock_ = locks.lock_
+        unlock_ = locks.unlock_
+        __enter__ = with_statements.enter
+        __exit__ = with_statements.leave
 
-    # Items along the batch dimensions
-    __getitem__ = indexing.getitem
-    __getitems__ = datasets.items_at
-    __setitem__ = indexing.setitem
-    __len__ = indexing.length
-    __iter__ = indexing.iterate
-    vmap = transforms.vmap
-    vmap_dims = pytree.vmap_dims
+        # Names of the batch dimensions; `names` is above
+        refine_names = dimension_names.refine_names
+        rename = dimension_names.rename
+        rename_ = dimension_names.rename_
+
+        # Items along the batch dimensions
+        __getitem__ = indexing.getitem
+        __getitems__ = datasets.items_at
+        __setitem__ = indexing.setitem
+        __len__ = indexing.length
+        __iter__ = indexing.iterate
+        vmap = transforms.vmap
+        vmap_dims = pytree.vmap_dims
+
+        # Copies, devices, dtypes, gradients
+        to = moving.to
+        cpu = moving.cpu
+        cuda = moving.cuda
+        pin_memory = moving.pin_memory
+        record_stream = moving.record_stream
+        requires_grad_ = moving.requires_grad_
+        apply = applying.apply
+        named_apply = applying.named_apply
+
+        # Dicts, text, copies, pickles
+        to_dict = conversion.to_dict
+        __repr__ = conversion.show
+        _repr_html_ = conversion.show_in_notebook
+        __reduce__ = pickling.reduce
+        __reduce_ex__ = pickling.reduce_ex
+        __setstate__ = pickling.restore
+        copy = conversion.copy
+        __copy__ = conversion.copy
+        __deepcopy__ = conversion.deep_copy
+        __replace__ = keyed.replace
+
+        # Other processes
+        share_memory_ = shared_memory.share_memory_
+        is_shared = shared_memory.is_shared
+        map = parallel.map
+        map_iter = parallel.map_iter
+        send = transfers.send
+        recv = transfers.recv
+        isend = transfers.isend
+        irecv = transfers.irecv
+        broadcast = collectives.broadcast
+        all_reduce = collectives.all_reduce
+        reduce = collectives.reduce
+        all_gather = collectives.all_gather
+        gather_and_stack = collectives.gather_and_stack
+        scatter = collectives.scatter
+
+        # Other libraries
+        to_tensordict = tensordicts.to_tensordict
+        numpy = arrays.numpy
+        tolist = arrays.tolist
 
     # Side by side
     @classmethod
@@ -162,19 +208,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
 
         return lazy_or_dense(items)
 
-    # Copies, devices, dtypes, gradients
-    to = moving.to
-    cpu = moving.cpu
-    cuda = moving.cuda
-    pin_memory = moving.pin_memory
-    record_stream = moving.record_stream
-    requires_grad_ = moving.requires_grad_
-    apply = applying.apply
-    named_apply = applying.named_apply
-
-    # Dicts, text, copies, pickles
-    to_dict = conversion.to_dict
-
+    # From values of other kinds
     @classmethod
     def from_dict(
         cls,
@@ -207,27 +241,6 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
             auto_batch_size=auto_batch_size,
             batch_dims=batch_dims,
         )
-
-    # Other processes
-    share_memory_ = shared_memory.share_memory_
-    is_shared = shared_memory.is_shared
-    map = parallel.map
-    map_iter = parallel.map_iter
-    send = transfers.send
-    recv = transfers.recv
-    isend = transfers.isend
-    irecv = transfers.irecv
-    broadcast = collectives.broadcast
-    all_reduce = collectives.all_reduce
-    reduce = collectives.reduce
-    all_gather = collectives.all_gather
-    gather_and_stack = collectives.gather_and_stack
-    scatter = collectives.scatter
-
-    # Other libraries
-    to_tensordict = tensordicts.to_tensordict
-    numpy = arrays.numpy
-    tolist = arrays.tolist
 
     @classmethod
     def from_tensordict(
@@ -309,16 +322,6 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         from .interop.records import from_namedtuple
 
         return from_namedtuple(cls, source, auto_batch_size, batch_size, device, batch_dims)
-
-    __repr__ = conversion.show
-    _repr_html_ = conversion.show_in_notebook
-    __reduce__ = pickling.reduce
-    __reduce_ex__ = pickling.reduce_ex
-    __setstate__ = pickling.restore
-    copy = conversion.copy
-    __copy__ = conversion.copy
-    __deepcopy__ = conversion.deep_copy
-    __replace__ = keyed.replace
 
     __array_ufunc__: ClassVar[None] = None
     """Tells NumPy to leave operators between its numbers and an object to the object."""

@@ -20,6 +20,9 @@ assert_type(batch.get(("point", "weight")), Tensor)
 assert_type(batch.set("source", "test"), Batch)
 assert_type(batch.replace(mask=x).to("cpu"), Batch)
 assert_type(batch.update({"tokens": x, "point": {"weight": x}}), Batch)
+assert_type(batch.update({("point", "weight"): x}), Batch)
+assert_type(batch.pop("mask"), object)
+assert_type(batch.setdefault("mask", x), object)
 assert_type(batch.select("tokens").get("tokens"), Tensor | None)
 assert_type(batch.point.keys(), tuple[Literal["position"], Literal["weight"]])
 assert_type(batch.to_dict()["point"]["weight"], Tensor)
@@ -56,3 +59,7 @@ assert_type(arrays["point"]["weight"], np.ndarray[Any, np.dtype[Any]])
 assert_type(arrays["mask"], np.ndarray[Any, np.dtype[Any]] | None)
 assert_type(arrays["source"], str)
 arrays["tokns"]  # E
+batch.pop("tokens")  # E
+batch.pop("tokns")  # E
+batch.setdefault("tokns", x)  # E
+batch.update({"tokns": x})  # E

@@ -6,9 +6,11 @@ nn.Module finds them in its `__getattr__`, after the ordinary look-up has failed
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import nn
+
+V = TypeVar("V")
 
 
 class RegisteredProperty(property):
@@ -46,12 +48,13 @@ def registered(getter: Callable[[Any], object]) -> RegisteredProperty:
     return RegisteredProperty(getter, set_plain, delete_plain, getter.__doc__)
 
 
-def unregistered(module: nn.Module, name: str) -> Any:  # a plain value can be anything
+def unregistered(module: nn.Module, name: str) -> V:  # type: ignore[type-var] # the getter says what a plain value is
     """The plain value that took the place of what was registered as `name`.
 
     Raises:
         AttributeError: there is none.
     """
     if name in module.__dict__:
-        return module.__dict__[name]
+        found: V = module.__dict__[name]
+        return found
     raise AttributeError(name)  # nn.Module words it: Python asks its __getattr__ next

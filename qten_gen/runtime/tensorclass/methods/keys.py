@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, Never, TypeVar, cast, overload
+from typing import Any, Literal, Never, TypeVar, cast, overload
 
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
@@ -52,6 +52,14 @@ def keys(
     return tuple(key for key, _ in items(self, include_nested, leaves_only, sort=sort))
 
 
+@overload
+def values(
+    self: Stored, include_nested: bool = False, *, leaves_only: Literal[True], sort: bool = False
+) -> tuple[Any, ...]: ...
+@overload
+def values(
+    self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
+) -> tuple[object, ...]: ...
 def values(
     self: Stored, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False, **refused: Never
 ) -> tuple[object, ...]:

@@ -24,6 +24,10 @@ underscore at the end, such as `batch.sin_()`, changes the tensors in place inst
 A `dim` is a batch dimension, given by position or by name. If torch refuses a tensor, the error names its field. An operation in
 place has changed the fields before that one by then.
 
+Type checkers know torch's own signatures, which take and give tensors: `torch.exp(batch)` runs, and is an error to them. Call the
+method, such as `batch.exp()` or `Batch.stack([a, b])`. For a function without a method, `lifted(torch.hypot)(a, b)` calls the
+same function, with the types that it has for objects.
+
 The examples use a batch of four items:
 
 ```python
@@ -42,6 +46,7 @@ class Batch(TensorClass):
 ```pycon
 >>> import torch
 >>> from market.model import Batch
+>>> from qten_gen import lifted
 >>> def example() -> Batch:
 ...     return Batch(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.zeros(2, 2), batch_size=[2, 2])
 

@@ -37,32 +37,33 @@ tensor([[-1., -2.],
         [-3., -4.]])
 """,
     "Special functions": """\
->>> torch.hypot(batch, torch.tensor([0.0, 1.0])).price
+>>> lifted(torch.hypot)(batch, torch.tensor([0.0, 1.0])).price
 tensor([[1.0000, 2.2361],
         [3.0000, 4.1231]])
 """,
     "Activations": """\
->>> torch.nn.functional.hardtanh(batch, 1.5, 3.5).price
+>>> lifted(torch.nn.functional.hardtanh)(batch, 1.5, 3.5).price
 tensor([[1.5000, 2.0000],
         [3.0000, 3.5000]])
 """,
     "Order and position": """\
->>> values, indices = torch.topk(batch, 1, dim=0)
+>>> values, indices = lifted(torch.topk)(batch, 1, dim=0)
 >>> values.price, indices.price
 (tensor([[3., 4.]]), tensor([[1, 1]]))
->>> torch.argmax(batch, dim=1).price
+>>> lifted(torch.argmax)(batch, dim=1).price
 tensor([1, 1])
 """,
     "Items as torch picks them": """\
->>> torch.index_select(batch, 1, torch.tensor([1])).price
+>>> lifted(torch.index_select)(batch, 1, torch.tensor([1])).price
 tensor([[2.],
         [4.]])
->>> torch.take_along_dim(batch, torch.argsort(batch, 0, descending=True), 0).price
+>>> order = lifted(torch.argsort)(batch, stable=True, dim=0, descending=True)
+>>> torch.take_along_dim(batch.price, order.price, 0)
 tensor([[3., 4.],
         [1., 2.]])
 """,
     "Comparing objects": """\
->>> torch.equal(batch, batch.clone()), torch.allclose(batch, batch + 1)
+>>> lifted(torch.equal)(batch, batch.clone()), lifted(torch.allclose)(batch, batch + 1)
 (True, False)
 """,
     "Reductions": """\
@@ -132,11 +133,10 @@ tensor([[True, True],
 False
 """,
     "Losses": """\
->>> torch.nn.functional.mse_loss(batch, batch + 2).price
+>>> lifted(torch.nn.functional.mse_loss)(batch, batch + 2).price
 tensor(4.)
->>> weight = torch.tensor([[1.0, 0.0], [0.0, 0.0]])
->>> torch.nn.functional.mse_loss(batch, 0.0, weight=weight).price
-tensor(1.)
+>>> lifted(torch.nn.functional.mse_loss)(batch, 0.0, reduction="sum").price
+tensor(30.)
 """,
 }
 """By the title of the group."""

@@ -30,6 +30,8 @@ FILES = {
 }
 """The files, and the groups of the table that each is made of."""
 
+# A DataLoader takes what has items and a length, but its signature asks for a Dataset, of which `Self` cannot be the argument.
+# Operators derive from it because mypy compares `+` in both for each class with several bases otherwise.
 _HEADER = """\
 from collections.abc import Sequence
 from typing import ClassVar, Literal, Never, Self, overload
@@ -56,8 +58,13 @@ def stub(file: str) -> str:
         )
     head = "".join(_used(block, body) for block in _HEADER.split("\n\n"))
     name = file.capitalize()
+    base = ""
+    if file == "operators":
+        head = f"{head}from torch.utils.data import Dataset\n\n".replace("\n\nfrom torch.utils", "\nfrom torch.utils")
+        head = head.replace("import ClassVar", "import Any, ClassVar")
+        base = "(Dataset[Any])"
     doc = '"""Made of the table in `qten_gen.runtime.tensorclass.operations`, by `make generate`."""'
-    return f"{head}class {name}:\n    {doc}\n{body}\n"
+    return f"{head}class {name}{base}:\n    {doc}\n{body}\n"
 
 
 def _used(block: str, body: str) -> str:
@@ -88,11 +95,11 @@ def _members(group: Group) -> Iterator[str]:
 def _method(operation: Operation, name: str, doc: str, method: Function) -> Iterator[str]:
     """The lines of a method."""
     written = FORMS[operation.form] if operation.form else _read(method, operation.on_class)
-    comment = (
-        "  # type: ignore[override] # `object` says bool, tensors give tensors"
-        if operation.form == "comparison"
-        else ""
-    )
+    comment = ""
+    if operation.form == "comparison":
+        comment = "  # type: ignore[override] # `object` says bool, tensors give tensors"
+    if name in ("__add__", "__iadd__"):
+        comment = "  # type: ignore[override] # a Dataset joins two"
     for parameters, result in written:
         if len(written) > 1:
             yield "    @overload"

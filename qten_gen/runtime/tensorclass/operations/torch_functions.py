@@ -1,6 +1,7 @@
 """Functions of torch that take a TensorClass where they take a tensor: `torch.sin(batch)`, `torch.stack([a, b])`.
 
-Type checkers know torch's own signatures only, so each has a typed twin: `batch.sin()`, `Batch.stack([a, b])`.
+Type checkers know torch's own signatures only, so each has a typed twin: `batch.sin()`, `Batch.stack([a, b])`, and where there is
+no method `lifted(torch.hypot)(a, b)`.
 """
 
 from __future__ import annotations
@@ -38,6 +39,16 @@ _METHODS = {
 }
 
 
+def find(function: Callable[..., object]) -> Callable[..., object] | None:
+    """The form of a torch function for objects; None if it has none."""
+    return _HANDLERS.get(function) or _METHODS.get(_name(function))
+
+
+def refusal(function: Callable[..., object], kind: str) -> str:
+    """The message for a function that objects of a class have no form of."""
+    return f"{_name(function)} is not defined for {kind}; {advice(_name(function))}"
+
+
 def dispatch(
     cls: type[object],
     func: Callable[..., object],
@@ -55,5 +66,5 @@ def dispatch(
     """
     handler = _HANDLERS.get(func) or _METHODS.get(_name(func))
     if handler is None:
-        raise TypeError(f"{_name(func)} is not defined for {cls.__name__}; {advice(_name(func))}")
+        raise TypeError(refusal(func, cls.__name__))
     return handler(*args, **settled(_name(func), kwargs)) if kwargs else handler(*args)

@@ -1,0 +1,363 @@
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self, SupportsIndex, overload
+
+import torch
+from tensordict import TensorDict
+from torch import Tensor
+
+from qten_gen.runtime.tensorclass.core.devices import Device
+from qten_gen.runtime.tensorclass.core.lookup import Key
+from qten_gen.runtime.tensorclass.core.names import NamesLike
+from qten_gen.runtime.tensorclass.core.stored import Stored
+from qten_gen.runtime.tensorclass.core.tensor_shapes import Dim
+from qten_gen.runtime.tensorclass.interop.arrays import Rows
+from qten_gen.runtime.tensorclass.methods.moving import CastFilter
+from qten_gen.runtime.tensorclass.storage.pickling import Reduced, State
+from qten_gen.runtime.tensorclass.torch_tools.transforms import R
+
+class Conversion(Stored):
+    """Made of the functions that TensorClass has as methods, by `make generate`."""
+
+    @overload
+    def to(
+        self,
+        device: Device | None = None,
+        dtype: torch.dtype | None = None,
+        non_blocking: bool = False,
+        *,
+        batch_size: int | Sequence[int] | None = None,
+        cast_filter: CastFilter | None = None,
+        inplace: bool = False,
+    ) -> Self: ...
+    @overload
+    def to(
+        self,
+        dtype: torch.dtype,
+        non_blocking: bool = False,
+        *,
+        batch_size: int | Sequence[int] | None = None,
+        cast_filter: CastFilter | None = None,
+        inplace: bool = False,
+    ) -> Self: ...
+    @overload
+    def to(
+        self,
+        other: Tensor | Stored,
+        non_blocking: bool = False,
+        *,
+        batch_size: int | Sequence[int] | None = None,
+        cast_filter: CastFilter | None = None,
+        inplace: bool = False,
+    ) -> Self:
+        """The object on a device, or with another dtype, or with both of another tensor; itself where there is nothing to do.
+
+        A dtype is that of the floating point tensors, as in `nn.Module.to`; other tensors keep theirs. Of another TensorClass the
+        device is taken.
+
+        >>> batch = Batch(torch.zeros(2), torch.ones(2).bool(), batch_size=2)
+        >>> half = batch.to("meta", torch.bfloat16)
+        >>> half.tokens.dtype, half.mask.dtype, half.device
+        (torch.bfloat16, torch.bool, device(type='meta'))
+        >>> batch.to(torch.bfloat16, cast_filter=lambda key, tensor: key[-1] != "tokens").mask.dtype
+        torch.bfloat16
+
+        Args:
+            device: Where all tensors go.
+            dtype: What the tensors are cast to.
+            other: A tensor whose device and dtype are taken, or an object whose device is.
+            non_blocking: Do not wait for the copies.
+            batch_size: The batch size of the result, which all tensors have to start with.
+            cast_filter: Tells which tensors are cast; then any dtype will do. A function of two arguments also gets the key.
+            inplace: Change this object, and return it. Tensors and nested objects are exchanged for others.
+
+        Raises:
+            TypeError: the dtype is neither floating point nor complex, and there is no `cast_filter`.
+            ValueError: a tensor does not start with the batch size.
+            RuntimeError: with `inplace`, the object is locked.
+            FrozenInstanceError: with `inplace`, it is frozen.
+        """
+    def cpu(self, *, non_blocking: bool = False) -> Self:
+        """The object in main memory; shapes and dtypes stay.
+
+        >>> Batch(torch.zeros(2), batch_size=2).cpu().device
+        device(type='cpu')
+        """
+    def cuda(self, device: Device | None = None, non_blocking: bool = False) -> Self:
+        """The object on a GPU, the current one by default; shapes and dtypes stay.
+
+        Raises:
+            RuntimeError, AssertionError: torch finds no GPU, or not this one.
+        """
+    def pin_memory(self) -> Self:
+        """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it.
+
+        Raises:
+            RuntimeError: there is no accelerator.
+        """
+    def record_stream(self, stream: torch.cuda.Stream) -> Self:
+        """Tell the allocator that a stream of a GPU uses the tensors, so that their memory is not used again before it is done."""
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Record gradients for the floating point tensors, in place, or stop it.
+
+        >>> Batch(torch.zeros(2), torch.ones(2).bool(), batch_size=2).requires_grad_().tokens.requires_grad
+        True
+
+        Raises:
+            FrozenInstanceError: the class is frozen.
+        """
+    @overload
+    def apply(
+        self,
+        fn: Callable[[Tensor], Tensor],
+        *,
+        batch_size: int | Sequence[int] | None = None,
+        device: Device | None = None,
+        names: NamesLike = None,
+        inplace: bool = False,
+        propagate_lock: bool = False,
+    ) -> Self: ...
+    @overload
+    def apply(
+        self,
+        fn: Callable[[Tensor, Tensor], Tensor],
+        other: Self,
+        /,
+        *,
+        batch_size: int | Sequence[int] | None = None,
+        device: Device | None = None,
+        names: NamesLike = None,
+        inplace: bool = False,
+        propagate_lock: bool = False,
+    ) -> Self: ...
+    @overload
+    def apply(
+        self,
+        fn: Callable[..., Tensor],
+        other: Self,
+        another: Self,
+        /,
+        *others: Self,
+        batch_size: int | Sequence[int] | None = None,
+        device: Device | None = None,
+        names: NamesLike = None,
+        inplace: bool = False,
+        propagate_lock: bool = False,
+    ) -> Self:
+        """The object with `fn` applied to every tensor.
+
+        >>> batch = Batch(torch.tensor([1.0, 2.0]), batch_size=2)
+        >>> batch.apply(torch.square).tokens, batch.apply(torch.maximum, batch * -1).tokens
+        (tensor([1., 4.]), tensor([1., 2.]))
+        >>> batch.apply(lambda tensor: tensor.sum(0), batch_size=()).tokens
+        tensor(3.)
+
+        Args:
+            fn: Gets a tensor of shape `[*batch, *event]`, of a field of its own each time, and returns one whose shape starts with
+                the batch size. Dtype and device are free.
+            others: Objects of the class, whose tensors `fn` gets beside those of this one.
+            batch_size: Batch size of the result, where `fn` changes it.
+            device: Device of the result, where `fn` changes it.
+            names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
+            inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
+            propagate_lock: Lock the result where this object is locked.
+
+        Raises:
+            TypeError: `fn` returned no tensor, or the others are of another class.
+            ValueError: a result's shape does not start with the batch size, or the others have another one.
+        """
+    @overload
+    def named_apply(
+        self,
+        fn: Callable[[Key, Tensor], Tensor],
+        *,
+        nested_keys: bool = False,
+        batch_size: int | Sequence[int] | None = None,
+        device: Device | None = None,
+        names: NamesLike = None,
+        inplace: bool = False,
+        propagate_lock: bool = False,
+    ) -> Self: ...
+    @overload
+    def named_apply(
+        self,
+        fn: Callable[[Key, Tensor, Tensor], Tensor],
+        other: Self,
+        /,
+        *,
+        nested_keys: bool = False,
+        batch_size: int | Sequence[int] | None = None,
+        device: Device | None = None,
+        names: NamesLike = None,
+        inplace: bool = False,
+        propagate_lock: bool = False,
+    ) -> Self: ...
+    @overload
+    def named_apply(
+        self,
+        fn: Callable[..., Tensor],
+        other: Self,
+        another: Self,
+        /,
+        *others: Self,
+        nested_keys: bool = False,
+        batch_size: int | Sequence[int] | None = None,
+        device: Device | None = None,
+        names: NamesLike = None,
+        inplace: bool = False,
+        propagate_lock: bool = False,
+    ) -> Self:
+        """`apply` of a function whose first argument is the name of the field.
+
+        >>> batch = Batch(torch.ones(2), torch.ones(2), batch_size=2)
+        >>> batch.named_apply(lambda name, tensor: tensor.bool() if name == "mask" else tensor).mask
+        tensor([True, True])
+
+        Args:
+            fn: Gets a key and a tensor of shape `[*batch, *event]`, and returns one whose shape starts with the batch size.
+            others: Objects of the class, whose tensors `fn` gets behind those of this one.
+            nested_keys: Pass the whole key of a field in a nested object, `("point", "weight")`, instead of its last name.
+            batch_size: Batch size of the result, where `fn` changes it.
+            device: Device of the result, where `fn` changes it.
+            names: Names of the result's batch dimensions; those of the object where it is None and the batch size stays.
+            inplace: Write the results into the tensors of this object, as `copy_` does, and return it. A locked one allows that.
+            propagate_lock: Lock the result where this object is locked.
+
+        Raises:
+            TypeError: `fn` returned no tensor, or the others are of another class.
+            ValueError: a result's shape does not start with the batch size, or the others have another one.
+        """
+    def to_dict(
+        self, *, retain_none: bool = True, convert_tensors: bool | Literal["numpy"] = False, tolist_first: bool = False
+    ) -> dict[str, object]:
+        """The fields as a dict, nested objects as dicts. Tensors are not copied.
+
+        >>> Batch(torch.arange(2), batch_size=2).to_dict(retain_none=False, convert_tensors=True)
+        {'tokens': [0, 1]}
+
+        Args:
+            retain_none: Also fields that are None.
+            convert_tensors: Lists in place of tensors, as `Tensor.tolist` gives them, or with `"numpy"` arrays.
+            tolist_first: A nested object with batch dimensions becomes the dicts of its items, in lists as deep as it has dimensions.
+
+        Raises:
+            ValueError: `convert_tensors` is anything else.
+            TypeError: with `"numpy"`, a tensor requires a gradient or is on another device, or NumPy does not know its dtype.
+        """
+    def __repr__(self) -> str:
+        """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
+    def copy(self) -> Self:
+        """The same tensors in a new object, for `copy.copy`; nested objects, dicts and lists of tensors are new ones too.
+
+        So a field of the copy can be set, at any depth, and the original stays as it is.
+
+        >>> batch = Batch(torch.arange(2), batch_size=2)
+        >>> batch.copy().tokens is batch.tokens
+        True
+        """
+    def __copy__(self) -> Self:
+        """The same tensors in a new object, for `copy.copy`; nested objects, dicts and lists of tensors are new ones too.
+
+        So a field of the copy can be set, at any depth, and the original stays as it is.
+
+        >>> batch = Batch(torch.arange(2), batch_size=2)
+        >>> batch.copy().tokens is batch.tokens
+        True
+        """
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        """A copy of every tensor and static value, for `copy.deepcopy`."""
+    def to_tensordict(self, *, retain_none: bool = True) -> TensorDict:
+        """The fields as a `tensordict.TensorDict` with the same batch size, device and names; nested objects become TensorDicts.
+
+        Tensors are shared, not copied. A static value becomes a `NonTensorData`, an Unbatched tensor an `UnbatchedTensor`, a dict or
+        list of tensors a TensorDict, which has the positions of a list as its keys, and values of items a `NonTensorStack`.
+
+        >>> Batch(torch.arange(2), batch_size=2).to_tensordict(retain_none=False)["tokens"]
+        tensor([0, 1])
+
+        Args:
+            retain_none: Whether fields that are None are entries of the result. Without them `from_tensordict` gives such a field its
+                default, which need not be None.
+
+        Raises:
+            ImportError: tensordict is not installed.
+        """
+    def numpy(self, *, force: bool = False) -> dict[str, object]:
+        """The fields as a dict of arrays, nested objects as dicts; None, static and PerItem values as they are.
+
+        Arrays share memory with the tensors, so writes are seen on both sides.
+
+        >>> Batch(torch.arange(2), batch_size=2).numpy()
+        {'tokens': array([0, 1]), 'mask': None}
+
+        Args:
+            force: Take tensors that have no array as they are too: detached from their history, copied to main memory. Such an array
+                shares no memory.
+
+        Raises:
+            TypeError: a tensor needs `force`, or has a dtype that NumPy does not know, such as `torch.bfloat16`.
+        """
+    def tolist(self) -> Rows:
+        """The items as dicts of plain Python values, in lists as deep as there are batch dimensions; what JSON can hold.
+
+        >>> Batch(torch.arange(2), batch_size=2).tolist()
+        [{'tokens': 0, 'mask': None}, {'tokens': 1, 'mask': None}]
+
+        Static values are the same object in every dict.
+        """
+    def __reduce__(self) -> Reduced[Self]:
+        """How to pickle with torch's tensors."""
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""
+    def __setstate__(self, state: State) -> None:
+        """Fill an unpickled object. A field that the pickle does not have gets its default, as the constructor would store it.
+
+        Raises:
+            TypeError, ValueError: the class was declared otherwise when the object was pickled, and what it held, or a default, does
+                not fit.
+        """
+    def __getitems__(self, indices: Sequence[int]) -> Self:
+        """The items of a dataset that a DataLoader asks for at once: one object, already collated.
+
+        So an object is a map-style dataset whose batches are cut out by one index instead of stacked item by item.
+        """
+    def vmap(
+        self,
+        function: Callable[[Self], R],
+        dim: Dim = 0,
+        out_dim: int = 0,
+        *,
+        randomness: Literal["error", "different", "same"] = "error",
+        chunk_size: int | None = None,
+    ) -> R:
+        """`function` of each item along a batch dimension, computed for all items at once, as `torch.vmap` does.
+
+        >>> batch = Batch(torch.tensor([1.0, 2.0]), batch_size=2)
+        >>> batch.vmap(torch.func.grad(lambda item: item.tokens.square())).tokens
+        tensor([2., 4.])
+
+        The function gets an object without that dimension. It returns a tensor, an object, or a tuple, list or dict of these, which
+        then have the dimension again. Fields that the batch does not carry are passed on as they are.
+
+        Args:
+            function: What is computed of each item. It may use other tensors, which are the same for all items.
+            dim: The batch dimension to map over.
+            out_dim: Where the dimension is in the results; in objects among the batch dimensions.
+            randomness: Whether random numbers are refused, different for each item, or the same, as for `torch.vmap`.
+            chunk_size: How many items are computed at once, to save memory; all of them where it is None.
+
+        Raises:
+            IndexError: there is no such batch dimension.
+            TypeError: the function returns something else, or a value for each item in a field that the batch does not carry.
+        """
+    def vmap_dims(self, dim: int = 0) -> object:
+        """What to tell `torch.vmap` as `in_dims` or `out_dims`, so that it takes apart only what the batch carries.
+
+        >>> batch = Batch(torch.arange(2), batch_size=2)
+        >>> torch.vmap(lambda item: item.tokens * 2, in_dims=(batch.vmap_dims(),))(batch)
+        tensor([0, 2])
+
+        It is needed for classes with Unbatched fields, and says what `dim` says for all others.
+
+        Args:
+            dim: The batch dimension to map over.
+        """

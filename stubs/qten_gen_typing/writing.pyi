@@ -1,0 +1,260 @@
+from collections.abc import Iterator, Mapping, Sequence
+from types import EllipsisType, TracebackType
+from typing import Self, overload
+
+from torch import Tensor
+
+from qten_gen.runtime.tensorclass.core.indices import Index
+from qten_gen.runtime.tensorclass.core.lookup import Key
+from qten_gen.runtime.tensorclass.core.stored import Stored
+
+class Writing(Stored):
+    """Made of the functions that TensorClass has as methods, by `make generate`."""
+
+    def set_(self, key: Key, value: object, *, non_blocking: bool = False) -> Self:
+        """Write a tensor of the field's shape, or a number, into the tensor that the field holds.
+
+        >>> Batch(torch.zeros(2), batch_size=2).set_("tokens", torch.tensor([1, 2])).tokens
+        tensor([1., 2.])
+
+        The shapes are equal and not broadcast. The tensor keeps its dtype and device, as with `Tensor.copy_`. Of a nested object
+        the tensors are written, as in `update_`, of a dict or list of tensors each one.
+
+        Raises:
+            KeyError: there is no such field.
+            TypeError: the field is static, or the value is not a tensor.
+            ValueError: the field is None, or the shapes differ.
+            FrozenInstanceError: the object is frozen.
+        """
+    def set_at_(self, key: Key, value: object, index: Index, non_blocking: bool = False) -> Self:
+        """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
+
+        A tensor to write broadcasts over `[*indexed, *event]`: the batch size that the index leaves, and the field's own
+        dimensions. A PerItem field takes one Python value for each of the items.
+
+        >>> batch = Batch(torch.zeros(3, 2), batch_size=3)
+        >>> batch.set_at_("tokens", torch.tensor([1.0, 2.0]), slice(1, None)).tokens.tolist()
+        [[0.0, 0.0], [1.0, 2.0], [1.0, 2.0]]
+
+        Args:
+            non_blocking: Do not wait for the copy to another device.
+
+        Raises:
+            KeyError: there is no such field.
+            TypeError: the field is static, or the value is not a tensor.
+            ValueError: the field is None or Unbatched, or the shapes do not fit.
+            IndexError: the index is out of range or reaches beyond the batch dimensions.
+            FrozenInstanceError: the object is frozen.
+        """
+    @overload
+    def update_(
+        self,
+        values: Mapping[str, object] | Self | None = None,
+        *,
+        non_blocking: bool = False,
+        keys_to_update: Sequence[Key] | None = None,
+        **fields: object,
+    ) -> Self: ...
+    @overload
+    def update_(
+        self,
+        values: Mapping[Key, object],
+        *,
+        non_blocking: bool = False,
+        keys_to_update: Sequence[Key] | None = None,
+        **fields: object,
+    ) -> Self:
+        """Write into the tensors of several fields, as `set_` does into one; or into all, from another object of the class.
+
+        >>> batch = Batch(torch.zeros(2), torch.zeros(2), batch_size=2)
+        >>> batch.update_({"mask": 1.0}, tokens=torch.tensor([1.0, 2.0])).tokens
+        tensor([1., 2.])
+
+        Args:
+            values: Values by key, or an object of the class.
+            non_blocking: Do not wait for copies to another device.
+            keys_to_update: Only these, where `values` has more.
+            fields: More values by name.
+
+        Raises:
+            KeyError: there is no such field; nothing is written then.
+            TypeError: a field is static, or a value is not a tensor.
+            ValueError: a field is None, or shapes differ.
+            FrozenInstanceError: the object is frozen.
+        """
+    @overload
+    def update_at_(
+        self,
+        values: Mapping[str, object] | Self,
+        index: Index,
+        *,
+        non_blocking: bool = False,
+        keys_to_update: Sequence[Key] | None = None,
+    ) -> Self: ...
+    @overload
+    def update_at_(
+        self,
+        values: Mapping[Key, object],
+        index: Index,
+        *,
+        non_blocking: bool = False,
+        keys_to_update: Sequence[Key] | None = None,
+    ) -> Self:
+        """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
+
+        >>> Batch(torch.zeros(3), batch_size=3).update_at_({"tokens": 5.0}, 0).tokens
+        tensor([5., 0., 0.])
+
+        Raises:
+            KeyError: there is no such field; nothing is written then.
+            TypeError: a field is static, or a value is not a tensor.
+            ValueError: a field is None or Unbatched, or the shapes do not fit.
+            IndexError: the index is out of range or reaches beyond the batch dimensions.
+            FrozenInstanceError: the object is frozen.
+        """
+    def copy_(self, source: Self, non_blocking: bool = False) -> Self:
+        """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
+
+        A `PerItem` field gets the values of the other object.
+
+        >>> batch = Batch(torch.zeros(2), batch_size=2)
+        >>> batch.copy_(Batch(torch.ones(2), batch_size=2)).tokens
+        tensor([1., 1.])
+
+        Raises:
+            TypeError: it is of another class.
+            ValueError: shapes or static values differ, or a field is None in one of them.
+            FrozenInstanceError: the object is frozen.
+        """
+    def copy_at_(self, source: Self, index: Index, non_blocking: bool = False) -> Self:
+        """`batch[index] = source`, as a method.
+
+        >>> batch = Batch(torch.zeros(3), batch_size=3)
+        >>> batch.copy_at_(Batch(torch.ones(2), batch_size=2), slice(2)).tokens
+        tensor([1., 1., 0.])
+
+        Args:
+            non_blocking: Do not wait for copies to the device of the object, where it has one.
+
+        Raises:
+            ValueError: the batch sizes do not fit, or a static field differs.
+            FrozenInstanceError: the object is frozen.
+        """
+    def __getitem__(self, index: Index) -> Self:
+        """The items that `index` selects along the batch dimensions.
+
+        The result is what indexing every tensor gives: with tensors of shape `[*batch, *event]`, `[*indexed, *event]`. Integers and
+        slices give views, masks and positions copies.
+
+            batch[0], batch[1:3], batch[mask], batch[[2, 0]], batch[..., None]
+
+        Args:
+            index: Integers, slices, None, an ellipsis, lists or tensors, one for each batch dimension from the first on. A tensor
+                of dtype long or int holds positions; one of dtype bool or uint8 is a mask, whose shape is that of the batch
+                dimensions it covers. So True, a mask of no dimensions, adds one of size 1, and False one of size 0.
+
+        Raises:
+            IndexError: the index is out of range or reaches beyond the batch dimensions.
+            TypeError: it is none of the types above.
+        """
+    def __setitem__(self, index: Index, value: Self | Tensor | float) -> None:
+        """Write into the items that `index` selects, in place.
+
+        Where torch refuses one field, the fields before it are written already.
+
+        Args:
+            index: As in `getitem`.
+            value: An object of the same class with the batch size and the static fields of those items; a number; or a tensor whose
+                shape broadcasts over their batch size. Numbers and tensors are converted to the dtype of each field.
+
+        Raises:
+            ValueError: the batch sizes do not fit, or a static field differs.
+            FrozenInstanceError: the class is frozen.
+        """
+    def __len__(self) -> int:
+        """The size of the first batch dimension.
+
+        Raises:
+            TypeError: there is none.
+        """
+    def __iter__(self) -> Iterator[Self]:
+        """The items along the first batch dimension.
+
+        Raises:
+            TypeError: there is none.
+        """
+    def lock_(self) -> Self:
+        """Lock the object and those that it holds: their fields, batch sizes and names cannot be set any more.
+
+        What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
+        ends with the block.
+
+        >>> batch = Batch(torch.arange(2), batch_size=2)
+        >>> with batch.lock_():
+        ...     batch.tokens[0] = 5
+        ...     batch.is_locked
+        True
+        >>> batch.tokens, batch.is_locked
+        (tensor([5, 1]), False)
+        """
+    def unlock_(self) -> Self:
+        """Unlock the object and those that it holds. In a `with` statement an object that was locked is locked again afterwards.
+
+        >>> batch = Batch(torch.arange(2), batch_size=2, lock=True)
+        >>> with batch.unlock_():
+        ...     batch.mask = torch.ones(2)
+        >>> batch.is_locked
+        True
+
+        Raises:
+            RuntimeError: another locked object holds it, or one of those that it holds; unlock that one.
+            FrozenInstanceError: it is frozen.
+        """
+    def __enter__(self) -> Self:
+        """Begin a `with` statement, which follows on `lock_()` or `unlock_()`, or on a method that arranges the items anew.
+
+        Those are `view`, `reshape`, `flatten`, `unflatten`, `squeeze`, `unsqueeze`, `permute`, `transpose` and their other names,
+        `movedim` and `atleast_1d` to `atleast_3d`. What the block sets or writes is written back where it ends without an error.
+
+            with batch.view(-1) as flat:
+                flat.tokens = flat.tokens + 1
+
+        Raises:
+            TypeError: it follows on nothing of the kind.
+            RuntimeError: the object that this one was made of is gone, so that nothing could be written back; or the block is traced
+                by `torch.compile`.
+        """
+    def __exit__(
+        self, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """End a `with` statement: the object is locked, or not, as it was before, or is written back."""
+    def refine_names(self, *names: str | EllipsisType | None) -> Self:
+        """The object with names for dimensions that have none; an ellipsis stands for the dimensions between. Tensors are not copied.
+
+        >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).refine_names("time", ...).names
+        ('time', None)
+
+        Raises:
+            ValueError: a dimension has another name already, or there is not one name for each dimension.
+        """
+    def rename(self, *names: str | None, **changes: str) -> Self:
+        """The object with other names: all of them in order, or some by their old name; None alone takes all away.
+
+        >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3], names=["time", "row"])
+        >>> batch.rename(time="step").names, batch.rename(None).names
+        (('step', 'row'), (None, None))
+
+        Raises:
+            ValueError: no dimension has that name, or there is not one name for each dimension.
+        """
+    def rename_(self, *names: str | None, **changes: str) -> Self:
+        """`rename` in place.
+
+        >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).rename_("time", "row").names
+        ('time', 'row')
+
+        Raises:
+            ValueError: no dimension has that name, or there is not one name for each dimension.
+            RuntimeError: the object is locked.
+            FrozenInstanceError: it is frozen.
+        """
