@@ -55,7 +55,7 @@ def _bug(err: TextIO) -> int:
 
 
 def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
-    """Print the version, explain a diagnostic, inspect a model, or generate."""
+    """Print the version, explain a diagnostic, inspect a model, write stubs of libraries, or generate."""
     if arguments in (["--version"], ["-V"]):
         from .. import __version__
 
@@ -69,6 +69,10 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         from .inspecting import inspect
 
         return inspect(arguments[1:], out, err)
+    if arguments[:1] == ["stubs"]:
+        from .stubbing import write_stubs
+
+        return write_stubs(arguments[1:], out, err)
     return _generate(arguments, out, err)
 
 

@@ -1,4 +1,4 @@
-"""Parses the options of `qten-gen`. The commands `explain` and `inspect` have their own modules."""
+"""Parses the options of `qten-gen`. The commands `explain`, `inspect` and `stubs` have their own modules."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ paths: model_qten.py and model_qten.pyi beside model.py.
   explain [CODE]       explain a diagnostic such as QG101, or list them all
   inspect TARGET       show what a model holds and does, without its memory;
                        see qten-gen inspect --help
+  stubs [MODULE ...]   write typed stubs for modules of installed libraries,
+                       such as torch.nn; see qten-gen stubs --help
                        (for a folder of such a name, write ./explain)
 """
 
@@ -106,10 +108,11 @@ def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
 
 
 def _parser() -> Parser:
-    """The parser of everything but `explain` and `inspect`. Help and version are plain flags, which `parse` answers."""
+    """The parser of everything but `explain`, `inspect` and `stubs`. Help and version are plain flags, which `parse` answers."""
     parser = Parser(
         prog="qten-gen",
-        usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]\n       qten-gen inspect [options] TARGET",
+        usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]\n       qten-gen inspect [options] TARGET\n       "
+        "qten-gen stubs [options] [MODULE ...]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=Formatter,

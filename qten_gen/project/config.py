@@ -19,7 +19,7 @@ OUTPUT_FORMATS = ("full", "concise", "json", "github")
 
 SECTION = "qten-gen"
 
-KEYS = ("environment", "exclude", "output-format", "source-roots", "src")
+KEYS = ("environment", "exclude", "output-format", "source-roots", "src", "stubs")
 
 DEFAULT_ROOT = "src"
 """The folder that is a source root without the setting `source-roots`, unless it is a package."""
@@ -38,6 +38,8 @@ class Config(NamedTuple):
     output_format: str | None = None
     source_roots: tuple[str, ...] | None = None
     environment: str | None = None
+    stubs: tuple[str, ...] = ()
+    """The modules of libraries that `qten-gen stubs` writes stubs for."""
 
     @property
     def import_roots(self) -> tuple[str, ...]:
@@ -187,6 +189,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         output_format=_choice(section, "output-format", OUTPUT_FORMATS, file),
         source_roots=_strings(section, "source-roots", file) if "source-roots" in section else None,
         environment=_folder(section, "environment", file),
+        stubs=_strings(section, "stubs", file),
     )
 
 

@@ -32,8 +32,9 @@ ROOMS = {
     "report": {"model"},
     "project": {"common", "model"},
     "generate": {"common", "model", "read", "link", "rules", "emit", "project"},
+    "library_stubs": {"common", "model", "read", "project"},
     "inspection": {"common", "model", "read", "reflection", "project", "runtime"},
-    "cli": {"common", "model", "rules", "report", "project", "generate", "inspection"},
+    "cli": {"common", "model", "rules", "report", "project", "generate", "library_stubs", "inspection"},
     "__main__": {"cli"},
 }
 """The rooms of the generator, and those that each may import: only rooms above it in this table, so there is no circle.
