@@ -44,7 +44,7 @@ def _written(modules: Sequence[str], options: StubsOptions, config: Config, out:
     from ..project.paths import display_path
 
     environment = None if config.environment is None else os.path.join(config.root or "", config.environment)
-    stubs = plan(modules, Installed(environment))
+    stubs = plan(modules, Installed(environment), exact_none=options.exact_none)
     folder = options.folder or os.path.join(config.root or ".", FOLDER)
     changes, problems = _changes(folder, stubs.texts, whole=not options.modules)
     problems = [*stubs.problems, *problems]
@@ -79,7 +79,8 @@ def _changes(folder: str, texts: dict[str, str], *, whole: bool) -> tuple[list[C
     problems: list[str] = []
     planned: dict[str, str | None] = {os.path.join(folder, *path.split("/")): text for path, text in texts.items()}
     tops = {path.split("/")[0] for path in texts}
-    for path in [*planned, *(_stubs_in(folder, None if whole else tops) if texts else ())]:
+    present = _stubs_in(folder, None if whole else tops) if texts else []
+    for path in dict.fromkeys([*planned, *present]):
         try:
             existing[path] = read_regular(path)
         except (FileNotFoundError, NotADirectoryError):

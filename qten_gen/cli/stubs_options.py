@@ -29,6 +29,7 @@ class StubsOptions(NamedTuple):
 
     modules: tuple[str, ...]
     folder: str | None = None
+    exact_none: bool = False
     check: bool = False
     quiet: bool = False
 
@@ -48,7 +49,9 @@ def parse(arguments: Sequence[str], out: TextIO) -> StubsOptions | None:
         raise UsageError(f"unknown option {unknown[0]}{suggestion(unknown[0], parser)}")
     if values.folder == "":
         raise UsageError("an empty folder was given")
-    return StubsOptions(tuple(dict.fromkeys(values.modules)), values.folder, values.check, values.quiet)
+    return StubsOptions(
+        tuple(dict.fromkeys(values.modules)), values.folder, values.exact_none, values.check, values.quiet
+    )
 
 
 def _parser() -> Parser:
@@ -65,6 +68,12 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("modules", nargs="*", help=argparse.SUPPRESS)
     add("--folder", metavar="FOLDER", help="where the stubs go (typings, beside pyproject.toml)")
+    add(
+        "--exact-none",
+        action="store_true",
+        help="a bias that bias=False switches off is Parameter | None, to be checked before each use; otherwise \
+Parameter | Any",
+    )
     add("--check", action="store_true", help="write nothing; list the stubs that are out of date")
     add("-q", "--quiet", action="store_true", help="print errors only")
     add("-h", "--help", action="store_true", help="print this text and exit")

@@ -1,8 +1,8 @@
 """Rewrites the imports of a copied module, so that they mean in a stub, below another folder, what they mean in the source.
 
 Three things differ. A stub hides what it imports, unless it says `as` with the same name. A relative import is looked for beside
-the stub, by some checkers nowhere else. And where `torch` has a stub and `optim` has none, `from torch import optim` is an attribute
-for some checkers: `import torch.optim as optim` finds the library's own.
+the stub, by some checkers nowhere else. And where `torch` has a stub and `optim` has none, `from torch import optim` is an
+attribute for some checkers: `import torch.optim as optim` finds the library's own.
 """
 
 from __future__ import annotations

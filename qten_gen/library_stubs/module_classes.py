@@ -1,7 +1,7 @@
 """What is changed in the stub of a class that derives from nn.Module.
 
 A call has the signature of `forward`, where the library annotates its result. Parameters and buffers that are registered by name
-get their types, with None where one can be missing. Hooks get the class and the result of `forward`.
+get their types, with None or Any where one can be missing. Hooks get the class and the result of `forward`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..read.signatures import Function
 from .containers import CONTAINERS, change_container
 from .copying import is_overload
 from .sources import Source, Sources, statements
-from .support import ANY_CALL, CALL, HOOKS, PARAMETER, TENSOR, TENSOR_OR_PARAMETER
+from .support import ANY, ANY_CALL, CALL, HOOKS, PARAMETER, TENSOR
 
 MODULE = "torch.nn.modules.module.Module"
 
@@ -31,6 +31,8 @@ class ModuleClasses:
     """The classes of libraries that derive from nn.Module, and what they say of `forward`."""
 
     sources: Sources
+    absent: str = ANY
+    """What a tensor that an argument of the constructor switches off may be besides: None, or Any, which needs no check."""
     _known: dict[ast.ClassDef, frozenset[str]] = field(default_factory=dict)
 
     def change(self, source: Source, node: ast.ClassDef) -> None:
@@ -68,7 +70,9 @@ class ModuleClasses:
         groups: dict[str, list[Registered]] = {}
         for each in registered_state(node.body, source.scope):
             groups.setdefault(each.name, []).append(each)
-        found = {name: type for name, group in groups.items() if name.isidentifier() and (type := _type(group))}
+        found = {
+            name: type for name, group in groups.items() if name.isidentifier() and (type := _type(group, self.absent))
+        }
         if found:
             above = (cls for _, cls in [(source, node), *self.sources.ancestors(source, node)])
             known = {name for cls in above for name in self._annotated(cls)}
@@ -81,7 +85,7 @@ class ModuleClasses:
         return self._known[node]
 
 
-def _type(group: Iterable[Registered]) -> str | None:
+def _type(group: Iterable[Registered], absent: str) -> str | None:
     """The type of a registered tensor; None where a checker sees it too, or where the text does not tell."""
     group = tuple(group)
     kinds = {each.kind for each in group} - {RegisteredKind.NONE}
@@ -89,8 +93,8 @@ def _type(group: Iterable[Registered]) -> str | None:
     by_name = any(each.by_name for each in group)
     if not kinds or not kinds <= _TENSORS.keys() or not by_name:
         return None
-    type = _TENSORS[kinds.pop()] if len(kinds) == 1 else TENSOR_OR_PARAMETER
-    return f"{type} | None" if may_be_none else type
+    type = _TENSORS[kinds.pop()] if len(kinds) == 1 else TENSOR
+    return f"{type} | {absent}" if may_be_none else type
 
 
 def _says(node: ast.ClassDef) -> bool | None:

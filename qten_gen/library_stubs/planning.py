@@ -36,15 +36,18 @@ class Stubs:
     """The libraries with their versions: `torch 2.13.0`."""
 
 
-def plan(modules: Sequence[str], installed: Installed) -> Stubs:
-    """The stubs for modules of libraries and all modules in them. It does not raise: all that is wrong is listed."""
+def plan(modules: Sequence[str], installed: Installed, *, exact_none: bool = False) -> Stubs:
+    """The stubs for modules of libraries and all modules in them. It does not raise: all that is wrong is listed.
+
+    With `exact_none`, a bias that an argument switches off is `Parameter | None`, which has to be checked before each use.
+    """
     sources = Sources(installed)
     files = {file.name: file for module in modules for file in installed.below(module)}
     problems = [problem for module in modules for problem in _missing(module, installed)]
     for name in [*files]:
         for file in _packages(name, installed):
             files.setdefault(file.name, file)
-    classes = ModuleClasses(sources)
+    classes = ModuleClasses(sources, "None" if exact_none else support.ANY)
     texts: dict[str, str] = {}
     versions: dict[str, str] = {}
     for file in sorted(files.values(), key=lambda file: file.name):

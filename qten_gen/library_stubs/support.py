@@ -22,15 +22,15 @@ HOOKS = (
     "register_full_backward_hook: _ClassVar[_types.BackwardHook]",
     "register_full_backward_pre_hook: _ClassVar[_types.BackwardPreHook]",
 )
+ANY = "_types.Any"
 PARAMETER = "_types.Parameter"
 TENSOR = "_types.Tensor"
-TENSOR_OR_PARAMETER = TENSOR
 
 TEXT = '''\
 """Types that the stubs of this folder share. There is no such module at run time."""
 
 from collections.abc import Callable
-from typing import Any, Generic, Literal, Protocol, overload
+from typing import Any as Any, Generic, Literal, Protocol, overload
 
 from torch import Tensor as Tensor
 from torch.nn import Module, Parameter as Parameter
