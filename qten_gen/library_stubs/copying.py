@@ -82,6 +82,7 @@ class _Copy:
                     yield self._with_inner_blocks(node, top)
 
     def _with_inner_blocks(self, node: ast.stmt, top: bool) -> ast.stmt:
+        """A statement with the copies of the blocks in it; as it is where it has none."""
         changes: dict[str, object] = {}
         for name in ("body", "orelse", "finalbody"):
             inner = getattr(node, name, None)

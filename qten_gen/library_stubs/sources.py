@@ -102,6 +102,7 @@ class Sources:
                 waiting += self.bases(*found)
 
     def _follow(self, name: str) -> str:
+        """Where a name leads by one import, and on from there."""
         module, rest = self._split(name)
         source = self.find(module) if module and rest else None
         if source is None:
@@ -134,6 +135,11 @@ class Sources:
 
 
 def _source(file: ModuleFile) -> Source:
+    """Read and parse the file of a module.
+
+    Raises:
+        Unreadable: It cannot be read or parsed.
+    """
     try:
         text = decode(read_regular(file.path), file.path)
     except OSError as error:
