@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import cast
 
 import pytest
 import torch
@@ -60,10 +61,10 @@ VARIED = ("bias", "affine", "elementwise_affine", "track_running_stats", "add_bi
 
 def arguments(cls: type) -> Iterator[dict[str, object]]:
     """Keyword arguments for a class: those that it requires, and these with each switch turned."""
-    parameters = inspect.signature(cls.__init__).parameters
+    parameters = inspect.signature(cls).parameters
     required = {
         name: ARGUMENTS.get(name, 4)
-        for name, parameter in list(parameters.items())[1:]
+        for name, parameter in parameters.items()
         if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
     }
     required |= OTHERS.get(cls, {})
@@ -77,11 +78,13 @@ def arguments(cls: type) -> Iterator[dict[str, object]]:
 def made(cls: type[nn.Module]) -> Iterator[nn.Module]:
     """Objects of a class, on the meta device."""
     if issubclass(cls, nn.RNNBase):
-        yield cls(*(["LSTM"] if cls is nn.RNNBase else []), 4, 4, device="meta")
+        given: tuple[str | int, ...] = ("LSTM", 4, 4) if cls is nn.RNNBase else (4, 4)
+        make = cast("Callable[..., nn.Module]", cls)
+        yield make(*given, device="meta")
         return
     with torch.device("meta"):
-        for given in arguments(cls):
-            yield cls(**given)
+        for named in arguments(cls):
+            yield cls(**named)
 
 
 def said(cls: type, name: str) -> str | None:
