@@ -82,6 +82,10 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         from .init import init
 
         return init(arguments[1:], out, err)
+    if arguments[:1] == ["stubs"]:
+        from .stubbing import write_stubs
+
+        return write_stubs(arguments[1:], out, err)
     return _generate(arguments, out, err)
 
 

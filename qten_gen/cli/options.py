@@ -1,4 +1,4 @@
-"""Parses the options of `qten-gen`. The commands `explain` and `inspect` have their own modules."""
+"""Parses the options of `qten-gen`. The commands `explain`, `inspect` and `stubs` have their own modules."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ paths: model_qten.py and model_qten.pyi beside model.py.
   show TARGET          show a declaration as qten-gen understands it
   doctor               show what qten-gen finds around the project
   init                 set a project up: settings, hooks, lines for tools
+  stubs [MODULE ...]   write typed stubs for modules of installed libraries,
+                       such as torch.nn; see qten-gen stubs --help
                        (for a folder of such a name, write ./explain)
 """
 
@@ -138,10 +140,11 @@ def needs_reasons(options: Options, config: Config) -> bool:
 
 
 def _parser() -> Parser:
-    """The parser of everything but `explain` and `inspect`. Help and version are plain flags, which `parse` answers."""
+    """The parser of everything but `explain`, `inspect` and `stubs`. Help and version are plain flags, which `parse` answers."""
     parser = Parser(
         prog="qten-gen",
-        usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]\n       qten-gen inspect [options] TARGET",
+        usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]\n       qten-gen inspect [options] TARGET\n       "
+        "qten-gen stubs [options] [MODULE ...]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=Formatter,

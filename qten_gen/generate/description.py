@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 
-from ..emit.dimensions import to_python
 from ..model import (
     NO_PATH,
     Argument,
@@ -29,7 +28,8 @@ from ..model import (
     fingerprint,
 )
 from ..model.diagnostics import Diagnostic, Kind
-from ..model.dimensions import Binary, Name, Negate, Number
+from ..model.dimension_text import to_python
+from ..model.dimensions import Dim
 from ..read.positions import locate
 
 Plain = str | int | float | bool | None | list["Plain"] | dict[str, "Plain"]
@@ -92,13 +92,13 @@ def describe_field(field: FieldDecl | ModuleField) -> dict[str, Plain]:
 
 def _plain(value: object) -> Plain:
     """A part of a declaration as plain data, in the spelling of the source where there is one."""
+    if isinstance(value, Dim):
+        return to_python(value)
     match value:
         case None | str() | bool() | int() | float():
             return value
         case Enum():
             return str(value.value)
-        case Number() | Name() | Negate() | Binary():
-            return to_python(value)
         case Value() | TypeExpr():
             return value.text
         case Default():

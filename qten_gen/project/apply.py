@@ -42,6 +42,16 @@ def _equal(old: bytes | None, new: bytes | None) -> bool:
     return old == new or (old is not None and new is not None and old.replace(b"\r\n", b"\n") == new)
 
 
+def write_in_new_folders(change: Change) -> None:
+    """Make one change, and the folders that lead to a new file.
+
+    Raises:
+        OSError: The file or a folder cannot be written; the file is unchanged.
+    """
+    os.makedirs(os.path.dirname(change.path) or ".", exist_ok=True)
+    write(change)
+
+
 def write(change: Change) -> None:
     """Make one change.
 

@@ -40,6 +40,8 @@ class Config(NamedTuple):
     """Codes of warnings, each with `error`, `warning` or `off`."""
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Patterns, each with the codes of the warnings that are off in files that match."""
+    stubs: tuple[str, ...] = ()
+    """The modules of libraries that `qten-gen stubs` writes stubs for."""
 
     @property
     def import_roots(self) -> tuple[str, ...]:
@@ -191,6 +193,7 @@ def parse(data: bytes, root: str, path: str) -> Config | None:
         environment=_folder(section, "environment", file),
         severity=_severities(section, "severity", file) if "severity" in section else (),
         per_file_ignores=_ignores(section, "per-file-ignores", file) if "per-file-ignores" in section else (),
+        stubs=_strings(section, "stubs", file),
     )
 
 

@@ -29,6 +29,7 @@ SETTINGS = (
         "where modules are imported from; folders below are packages, with or without __init__.py",
     ),
     Setting("src", "strings", "what a run without paths generates"),
+    Setting("stubs", "strings", "what `qten-gen stubs` writes stubs for"),
 )
 
 KEYS = tuple(setting.name for setting in SETTINGS)

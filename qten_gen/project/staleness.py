@@ -19,7 +19,7 @@ from .files import ProjectFiles, Source
 from .freshness import Keys, Reader
 from .header import is_ours, read_header
 from .import_graph import Handlers, SourceGraph, source_graph
-from .manifest import FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
+from .manifest import NO_FILE, FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
 from .output_names import outputs_of, source_of
 from .paths import display_path, read_regular
 from .scan import Origin, Scan, scan
@@ -242,7 +242,7 @@ def _source_records(
 
 def _unsaved_record(source: Source, data: bytes) -> SourceRecord:
     """The record of a text that is not on the disk. Its time is never that of a file."""
-    return SourceRecord((len(data), -1, manifest.digest(data)), source.origin.module, scan(data, source.origin))
+    return SourceRecord(Signature(NO_FILE.stat, manifest.digest(data)), source.origin.module, scan(data, source.origin))
 
 
 def _source_record(path: str, source: Source, before: SourceRecord | None, now: int) -> SourceRecord:

@@ -32,8 +32,9 @@ ROOMS = {
     "report": {"model"},
     "project": {"common", "model"},
     "generate": {"common", "model", "read", "link", "rules", "emit", "project"},
+    "library_stubs": {"common", "model", "read", "project"},
     "inspection": {"common", "model", "read", "reflection", "project", "runtime"},
-    "cli": {"common", "model", "rules", "report", "project", "generate", "inspection"},
+    "cli": {"common", "model", "rules", "report", "project", "generate", "library_stubs", "inspection"},
     "building": {"cli"},
     "__main__": {"cli"},
 }

@@ -1,0 +1,130 @@
+"""The command `qten-gen stubs`, which writes typed stubs for modules of installed libraries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TextIO
+
+from ..project.apply import Change
+from ..project.config import Config, ConfigError, load
+from . import DONE, FOUND, MISUSE
+from .options import UsageError
+from .stubs_options import StubsOptions, parse
+
+FOLDER = "typings"
+"""Where the stubs go; pyright reads this folder without a setting."""
+
+
+def write_stubs(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
+    """Write the stubs, or with `--check` say which are out of date, and return the exit status."""
+    try:
+        options = parse(arguments, out)
+        if options is None:
+            return DONE
+        config = load(".")
+        modules = options.modules or config.stubs
+        if not modules:
+            raise UsageError("name modules such as torch.nn, or list them as `stubs` in [tool.qten-gen]")
+    except UsageError as error:
+        err.write(f"error: {error}\nusage: qten-gen stubs [options] [MODULE ...]; for more, qten-gen stubs --help\n")
+        return MISUSE
+    except ConfigError as error:
+        from ..report.concise import headline
+
+        err.write(f"{headline(error.diagnostic, color=False)}\n")
+        return MISUSE
+    return _written(modules, options, config, out, err)
+
+
+def _written(modules: Sequence[str], options: StubsOptions, config: Config, out: TextIO, err: TextIO) -> int:
+    """Plan the stubs, write what has changed, and print all that is wrong or what was done."""
+    from ..library_stubs.installed import Installed
+    from ..library_stubs.planning import plan
+    from ..project.apply import write_in_new_folders
+    from ..project.paths import display_path
+
+    environment = None if config.environment is None else os.path.join(config.root or "", config.environment)
+    stubs = plan(modules, Installed(environment), exact_none=options.exact_none)
+    folder = options.folder or os.path.join(config.root or ".", FOLDER)
+    changes, problems = _changes(folder, stubs.texts, whole=not options.modules)
+    problems = [*stubs.problems, *problems]
+    if not problems and not options.check:
+        for change in changes:
+            try:
+                write_in_new_folders(change)
+            except OSError as error:
+                problems.append(f"{display_path(change.path)}: cannot write it: {error.strerror}")
+    if problems:
+        err.writelines(f"error: {problem}\n" for problem in problems)
+        return MISUSE
+    if not options.quiet:
+        if options.check:
+            out.writelines(f"{change.kind}: {display_path(change.path)}\n" for change in changes)
+        out.write(_summary(stubs.libraries, len(stubs.texts), len(changes), options.check))
+        if changes and not options.check:
+            out.write(_settings(display_path(folder)))
+    return FOUND if options.check and changes else DONE
+
+
+def _changes(folder: str, texts: dict[str, str], *, whole: bool) -> tuple[list[Change], list[str]]:
+    """What has to be written and removed, and the files in the way, which somebody else wrote.
+
+    Of the stubs in the folder that are not planned, those of a package that is written anew are removed, and with `whole` all.
+    """
+    from ..project.apply import changes
+    from ..project.header import read_header
+    from ..project.paths import display_path, read_regular
+
+    existing: dict[str, bytes] = {}
+    problems: list[str] = []
+    planned: dict[str, str | None] = {os.path.join(folder, *path.split("/")): text for path, text in texts.items()}
+    tops = {path.split("/")[0] for path in texts}
+    present = _stubs_in(folder, None if whole else tops) if texts else []
+    for path in dict.fromkeys([*planned, *present]):
+        try:
+            existing[path] = read_regular(path)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            problems.append(f"{display_path(path)}: cannot read it: {error.strerror}")
+            continue
+        if read_header(existing[path]) is not None:
+            planned.setdefault(path, None)
+        elif path in planned:
+            problems.append(f"{display_path(path)}: qten-gen did not write it, and leaves it; move it, or use --folder")
+    return list(changes(planned, existing)), problems
+
+
+def _stubs_in(folder: str, tops: set[str] | None) -> list[str]:
+    """The stubs below a folder; those of some packages, or all."""
+    found: list[str] = []
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        if tops is None or name in tops:
+            place = os.path.join(folder, name)
+            found += [os.path.join(above, file) for above, _, files in os.walk(place) for file in sorted(files)]
+            found += [place] if os.path.isfile(place) else []
+    return [path for path in found if path.endswith(".pyi")]
+
+
+def _summary(libraries: Sequence[str], stubs: int, changed: int, check: bool) -> str:
+    """One line about a run."""
+    of = ", ".join(libraries)
+    if not changed:
+        return f"{stubs} stubs of {of} are up to date\n"
+    return f"{stubs} stubs of {of}: {changed} {'out of date' if check else 'written or removed'}\n"
+
+
+def _settings(folder: str) -> str:
+    """The lines that type checkers need."""
+    return f"""\
+type checkers read {folder} with these settings in pyproject.toml:
+  [tool.mypy]
+  mypy_path = "{folder}"
+  [tool.pyright]
+  stubPath = "{folder}"            # the default is "typings"
+  [tool.pyrefly]
+  search-path = ["{folder}", "."]
+  [tool.ty.environment]
+  extra-paths = ["{folder}"]
+"""

@@ -1,0 +1,1 @@
+"""Typed stubs for the modules of installed libraries. See README.md."""
