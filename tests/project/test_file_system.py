@@ -126,7 +126,7 @@ def changing(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], time
             change()
         return original(path)
 
-    monkeypatch.setattr("qten_gen.cli.run.read_source", read)
+    monkeypatch.setattr("qten_gen.cli.disk.read_source", read)
 
 
 def test_a_source_that_changes_during_a_run_is_read_again(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
