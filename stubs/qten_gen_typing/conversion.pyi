@@ -245,6 +245,8 @@ class Conversion(Stored):
         """
     def __repr__(self) -> str:
         """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
+    def _repr_html_(self) -> str | None:
+        """The fields as a table of HTML, for notebooks; None for a class with its own `__repr__`, which they show then."""
     def copy(self) -> Self:
         """The same tensors in a new object, for `copy.copy`; nested objects, dicts and lists of tensors are new ones too.
 
