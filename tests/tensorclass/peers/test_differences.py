@@ -67,7 +67,7 @@ def test_a_mapping_is_not_assigned_to_an_item_but_written_by_key() -> None:
     with pytest.raises(
         TypeError, match=r"^Batch\[0\]: expected Batch, a Tensor or a number, got dict; \.update_at_ writes"
     ):
-        value[0] = {"x": torch.ones(3)}  # type: ignore[arg-type] # what the error is about
+        value[0] = {"x": torch.ones(3)}  # type: ignore[assignment] # what the error is about
     assert value.update_at_({"x": torch.ones(3)}, 0).x[0].tolist() == [1, 1, 1]
 
 

@@ -78,7 +78,7 @@ def test_items_whose_static_values_differ_are_refused() -> None:
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_an_object_is_a_dataset_of_its_items(workers: int) -> None:
-    loader = DataLoader(whole(), batch_size=4, num_workers=workers)  # type: ignore[arg-type, var-annotated] # torch asks for its class
+    loader = DataLoader(whole(), batch_size=4, num_workers=workers)
     assert_whole(batches(loader))
 
 
