@@ -168,9 +168,9 @@ class FileDecl:
     """All files of the run by module name. Iteration gives only those that the declarations mention directly."""
     classes: Mapping[str, ClassSource] = field(default_factory=dict)
     """The class statements of the run by qualified name, declarations or not. They cannot be listed."""
-    meanings: Mapping[str, str] = field(default_factory=dict)
+    meanings: Mapping[str, str] = field(default_factory=dict, compare=False)
     """What names mean in the files of the run: `shop.base.Batch` for `shop.model:Batch`. They cannot be listed."""
-    nested: Container[str] = ()
+    nested: Container[str] = field(default=(), compare=False)
     """The qualified names of the TensorClasses of the run that are inside classes, and so have no declaration."""
 
     def is_package(self, module: str) -> bool:

@@ -98,7 +98,7 @@ def _of_any(field: FieldDecl | ConfigDecl, default: Default) -> tuple[str, str] 
     if foreign is not None:
         message = f"the default of {field.name} is a field of {foreign}, which means nothing here"
         return message, "write field(default=...) or field(default_factory=...) of qten_gen"
-    if value.text in ("...", "Ellipsis"):
+    if value.text in ("...", "Ellipsis") and not any(member.name in _ANY_OBJECT for member in members_of(field.type)):
         message = f"the default of {field.name} is an ellipsis, which its type {field.type.text} does not allow"
         return message, "remove the default: a field without one is required"
     present = [member for member in members_of(field.type) if member.name != "None"]
@@ -129,6 +129,9 @@ def _of_factory(name: str, value: Value, context: RuleContext) -> tuple[str, str
 
 
 _SHOWN = 60
+
+_ANY_OBJECT = {"builtins.object", "typing.Any", "types.EllipsisType"}
+"""Types that an ellipsis is of."""
 
 
 def _is_lambda(value: Value) -> bool:

@@ -13,7 +13,7 @@ class Config:
 
 
 class Owner(Module):
-    """Has names of its own that Module has too: `device` and `dtype` are legal, methods of another kind are not."""
+    """Has names of its own that Module has too: `device`, `dtype` and `config` are legal, methods of another kind are not."""
 
     _keys_to_ignore = ("a",)
     rate: float = 0.1
@@ -21,7 +21,7 @@ class Owner(Module):
     def __init__(self, options: Config) -> None:
         super().__init__()
         self.options = options
-        self.config = options  # E
+        self.config = options
         self.table: Tensor
         self.register_buffer("table", torch.ones(2))
 
