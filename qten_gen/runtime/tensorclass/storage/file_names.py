@@ -31,7 +31,7 @@ _LONGEST = 200
 _ESCAPED = {character: f"%{ord(character):02X}" for character in '/<>:"|?*\\ %\x7f' + "".join(map(chr, range(32)))}
 """Percent-encoded as tensordict does, so that either finds the files of the other."""
 
-_UNSAFE = re.compile(r'[/\\:"<>|?*\x00-\x1f]')
+_UNSAFE = re.compile(r'[/\\:"<>|?*\x00-\x1f\ud800-\udfff]')
 
 _TABLE = str.maketrans(_ESCAPED)
 
