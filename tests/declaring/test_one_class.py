@@ -61,6 +61,21 @@ def test_the_generated_module_gives_functions_that_mention_the_class(project: An
         _ = generated.other
 
 
+def test_a_constant_of_the_generated_module_may_be_none(project: Any) -> None:
+    project.write(model=dedent(BATCH) + "\n\nCURRENT: Batch | None = None\n")
+    project.generate()
+    assert project.load("model_qten").CURRENT is None
+
+
+def test_a_star_import_takes_all_that_the_stub_has_also_when_it_comes_first(project: Any) -> None:
+    own = "\n\nclass _Hidden(Batch): ...\n\n\ndef load() -> Batch: ...\n\n\nCURRENT: Batch | None = None\n"
+    project.write(model=dedent(BATCH) + own, use="from model_qten import *")
+    project.generate()
+    use, model = project.load("use"), project.load("model")
+    found = {name: value for name, value in vars(use).items() if not name.startswith("_")}
+    assert found == {"Batch": model.Batch, "load": model.load, "CURRENT": None}
+
+
 def test_a_package_keeps_its_classes_in_a_file_called_qten(project: Any) -> None:
     project.write(parcel__=BATCH)
     project.generate()
