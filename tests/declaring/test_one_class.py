@@ -68,7 +68,9 @@ def test_a_constant_of_the_generated_module_may_be_none(project: Any) -> None:
 
 
 def test_a_star_import_takes_all_that_the_stub_has_also_when_it_comes_first(project: Any) -> None:
-    own = "\n\nclass _Hidden(Batch): ...\n\n\ndef load() -> Batch: ...\n\n\nCURRENT: Batch | None = None\n"
+    own = (
+        "\n\nclass _Hidden(Batch): ...\n\n\ndef load() -> Batch: ...\n\n\nCURRENT: Batch | None = None\nLATER: Batch\n"
+    )
     project.write(model=dedent(BATCH) + own, use="from model_qten import *")
     project.generate()
     use, model = project.load("use"), project.load("model")

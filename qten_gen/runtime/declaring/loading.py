@@ -292,10 +292,15 @@ def declared(module: str, name: str, *others: str) -> object:
 
 
 def _offered(module: str, others: tuple[str, ...]) -> list[str]:
-    """What `from model_qten import *` takes, as from the stub: the declared classes and `others`."""
-    import_module(source_name(module))
+    """What `from model_qten import *` takes, as from the stub: the declared classes, and those of `others` that exist."""
+    home = import_module(source_name(module))
     made = vars(sys.modules[module]).get(_MADE, ())
-    return sorted({*(name for name in made if not name.startswith("_")), *others})
+    return sorted(
+        {
+            *(name for name in made if not name.startswith("_")),
+            *(name for name in others if hasattr(home, name)),
+        }
+    )
 
 
 def _of_source(module: str, name: str) -> object:
