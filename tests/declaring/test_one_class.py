@@ -61,6 +61,29 @@ def test_the_generated_module_gives_functions_that_mention_the_class(project: An
         _ = generated.other
 
 
+def test_a_declaration_can_take_its_types_from_a_generated_module(project: Any) -> None:
+    pair = """
+        from torch import Tensor
+        from qten_gen import TensorClass
+        from model_qten import Batch
+
+        class Pair(TensorClass):
+            first: Batch
+            second: Batch | None = None
+
+        def swap(pair: Pair) -> Batch: ...
+    """
+    project.write(model=BATCH, pair=pair)
+    project.generate()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the command and the class statement agree
+        model, loaded = project.load("model"), project.load("pair")
+    assert generated_file(loaded.Pair) == str(project.root / "pair_qten.py")
+    batch = model.Batch(torch.zeros(2, 3), batch_size=2)
+    assert loaded.Pair(batch, batch_size=2)[0].first.tokens.shape == (3,)
+    assert project.load("pair_qten").swap is loaded.swap
+
+
 def test_a_constant_of_the_generated_module_may_be_none(project: Any) -> None:
     project.write(model=dedent(BATCH) + "\n\nCURRENT: Batch | None = None\n")
     project.generate()
