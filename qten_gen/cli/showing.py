@@ -60,7 +60,9 @@ def show(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     if len(targets) != 1 or flags - {"--json", *colors}:
         err.write(_USAGE)
         return MISUSE
-    module, _, name = targets[0].rpartition(":") if ":" in targets[0][2:] else (targets[0], "", "")
+    module, _, name = targets[0].rpartition(":")
+    if not (module and name.isidentifier()):  # the colon of a drive, C:\model.py, or none at all
+        module, name = targets[0], ""
     try:
         found = _find(module)
         shown = _chosen(found, name)

@@ -39,6 +39,8 @@ def run_on_text(name: str, data: bytes, settings: Settings, explains: bool) -> O
     """
     if is_output(name):
         raise PathError(f"{name} is a generated file")
+    if os.path.isdir(name):
+        raise PathError(f"{name} is a folder: --stdin-filename takes the file that the text belongs to")
     config = settings.of(name)
     files = discover([name], config, settings)
     path = next(item for item, source in files.sources.items() if source.target)

@@ -13,6 +13,7 @@ from ..model import (
     ConfigDecl,
     Declaration,
     Default,
+    DerivedDecl,
     FieldDecl,
     ModuleDecl,
     ModuleField,
@@ -37,6 +38,7 @@ Plain = str | int | float | bool | None | list["Plain"] | dict[str, "Plain"]
 
 _KINDS = {
     ConfigDecl: "config",
+    DerivedDecl: "derived value",
     ParameterDecl: "parameter",
     BufferDecl: "buffer",
     SubmoduleDecl: "submodule",
@@ -68,6 +70,7 @@ def _of_module(declaration: ModuleDecl) -> dict[str, Plain]:
     """What only a Module has."""
     return {
         "custom_reset": declaration.custom_reset,
+        "requires": [to_python(item.condition) for item in declaration.checks],
         "handlers": [_handler(item) for item in declaration.handlers],
         "registers": [item.name for item in declaration.registers],
     }

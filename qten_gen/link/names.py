@@ -128,6 +128,9 @@ class Names:
 
     def _step(self, qualified: str) -> str | None:
         """Follow one import or alias; None if the name is defined there, or is outside the run."""
+        declared = self._declared(qualified)
+        if declared is not None:
+            return declared
         located = self.locate(qualified)
         if located is None:
             return None
@@ -145,6 +148,14 @@ class Names:
         if alias is not None and not alias.args and "." in alias.name:
             return f"{alias.name}.{tail}" if tail else alias.name
         return None
+
+    def _declared(self, qualified: str) -> str | None:
+        """`shop.model.Batch` for `shop.model_qten.Batch`, which is the same class at run time; None for any other name."""
+        module, _, name = qualified.rpartition(".")
+        if not module.endswith("_qten") or self.find(module) is not None:
+            return None
+        source = module.removesuffix("._qten").removesuffix("_qten")
+        return None if self.find(source) is None else f"{source}.{name}"
 
     def _meaning(self, name: str) -> TypeExpr | None:
         """The type of an alias, or the bound of a type variable. An unbound variable stands for any type."""

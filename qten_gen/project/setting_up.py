@@ -46,10 +46,20 @@ def edits(read: Callable[[str], str | None], has_folder: Callable[[str], bool]) 
         has_folder: Whether the project has a folder.
     """
     is_repository = has_folder(".git") or read(".git") is not None
-    found = [_settings(read("pyproject.toml"), has_folder("src"), read(".coveragerc") is not None)]
+    has_src, has_coveragerc = has_folder("src"), read(".coveragerc") is not None
+    found = [_with_its_newlines(lambda old: _settings(old, has_src, has_coveragerc), read("pyproject.toml"))]
     if is_repository:
-        found += [_attributes(read(".gitattributes")), _hooks(read(".pre-commit-config.yaml"))]
+        found.append(_with_its_newlines(_attributes, read(".gitattributes")))
+        found.append(_with_its_newlines(_hooks, read(".pre-commit-config.yaml")))
     return [item for item in found if item.added or item.left]
+
+
+def _with_its_newlines(edit: Callable[[str | None], Edit], old: str | None) -> Edit:
+    """The edit of a file. Where all its lines end as on Windows, those that are added do too."""
+    if old is None or "\r\n" not in old or "\n" in old.replace("\r\n", ""):
+        return edit(old)
+    edited = edit(old.replace("\r\n", "\n"))
+    return edited._replace(old=old, new=edited.new.replace("\n", "\r\n"))
 
 
 def _settings(old: str | None, has_src: bool, has_coveragerc: bool) -> Edit:

@@ -129,6 +129,18 @@ def test_what_cannot_be_added_safely_is_left_to_the_user(repository: Command, na
     assert repository.read(name) == text and repository.times() == before
 
 
+def test_added_lines_end_as_the_lines_of_the_file(repository: Command) -> None:
+    folder = Path(repository.folder)
+    (folder / "pyproject.toml").write_bytes(b'[project]\r\nname = "x"\r\n\r\n[tool.ruff]\r\nline-length = 99')
+    (folder / ".gitattributes").write_bytes(b"x diff\r\n")
+    (folder / ".pre-commit-config.yaml").write_bytes(b"repos:\r\n- repo: local\r\n  hooks: []\r\n")
+    repository("init")
+    for name in ("pyproject.toml", ".gitattributes", ".pre-commit-config.yaml"):
+        text = (folder / name).read_bytes()
+        assert b"qten" in text and text.count(b"\r\n") == text.count(b"\n")
+    assert repository("init").out == "everything is set up\n"
+
+
 def test_without_a_repository_only_the_settings_are_written(qten_gen: Command) -> None:
     qten_gen("init")
     assert sorted(path.name for path in qten_gen.folder.iterdir()) == ["pyproject.toml"]

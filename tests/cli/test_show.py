@@ -184,3 +184,19 @@ def test_folders_with_the_names_of_commands_are_written_with_their_place(qten_ge
     for name in ("show", "doctor", "init"):
         qten_gen.write(f"{name}/model.py", BATCH)
         assert qten_gen(f"./{name}").summary == "2 files written"
+
+
+def test_show_tells_derived_values_and_checks(project: Command) -> None:
+    project.write(
+        "src/shop/derived.py",
+        "from qten_gen import Module, check, derived\n\nclass Net(Module):\n    dim: int\n"
+        "    heads: int = 2\n    head_dim: int = derived('dim // heads')\n    check('dim % heads == 0')\n",
+    )
+    shown = project("show", "shop.derived:Net").out.splitlines()
+    assert "  requires: [dim % heads == 0]" in shown
+    assert "  head_dim  derived value: int; value=dim // heads  (src/shop/derived.py:6)" in shown
+
+
+def test_show_takes_a_module_with_a_name_of_one_letter(project: Command) -> None:
+    project.write("src/m.py", BATCH)
+    assert project("show", "m:Batch").out.startswith("class Batch (")

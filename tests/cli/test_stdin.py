@@ -87,3 +87,9 @@ def test_a_file_that_does_not_exist_is_told(on_text: Run) -> None:
         "error: no such file or folder: src/other.py; did you mean src/model.py?\n",
     )
     assert on_text(BATCH, name="src/model_qten.py").err == "error: src/model_qten.py is a generated file\n"
+
+
+def test_a_text_cannot_be_that_of_a_folder(on_text: Run) -> None:
+    result = on_text(BATCH, name="src")
+    assert result.status == 2
+    assert result.err == "error: src is a folder: --stdin-filename takes the file that the text belongs to\n"

@@ -8,7 +8,6 @@ import sys
 import threading
 import warnings
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -45,20 +44,6 @@ def test_the_generated_module_may_be_imported_first(project: Any) -> None:
     project.generate()
     generated = project.load("model_qten")
     assert generated.Batch is project.load("model").Batch
-
-
-def test_the_generated_module_gives_functions_that_mention_the_class(project: Any) -> None:
-    own = (
-        "\n\ndef load() -> Batch:\n    return EMPTY\n\n\ndef other() -> int: ...\n\n\nEMPTY: Batch = Batch(Tensor())\n"
-    )
-    project.write(model=dedent(BATCH) + own)
-    project.generate()
-    generated, model = project.load("model_qten"), project.load("model")
-    assert (generated.load, generated.EMPTY) == (model.load, model.EMPTY)
-    model.load = len
-    assert generated.load is len
-    with pytest.raises(AttributeError, match="has no attribute 'other'"):
-        _ = generated.other
 
 
 def test_a_package_keeps_its_classes_in_a_file_called_qten(project: Any) -> None:

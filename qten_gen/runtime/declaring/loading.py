@@ -274,24 +274,40 @@ class Undeclared:
 def declared(module: str, name: str, *others: str) -> object:
     """`__getattr__` of a generated module: import the source, whose class statements put their classes here.
 
-    Of `others`, functions and constants that are no classes of the module, the source is asked each time.
+    For `others`, the functions and constants of the module, it asks the source each time.
 
     Raises:
         AttributeError: the source declares no such class.
     """
-    source = source_name(module)
+    if name == "__all__":
+        return _offered(module, others)
     if name in others:
-        found = getattr(
-            sys.modules["__main__"] if source == real_name("__main__") else import_module(source), name, None
-        )
-        if found is not None:
-            return found
-    elif not name.startswith("_"):
-        import_module(source)
+        return _of_source(module, name)
+    if not name.startswith("_"):
+        import_module(source_name(module))
         found = vars(sys.modules[module]).get(name)
         if found is not None:
             return found
     raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+
+def _offered(module: str, others: tuple[str, ...]) -> list[str]:
+    """What `from model_qten import *` takes, as from the stub: the declared classes, and those of `others` that exist."""
+    home = import_module(source_name(module))
+    made = vars(sys.modules[module]).get(_MADE, ())
+    return sorted(
+        {
+            *(name for name in made if not name.startswith("_")),
+            *(name for name in others if hasattr(home, name)),
+        }
+    )
+
+
+def _of_source(module: str, name: str) -> object:
+    """A function or a constant of the source, which may be None."""
+    source = source_name(module)
+    home = sys.modules["__main__"] if source == real_name("__main__") else import_module(source)
+    return getattr(home, name)
 
 
 def source_name(module: str) -> str:
