@@ -247,7 +247,7 @@ def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Decl
     for module, signature in _forward(declaration, related):
         yield _define("__call__", signature, names, module)
     for handler in declaration.handlers:
-        yield _handler_call(handler, names)
+        yield handler_call(handler, names)
 
 
 def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tuple[tuple[str, Signature], ...]:
@@ -266,11 +266,13 @@ def _define(name: str, signature: Signature, names: StubNames, module: str = "")
     return layout.bracketed(f"def {name}(", ["self", *parameters], f") -> {result}: ...", 4)
 
 
-def _handler_call(handler: RegistrationDecl, names: StubNames) -> str:
-    """A handler as a call of its module."""
+def handler_call(handler: RegistrationDecl, names: StubNames, method: str = "__call__") -> str:
+    """A handler as a call of its module, or as a method that calls it."""
     signature, module = handler.signature, handler.module
     parameters = as_written(of_call(parsed(signature.parameters), spelling.static_type(handler.type)), names, module)
-    return layout.bracketed("def __call__(", ["self", *parameters], f") -> {_result(signature, names, module)}: ...", 4)
+    return layout.bracketed(
+        f"def {method}(", ["self", *parameters], f") -> {_result(signature, names, module)}: ...", 4
+    )
 
 
 def _result(signature: Signature, names: StubNames, module: str) -> str:
