@@ -74,12 +74,23 @@ def _module(templates: dict[str, str]) -> str:
 
 def _function(name: str, parameters: str) -> str:
     """The function for a template: `tensorclass_pyi` for `tensorclass.pyi.j2`."""
-    tree = _ENVIRONMENT.parse((FOLDER / name).read_text(encoding="utf-8"), filename=name)
     called = name.removesuffix(".j2").replace(".", "_")
     lines = [f"def {called}({parameters}) -> str:", f'    """The text of {name}."""']
     lines += ["    out: list[str] = []", "    add = out.append"]
-    lines += [f"    {line}" for line in _statements(tree.body)]
+    lines += [f"    {line}" for line in statements((FOLDER / name).read_text(encoding="utf-8"))]
     return "\n".join([*lines, '    return "".join(out)', ""])
+
+
+def statements(template: str) -> Iterator[str]:
+    """The Python statements for the text of a template.
+
+    >>> list(statements("{{ c.name }}: {{ c.type }}"))
+    ['add(f"{c.name}: {c.type}")']
+
+    Raises:
+        NotImplementedError: The template uses a part of jinja2's language that this file does not know.
+    """
+    return _statements(_ENVIRONMENT.parse(template).body)
 
 
 def _statements(body: list[nodes.Node]) -> Iterator[str]:
@@ -130,16 +141,15 @@ def _condition(node: nodes.If, keyword: str) -> Iterator[str]:
 
 
 def _loop(node: nodes.For) -> Iterator[str]:
-    source = _expression(node.iter)
-    yield f"for {_expression(node.target)} in {source}:"
+    if node.else_ or node.recursive:
+        refused = "else: write an if before the loop" if node.else_ else "recursive: write the levels out"
+        raise NotImplementedError(f"line {node.lineno}: a for loop cannot have {refused}")
+    yield f"for {_expression(node.target)} in {_expression(node.iter)}:"
     if node.test is None:
         yield from _indented(node.body)
     else:
         yield f"    if {_expression(node.test)}:"
         yield from (f"    {line}" for line in _indented(node.body))
-    if node.else_:
-        yield f"if not {source}:"
-        yield from _indented(node.else_)
 
 
 def _indented(body: list[nodes.Node]) -> Iterator[str]:

@@ -10,6 +10,7 @@ PACKAGE = "qten_gen"
 
 TENSORCLASS = "qten_gen.TensorClass"
 MODULE = "qten_gen.Module"
+FUNCTIONAL = "qten_gen.Functional"
 
 FIELD = "qten_gen.field"
 PARAM = "qten_gen.param"

@@ -53,7 +53,7 @@ def python_file(file: FileDecl) -> PythonFileView:
         imports=statements(aliases),
         classes=classes,
         short_names=_short_names(file.declarations),
-        lookup=_lookup(sorted({*own_variables(file), *(function.name for function in own_functions(file))})),
+        lookup=_lookup(_others(file)),
         checking=annotation_imports(file, aliases),
         directives=PY_DIRECTIVES,
     )
@@ -93,6 +93,12 @@ def _python_class(
 def _used(classes: Iterable[TensorClassView | ModuleView], *always: str) -> frozenset[str]:
     """The names that a file has to import: those of its classes, and those of its template."""
     return frozenset(always).union(*(cls.imports for cls in classes))
+
+
+def _others(file: FileDecl) -> list[str]:
+    """What the stub has beside the generated classes."""
+    functions = (function.name for function in own_functions(file))
+    return sorted({*own_variables(file), *functions, *(functional.name for functional in file.functionals)})
 
 
 def _lookup(others: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""The names of parameters, buffers and state dict entries of a Module, as far as declarations tell them."""
+"""The names of parameters, buffers, submodules and state dict entries of a Module, as far as declarations tell them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,19 @@ from typing import NamedTuple
 
 from ..model import BufferDecl, Declaration, ModuleDecl, Number, ParameterDecl, SubmoduleDecl
 from ..model.field_kinds import child_class
+
+TORCH_LEAVES = frozenset(
+    f"torch.nn.{name}"
+    for name in """
+    AlphaDropout Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d CosineSimilarity Dropout Dropout1d
+    Dropout2d Dropout3d ELU Embedding EmbeddingBag Flatten Fold GELU GLU GroupNorm GRU GRUCell Hardsigmoid Hardswish Hardtanh
+    Identity LSTM LSTMCell LayerNorm LeakyReLU Linear LocalResponseNorm LogSoftmax MaxPool1d MaxPool2d MaxPool3d Mish AvgPool1d
+    AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d
+    AdaptiveMaxPool3d PReLU PixelShuffle PixelUnshuffle RMSNorm RNN RNNCell ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmin Softplus
+    Softsign Tanh Unflatten Unfold Upsample ZeroPad1d ZeroPad2d ZeroPad3d
+    """.split()
+)
+"""Layers of torch that contain neither modules nor buffers."""
 
 
 class TensorNames(NamedTuple):
@@ -17,12 +30,17 @@ class TensorNames(NamedTuple):
     state: tuple[str, ...] = ()
     """Those in the state dict, in its order."""
     complete: bool = True
+    children: tuple[str, ...] = ()
+    """Submodules below it."""
+    knows_children: bool = True
+    """Whether these, and the buffers, are all that there are: layers of torch have none."""
 
     def below(self, prefix: str) -> TensorNames:
         """The same names with what leads to them."""
         parts = (self.parameters, self.buffers, self.state)
         parameters, buffers, state = (tuple(f"{prefix}.{name}" for name in part) for part in parts)
-        return TensorNames(parameters, buffers, state, self.complete)
+        children = (prefix, *(f"{prefix}.{name}" for name in self.children))
+        return TensorNames(parameters, buffers, state, self.complete, children, self.knows_children)
 
     def and_(self, other: TensorNames) -> TensorNames:
         """These names and those of another part of the module."""
@@ -31,10 +49,13 @@ class TensorNames(NamedTuple):
             (*self.buffers, *other.buffers),
             (*self.state, *other.state),
             self.complete and other.complete,
+            (*self.children, *other.children),
+            self.knows_children and other.knows_children,
         )
 
 
-_UNKNOWN = TensorNames(complete=False)
+_UNKNOWN = TensorNames(complete=False, knows_children=False)
+_LEAF = TensorNames(complete=False)
 
 
 def tensor_names(
@@ -47,8 +68,12 @@ def tensor_names(
     buffers = [field for field in declaration.fields if isinstance(field, BufferDecl)]
     persistent = tuple(field.name for field in buffers if field.persistent)
     found = TensorNames(parameters, tuple(field.name for field in buffers), (*parameters, *persistent))
+    if declaration.post_init:
+        found = found._replace(knows_children=False)
     for field in declaration.fields:
         if isinstance(field, SubmoduleDecl):
+            if field.repeat is not None or field.keys is not None:
+                found = found._replace(children=(*found.children, field.name))
             inside = _inside(field, related, (*above, declaration))
             for prefix in _prefixes(field):
                 found = found.and_(_UNKNOWN if prefix is None else inside.below(prefix))
@@ -60,7 +85,9 @@ def _inside(field: SubmoduleDecl, related: Mapping[str, Declaration], above: tup
     child = child_class(field.type)
     declared = related.get(child.name)
     same = field.cls.text.rpartition(".")[2] == child.name.rpartition(".")[2]
-    return tensor_names(declared, related, above) if isinstance(declared, ModuleDecl) and same else _UNKNOWN
+    if isinstance(declared, ModuleDecl) and same:
+        return tensor_names(declared, related, above)
+    return _LEAF if field.cls.name == child.name and child.name in TORCH_LEAVES else _UNKNOWN
 
 
 def _prefixes(field: SubmoduleDecl) -> Iterator[str | None]:

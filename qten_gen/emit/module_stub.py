@@ -55,6 +55,8 @@ class ModuleStubView(NamedTuple):
     """The user's own methods that the stub repeats."""
     calls: tuple[str, ...]
     children: tuple[Child, ...]
+    below: str
+    """`get_submodule` for other names; nothing where there are no children."""
     lookups: tuple[str, ...]
     """`get_parameter` and `get_buffer` by literal names."""
     state: str
@@ -106,6 +108,7 @@ def view(
         members=members(declaration, own, names),
         calls=tuple(_calls(declaration, names, related)),
         children=children,
+        below=_below(tensors, children, names),
         lookups=tuple(_lookups(tensors, names)),
         state=names.generated(qualified, "State") if keys else plain_state,
         keys=keys,
@@ -134,11 +137,12 @@ def _registered_children(registered: Iterable[RegisteredName]) -> Iterator[Child
             yield Child(each.name, each.read, each.written, each.type, doc="")
 
 
-def _registered_tensors(registered: Iterable[RegisteredName]) -> TensorNames:
+def _registered_tensors(registered: Sequence[RegisteredName]) -> TensorNames:
     """The tensors that a hand-written constructor registers, by name. It may register others, in an order of its own."""
     parameters = tuple(each.name for each in registered if each.kind is RegisteredKind.PARAMETER)
     buffers = tuple(each.name for each in registered if each.kind is RegisteredKind.BUFFER)
-    return TensorNames(parameters, buffers, complete=not (parameters or buffers))
+    knows_children = not any(each.kind in (RegisteredKind.CHILD, RegisteredKind.BUFFER, None) for each in registered)
+    return TensorNames(parameters, buffers, complete=not (parameters or buffers), knows_children=knows_children)
 
 
 def _slots(children: Iterable[Child], names: StubNames) -> Iterator[str]:
@@ -169,17 +173,29 @@ def _config_slots(declaration: ModuleDecl, names: StubNames, variables: Mapping[
                 yield f"{field.name}: {names.aliases.use('_Slot')}[{read}, {written}] = ...{doc}"
 
 
+def _below(tensors: TensorNames, children: Sequence[Child], names: StubNames) -> str:
+    """`get_submodule` for what is further down and the module itself, or for any name where not all are known."""
+    if not children:
+        return ""
+    result = f"{names.aliases.use('_torch')}.nn.Module: ..."
+    if not tensors.knows_children:
+        return f"def get_submodule(self, target: {names.builtin('str')}) -> {result}"
+    direct = {child.name for child in children}
+    quoted = [layout.quoted_string(name) for name in ("", *tensors.children) if name not in direct]
+    return layout.bracketed("def get_submodule(self, target: _t.Literal[", quoted, f"]) -> {result}", 4)
+
+
 def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
     """Parameters and buffers by literal names; by any name too where not all are known."""
-    for method, found, type in (
-        ("get_parameter", tensors.parameters, "_torch.nn.Parameter"),
-        ("get_buffer", tensors.buffers, "_torch.Tensor"),
+    for method, found, type, complete in (
+        ("get_parameter", tensors.parameters, "_torch.nn.Parameter", tensors.complete),
+        ("get_buffer", tensors.buffers, "_torch.Tensor", tensors.complete or tensors.knows_children),
     ):
         if found:
             quoted = [layout.quoted_string(name) for name in found]
             literal = layout.bracketed(f"def {method}(self, target: _t.Literal[", quoted, f"]) -> {type}: ...", 4)
             other = f"def {method}(self, target: {names.builtin('str')}) -> {type}: ..."
-            yield literal if tensors.complete else f"@_t.overload\n    {literal}\n    @_t.overload\n    {other}"
+            yield literal if complete else f"@_t.overload\n    {literal}\n    @_t.overload\n    {other}"
 
 
 def _keys(tensors: TensorNames) -> str:
@@ -247,7 +263,7 @@ def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Decl
     for module, signature in _forward(declaration, related):
         yield _define("__call__", signature, names, module)
     for handler in declaration.handlers:
-        yield _handler_call(handler, names)
+        yield handler_call(handler, names)
 
 
 def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tuple[tuple[str, Signature], ...]:
@@ -266,11 +282,13 @@ def _define(name: str, signature: Signature, names: StubNames, module: str = "")
     return layout.bracketed(f"def {name}(", ["self", *parameters], f") -> {result}: ...", 4)
 
 
-def _handler_call(handler: RegistrationDecl, names: StubNames) -> str:
-    """A handler as a call of its module."""
+def handler_call(handler: RegistrationDecl, names: StubNames, method: str = "__call__") -> str:
+    """A handler as a call of its module, or as a method that calls it."""
     signature, module = handler.signature, handler.module
     parameters = as_written(of_call(parsed(signature.parameters), spelling.static_type(handler.type)), names, module)
-    return layout.bracketed("def __call__(", ["self", *parameters], f") -> {_result(signature, names, module)}: ...", 4)
+    return layout.bracketed(
+        f"def {method}(", ["self", *parameters], f") -> {_result(signature, names, module)}: ...", 4
+    )
 
 
 def _result(signature: Signature, names: StubNames, module: str) -> str:

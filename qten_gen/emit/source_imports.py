@@ -27,7 +27,7 @@ def annotation_imports(file: FileDecl, bound: Collection[str]) -> tuple[str, ...
     lines = [statement(name, imports[name]) for name in sorted(mentioned) if name in imports]
     lines += sorted({*_nested_imports(file), *_own_globals(file)})
     local = {name for name in mentioned if _is_local(name, file.source)}
-    declared = {declaration.name for declaration in file.declarations}
+    declared = {each.name for each in (*file.declarations, *file.functionals)}
     return (*lines, _own_import(_source_module(file), sorted(local | declared)))
 
 

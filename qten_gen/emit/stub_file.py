@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..model import Declaration, FileDecl, MethodSource, ModuleDecl, TensorClassDecl
-from . import module_stub, tensorclass_stub
+from . import functional_stub, module_stub, tensorclass_stub
 from .imports import statements
 from .members import written
 from .module_stub import ModuleStubView
@@ -53,12 +53,14 @@ def stub_file(file: FileDecl) -> StubFileView:
     own = [own_members(declaration, file) for declaration in file.declarations]
     functions, variables = own_functions(file), own_variables(file)
     repeated = {method.name for methods in (*own, functions) for method in methods}.union(variables)
+    repeated |= {functional.name for functional in file.functionals}
     names = StubNames(file, repeated)
     classes = tuple(
         _stub_class(declaration, names.for_class(), file, methods)
         for declaration, methods in zip(file.declarations, own, strict=True)
     )
     texts = (
+        *(f"{functional_stub.text(functional, names)}\n" for functional in file.functionals),
         *(f"{name}: {names.type(type, way=Way.GIVEN)}" for name, type in variables.items()),
         *(written(function, names, "", {}, 0) for function in functions),
     )

@@ -149,6 +149,9 @@ class StubNames:
             home = _seen_from(self._file.source, absolute(home, source.module, source.is_package))
         if imported.name is None:
             return self._import(name, f"import {home}")
+        if not home:
+            # `from . import base` in a folder that is not a package: what it names is a module at the top.
+            return self._import(name, f"import {imported.name}")
         return self._import(name, f"from {home} import {imported.name}")
 
     def _import(self, name: str, written: str) -> str:

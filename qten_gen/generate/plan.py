@@ -103,7 +103,7 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
         examined = examination.of(path)
         blocking = examination.blocking(path)
         linked = examined.linked
-        declares = linked is not None and bool(linked.declarations)
+        declares = linked is not None and bool(linked.declarations or linked.functionals)
         found = [*examined.found, *(obstacles(path, existing) if declares else ())]
         if linked is not None and not examined.unread:
             found += _unfound(linked, readings, frozenset(lookups), existing)

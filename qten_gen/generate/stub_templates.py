@@ -82,7 +82,7 @@ def module_pyi(c: ModuleStubView) -> str:
     if c.children:
         add(
             "    @_t.overload\n"
-            f"    def get_submodule(self, target: {c.builtin['str']}) -> _torch.nn.Module: ...\n"
+            f"    {c.below}\n"
         )
     for line in c.lookups:
         add(f"    {line}\n")

@@ -127,11 +127,11 @@ class Declarations:
             type_parameters=cls.type_parameters,
             forward=forward,
             registrations=self.registered(qualified),
-            handlers=self._dispatched(qualified),
+            handlers=self.dispatched(qualified),
             doc=cls.doc,
             methods=tuple(method for method in cls.methods if not is_virtual(method)),
             registers=tuple(registers),
-            bound=_bound(cls),
+            bound=bound_by(cls),
             place=cls.place,
         )
 
@@ -210,8 +210,8 @@ class Declarations:
         found = (self._names.class_of(name) for name in self._ancestry.mro(qualified)[int(inherited) :])
         return any(item is not None and _has(item[1], method) for item in found)
 
-    def _dispatched(self, qualified: str) -> tuple[RegistrationDecl, ...]:
-        """The handlers of a Module, including inherited ones: one for each type, the most specific type first."""
+    def dispatched(self, qualified: str) -> tuple[RegistrationDecl, ...]:
+        """The handlers of a Module or Functional, including inherited ones: one for each type, the most specific type first."""
         found: dict[str, RegistrationDecl] = {}
         for owner in self._ancestry.mro(qualified):
             own: dict[str, RegistrationDecl] = {}
@@ -265,7 +265,7 @@ def _keeps_init(cls: ClassSource) -> bool:
     return any(name == INIT and value.literal == "False" for name, value in cls.keywords)
 
 
-def _bound(cls: ClassSource) -> frozenset[str]:
+def bound_by(cls: ClassSource) -> frozenset[str]:
     """The names that the body of a class binds, blocks included."""
     parts = (cls, cls.conditional, cls.for_checkers)
     fields = (field.name for part in parts for field in part.fields)

@@ -9,12 +9,22 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..model import ClassSource, Declaration, FileDecl, ImportContext, ModuleDecl, SourceFile, SubmoduleDecl
+from ..model import (
+    ClassSource,
+    Declaration,
+    FileDecl,
+    FunctionalDecl,
+    ImportContext,
+    ModuleDecl,
+    SourceFile,
+    SubmoduleDecl,
+)
 from ..model.diagnostics import Diagnostic, ordered
 from ..model.field_kinds import child_class, members_of
 from .bases import Ancestry, Root
 from .constants import with_constants
 from .declare import Declarations
+from .functionals import Functionals
 from .import_context import import_context
 from .lookups import Lookups, Remembered
 from .names import Names
@@ -62,6 +72,7 @@ class Program:
         self.names = Names(self.find)
         self.ancestry = Ancestry(self.names, self.lookups)
         self._declarations = Declarations(self.names, self.ancestry, self._handlers, self.lookups)
+        self._functionals = Functionals(self.names, self.ancestry, self._declarations)
 
     def find(self, module: str) -> SourceFile | None:
         """The file of a module, read with what it has to know of other files, and with the values of constants."""
@@ -101,10 +112,12 @@ class Program:
         at_hand = dict.fromkeys(declaration.qualified for declaration in own)
         at_hand.update(dict.fromkeys(self.names.resolve(source.owner.name) for source in file.registrations))
         listed = [name for name in at_hand if self.declaration(name) is not None]
-        mentioned = sorted({module, *_mentioned_modules(own)})
+        functionals = tuple(self._functionals.of_file(file))
+        mentioned = sorted({module, *_mentioned_modules(own), *_modules_of_handlers(functionals)})
         linked = FileDecl(
             file,
             own,
+            functionals,
             related=_Lazy(self.declaration, listed),
             sources=_Lazy(self.find, [name for name in mentioned if name and self.find(name) is not None]),
             classes=_Lazy(self._class_source, ()),
@@ -201,7 +214,13 @@ def _mentioned_modules(own: Iterable[Declaration]) -> Iterator[str]:
             if isinstance(field, SubmoduleDecl):
                 names.append(child_class(field.type).name)
         if isinstance(declaration, ModuleDecl):
-            yield from (handler.module for handler in declaration.handlers)
-            names += [handler.type.name for handler in declaration.handlers]
+            yield from _modules_of_handlers([declaration])
             names += [each.type.name for each in declaration.registers if each.type is not None]
         yield from (name.rpartition(".")[0] for name in names)
+
+
+def _modules_of_handlers(dispatching: Iterable[ModuleDecl | FunctionalDecl]) -> Iterator[str]:
+    """The modules that handlers stand in, and those of the types that they are for."""
+    for each in dispatching:
+        for handler in each.handlers:
+            yield from (handler.module, handler.type.name.rpartition(".")[0])

@@ -144,6 +144,23 @@ class ModuleDecl:
 Declaration = TensorClassDecl | ModuleDecl
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionalDecl:
+    """A class with handlers that is not a Module: `class Area(Functional): ...`. Only its stub is generated."""
+
+    name: str
+    module: str
+    parents: tuple[str, ...]
+    """The qualified names of those bases that have a stub too."""
+    handlers: tuple[RegistrationDecl, ...]
+    """Handlers that it dispatches to, inherited ones included: one for each type, the most specific type first."""
+    doc: str = ""
+    writes_call: bool = False
+    """Whether its body, or that of a parent, defines `__call__`, so that a call may do something else."""
+    writes_invoke: bool = False
+    """Whether its body, or that of a parent, defines `invoke`."""
+
+
 def declares(declaration: Declaration, field: FieldDecl | ModuleField | CheckDecl) -> bool:
     """Whether a class declares a field or a check itself, rather than inheriting it."""
     return field.owner == declaration.qualified
@@ -161,6 +178,8 @@ class FileDecl:
     source: SourceFile
     declarations: tuple[Declaration, ...]
     """The declarations of the file itself, in the order of its classes."""
+    functionals: tuple[FunctionalDecl, ...] = ()
+    """The classes with handlers that are not Modules, in the order of the classes."""
     related: Mapping[str, Declaration] = field(default_factory=dict)
     """All declarations of the run by qualified name. Iteration gives only those of the file, and of the Modules that it registers
     handlers for."""

@@ -1,5 +1,7 @@
 """Types that exist for type checkers only: the face of what the runtime makes from tables, and of generated storage."""
 
+from .attributes import AssignsNoOther as AssignsNoOther
+from .attributes import NoOtherAttribute as NoOtherAttribute
 from .calls import DeclaredCall as DeclaredCall
 from .calls import ExactCall as ExactCall
 from .frozen import Frozen as Frozen
@@ -15,6 +17,7 @@ from .slots import NamesField as NamesField
 from .slots import Slot as Slot
 
 __all__ = [
+    "AssignsNoOther",
     "BatchSizeField",
     "DeclaredCall",
     "Default",
@@ -24,6 +27,7 @@ __all__ = [
     "Frozen",
     "LockField",
     "NamesField",
+    "NoOtherAttribute",
     "Operations",
     "PerItemField",
     "PerItemInput",

@@ -1,8 +1,11 @@
 """How a stub names what its source names."""
 
+import ast
+
 import pytest
 
 from qten_gen.emit.stub_names import StubNames
+from qten_gen.generate.outputs import render
 
 from .declared import linked
 
@@ -60,3 +63,19 @@ def test_a_generated_class_goes_by_its_name_in_its_own_stub(names: StubNames) ->
 def test_a_generated_class_of_another_stub_is_imported_from_there(names: StubNames) -> None:
     assert names.generated("shop.base.Box") == "_Box"
     assert names.imports == ["from .base_qten import Box as _Box"]
+
+
+def test_a_module_beside_a_file_outside_packages_is_imported_by_its_name() -> None:
+    files = linked(
+        base="class Base(TensorClass):\n    price: Tensor\n",
+        net="class Net(Module):\n    def forward(self, x: Tensor) -> Tensor: ...\n",
+        handlers="""
+            from . import net, base
+            @net.Net.register(base.Base)
+            def run(module: net.Net, item: base.Base) -> base.Base: ...
+            """,
+    )
+    text = render(files["net"])["pyi"]
+    assert "def __call__(self, item: base.Base, /) -> _Base: ..." in text
+    assert {"import base", "from base_qten import Base as _Base"} <= set(text.splitlines())
+    ast.parse(text)

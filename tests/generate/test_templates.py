@@ -7,7 +7,7 @@ from qten_gen.emit.file import python_file
 from qten_gen.emit.stub_file import stub_file
 from qten_gen.generate import python_templates, stub_templates
 from qten_gen.generate.outputs import render
-from templates.compile import FOLDER, compiled
+from templates.compile import FOLDER, compiled, statements
 from tests.emit.declared import linked
 
 CLASSES = """
@@ -46,3 +46,16 @@ def test_a_function_gives_the_text_that_jinja2_gives(suffix: str) -> None:
 def test_every_template_is_compiled() -> None:
     made = {name for module in (python_templates, stub_templates) for name in vars(module) if "_py" in name}
     assert made == {path.name.removesuffix(".j2").replace(".", "_") for path in FOLDER.glob("*.j2")}
+
+
+@pytest.mark.parametrize(
+    ("loop", "refused"),
+    [
+        ("{% for x in c.names %}a{% else %}b{% endfor %}", "else: write an if before the loop"),
+        ("{% for x in c.names if x.own %}a{% else %}b{% endfor %}", "else: write an if before the loop"),
+        ("{% for x in c.names recursive %}a{% endfor %}", "recursive: write the levels out"),
+    ],
+)
+def test_a_loop_that_would_differ_from_the_one_of_jinja2_is_refused(loop: str, refused: str) -> None:
+    with pytest.raises(NotImplementedError, match=f"^line 2: a for loop cannot have {refused}$"):
+        list(statements(f"\n{loop}"))

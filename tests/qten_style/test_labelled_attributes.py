@@ -227,8 +227,9 @@ def test_a_class_with_generated_construction_owns_what_it_is_given() -> None:
 
 def test_generated_construction_keeps_the_assignment_of_nn_module() -> None:
     """FSDP2 swaps parameters faster where this holds."""
-    assert Framed.__setattr__ is nn.Module.__setattr__
-    assert Model.__setattr__ is not nn.Module.__setattr__
+    torch_sets: object = nn.Module.__setattr__
+    assert Framed.__setattr__ is torch_sets
+    assert Model.__setattr__ is not torch_sets
 
 
 def test_a_declared_parameter_does_not_take_a_labelled_tensor() -> None:

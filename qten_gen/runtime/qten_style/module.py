@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Generic, Never
 
     import torch
+    from qten_gen_typing import AssignsNoOther, NoOtherAttribute
     from torch.types import Device as DeviceLike
 
     V = TypeVar("V")
@@ -63,9 +64,9 @@ class Module(ModuleMethods, metaclass=ModuleMeta):
             default=cast(Any, None), kw_only=True, alias="dtype"
         )
 
-        # nn.Module declares both, which makes every attribute name right. Cleared, only declared names are.
-        __getattr__: ClassVar[None]  # type: ignore[assignment, misc] # cleared on purpose
-        __setattr__: ClassVar[None]  # type: ignore[assignment, misc] # cleared on purpose
+        # nn.Module declares both, which makes every attribute name right. Like this, only declared names are.
+        __getattr__: ClassVar[NoOtherAttribute]  # type: ignore[assignment, misc] # narrower on purpose
+        __setattr__: ClassVar[AssignsNoOther]  # type: ignore[assignment, misc] # narrower on purpose
 
         def __init__(self) -> None: ...
 

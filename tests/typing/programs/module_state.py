@@ -3,8 +3,13 @@
 from collections import OrderedDict
 from typing import assert_type
 
+import torch
+from atlas.maps_qten import Layer as AtlasLayer
+from atlas.maps_qten import Reader
+from atlas.places_qten import Place
 from kinds import modules
 from kinds.modules_qten import Layer, Nested, Sizes, Tower, Wider
+from shop.model_qten import Attention
 from torch import Tensor, nn
 
 from qten_gen import ModuleDict, ModuleList
@@ -43,4 +48,23 @@ assert_type(tower.get_submodule("layers"), ModuleList[Layer])
 assert_type(tower.layers[0].norm, nn.LayerNorm | None)
 assert_type(tower.layers[0].get_submodule("norm"), nn.LayerNorm)
 assert_type(tower.mirror, nn.Parameter | None)
+attention = Attention(8)
+assert_type(attention.get_submodule("norm"), nn.LayerNorm)
+assert_type(attention.get_submodule(""), nn.Module)
+attention.get_submodule("nrom")  # E
+attention.get_submodule("norm.weight")  # E
+assert_type(attention.get_buffer("scale"), Tensor)
+attention.get_buffer("scael")  # E
+atlas = Reader(Place(torch.zeros(2), batch_size=()))
+assert_type(atlas.get_submodule("layers.0"), nn.Module)
+assert_type(atlas.get_submodule("layers"), ModuleList[AtlasLayer])
+atlas.get_submodule("layers.7")  # E
+
+
+def by_name(module: nn.Module, name: str) -> nn.Module:
+    """A function for any module takes names that are computed."""
+    return module.get_submodule(name)
+
+
+by_name(atlas, "layers.7")
 declared: modules.Tower = tower
