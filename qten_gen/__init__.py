@@ -11,17 +11,20 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .model.diagnostics import DeclarationError as DeclarationError
+    from .runtime.declaring.compositions import choice as choice
+    from .runtime.declaring.compositions import sequential as sequential
     from .runtime.declaring.containers import ModuleDict as ModuleDict
     from .runtime.declaring.containers import ModuleList as ModuleList
+    from .runtime.declaring.containers import Sequential as Sequential
     from .runtime.declaring.fields import buffer as buffer
     from .runtime.declaring.fields import const as const
     from .runtime.declaring.fields import field as field
     from .runtime.declaring.fields import param as param
     from .runtime.declaring.fields import submodule as submodule
-    from .runtime.declaring.fields import virtual as virtual
     from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
     from .runtime.declaring.in_memory import StaleWarning as StaleWarning
     from .runtime.declaring.unbatched import Unbatched as Unbatched
+    from .runtime.declaring.virtual_fields import virtual as virtual
     from .runtime.deferred.deferred_init import deferred_init as deferred_init
     from .runtime.deferred.deferred_init import is_deferred as is_deferred
     from .runtime.deferred.deferred_init import materialize_module as materialize_module
@@ -64,6 +67,7 @@ _HOMES = {
     "ModuleType": "runtime.qten_style.module",
     "NotGeneratedError": "runtime.declaring.in_memory",
     "PerItem": "runtime.tensorclass.fields.per_item",
+    "Sequential": "runtime.declaring.containers",
     "StaleWarning": "runtime.declaring.in_memory",
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.labelled_attributes",
     "TENSOR_PARAM_PREFIX": "runtime.qten_style.labelled_attributes",
@@ -71,6 +75,7 @@ _HOMES = {
     "Unbatched": "runtime.declaring.unbatched",
     "VirtualTensor": "runtime.qten_style.virtual_tensor",
     "buffer": "runtime.declaring.fields",
+    "choice": "runtime.declaring.compositions",
     "const": "runtime.declaring.fields",
     "deferred_init": "runtime.deferred.deferred_init",
     "fake_mode": "runtime.fake.context",
@@ -84,8 +89,9 @@ _HOMES = {
     "meta_like": "runtime.fake.context",
     "nograd_tensors": "runtime.qten_style.module",
     "param": "runtime.declaring.fields",
+    "sequential": "runtime.declaring.compositions",
     "submodule": "runtime.declaring.fields",
-    "virtual": "runtime.declaring.fields",
+    "virtual": "runtime.declaring.virtual_fields",
 }
 
 __all__ = [
@@ -106,11 +112,13 @@ __all__ = [
     "ModuleType",
     "NotGeneratedError",
     "PerItem",
+    "Sequential",
     "StaleWarning",
     "TensorClass",
     "Unbatched",
     "VirtualTensor",
     "buffer",
+    "choice",
     "const",
     "deferred_init",
     "fake_mode",
@@ -124,6 +132,7 @@ __all__ = [
     "meta_like",
     "nograd_tensors",
     "param",
+    "sequential",
     "submodule",
     "virtual",
 ]

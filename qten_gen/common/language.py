@@ -15,6 +15,10 @@ FIELD = "qten_gen.field"
 PARAM = "qten_gen.param"
 BUFFER = "qten_gen.buffer"
 SUBMODULE = "qten_gen.submodule"
+SEQUENTIAL = "qten_gen.sequential"
+CHAIN = SEQUENTIAL
+"""What both readers say is called to make a sequence: `sequential(...)` is a submodule made by it."""
+CHOICE = "qten_gen.choice"
 VIRTUAL = "qten_gen.virtual"
 MAY_BE_STALE = "may_be_stale"
 """The value of `cached=` that also keeps what can change unnoticed."""
@@ -29,17 +33,18 @@ PER_ITEM = "qten_gen.PerItem"
 DATACLASS_FIELD = "dataclasses.field"
 """Means the same as `FIELD`, as far as their arguments are the same."""
 
-SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE})
+SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE, SEQUENTIAL})
 """The functions that are called on the right of a field."""
 
 REPEAT = "repeat"
-"""The keyword of `submodule` that takes a dimension."""
+"""The keyword of `submodule` and `param` that takes a dimension."""
 
 SPECIFIER_KEYWORDS = {
     FIELD: ("default", "default_factory", "kw_only"),
-    PARAM: ("initializer", "dtype", "requires_grad", "when", "tie", "init"),
-    BUFFER: ("initializer", "dtype", "persistent", "when", "init"),
-    SUBMODULE: ("when", REPEAT, "keys", "init"),
+    PARAM: ("initializer", "value", "dtype", "requires_grad", "when", "tie", REPEAT, "keys", "group", "init"),
+    BUFFER: ("initializer", "value", "dtype", "persistent", "when", "init"),
+    SUBMODULE: ("when", REPEAT, "keys", "group", "init"),
+    SEQUENTIAL: ("when", REPEAT, "keys", "group", "init"),
     VIRTUAL: ("cached", "sources", "cast"),
 }
 """The keywords that each specifier takes. `submodule` passes all others to the class of the child: `submodule(nn.LayerNorm,

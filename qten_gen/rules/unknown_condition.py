@@ -6,10 +6,11 @@ the field is None. Without `| None` in the annotation, type checkers would accep
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
-from ..model import BufferDecl, ConfigDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
+from ..model import BufferDecl, ConfigDecl, ModuleDecl, Name, ParameterDecl, SpecifierCall, SubmoduleDecl, Value
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import members_of
 from .context import RuleContext
@@ -46,6 +47,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl)}
     for field in context.module_fields:
+        if isinstance(field, SubmoduleDecl):
+            yield from _of_members(field, context, config)
         if not isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl) or field.when is None:
             continue
         problem = _problem(field.when, config)
@@ -55,6 +58,26 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         elif all(member.name != "None" for member in members_of(field.type)):
             message = f"{field.name} is None unless {field.when} is true, but its annotation does not allow None"
             yield Diagnostic(KIND, message, field.type.place, f"write {field.name}: {field.type.text} | None")
+
+
+def _of_members(field: SubmoduleDecl, context: RuleContext, config: dict[str, ConfigDecl]) -> Iterator[Diagnostic]:
+    """What is wrong with the conditions of the members of a sequence, which are the identity otherwise."""
+    source = context.field_source(field.name)
+    call = field.call if source is None or source.specifier is None else source.specifier
+    for argument in call.nested:
+        inner = argument.value.get("when") if isinstance(argument.value, SpecifierCall) else None
+        when = None if inner is None else _named(inner.value)
+        problem = None if when is None else _problem(when, config)
+        if inner is not None and problem is not None:
+            yield Diagnostic(KIND, problem[0], inner.place, problem[1])
+
+
+def _named(value: object) -> str | None:
+    """The config field that a condition names: a string in the text, an expression in a declaration."""
+    if isinstance(value, Name):
+        return value.name
+    given: object = literal_eval(value.literal) if isinstance(value, Value) and value.literal is not None else None
+    return given if isinstance(given, str) else None
 
 
 def _problem(when: str, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:

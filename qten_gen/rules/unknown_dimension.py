@@ -29,6 +29,7 @@ from ..model import (
     Value,
     declares,
     dim_names,
+    is_several,
     language,
 )
 from ..model.diagnostics import Diagnostic, Kind
@@ -76,12 +77,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     declared = {field.name: field for field in context.declaration.fields}
     yield from _index_is_a_field(context, context.declaration)
     for field in context.module_fields:
-        for argument in arguments_of(field, context):
+        for argument, has_index in _located(field, context):
             if isinstance(argument.value, DimError | Value | SpecifierCall):
                 continue
             for name in sorted(dim_names(argument.value)):
-                is_argument = isinstance(field, SubmoduleDecl) and argument.keyword != "repeat"
-                if isinstance(field, SubmoduleDecl) and is_argument and name == language.INDEX and field.is_repeated:
+                is_argument = isinstance(field, SubmoduleDecl) and argument.keyword != language.REPEAT
+                if name == language.INDEX and has_index:
                     continue  # the position of each child; see `_index_is_a_field`
                 is_certain = getattr(field, "when", None) is None
                 problem = _problem(name, argument.value, declared, is_argument, is_certain)
@@ -97,22 +98,60 @@ def _index_is_a_field(context: RuleContext, declaration: ModuleDecl) -> Iterator
     if not any(isinstance(field, ConfigDecl) and field.name == language.INDEX for field in declaration.fields):
         return
     for field in declaration.fields:
-        if isinstance(field, SubmoduleDecl) and field.is_repeated and field.mentions_index:
+        if isinstance(field, SubmoduleDecl) and field.has_positions and field.mentions_index:
             message = f"index is the position of each child of {field.name}, and also a config field"
             place = context.value_place(field.name) if declares(declaration, field) else context.name_place
             yield Diagnostic(KIND, message, place, "rename the config field")
+
+
+def _located(field: ModuleField, context: RuleContext) -> Iterator[tuple[Argument, bool]]:
+    """The arguments of a specifier, and whether each is evaluated for one of several, which has an index."""
+    if not isinstance(field, SubmoduleDecl):
+        several = isinstance(field, ParameterDecl) and field.is_several
+        for argument in arguments_of(field, context):
+            yield argument, several and argument.keyword != language.REPEAT
+        return
+    source = context.field_source(field.name)
+    if source is not None and source.specifier is not None:
+        yield from _walk(source.specifier, False)
+        return
+    if field.repeat is not None:
+        yield Argument(language.REPEAT, field.repeat), False
+    yield from _walk(field.call, field.is_repeated)
+
+
+def _walk(call: SpecifierCall, has_index: bool) -> Iterator[tuple[Argument, bool]]:
+    """The arguments of a child and of those among them. Conditions are left to their own rule."""
+    inside = has_index or is_several(call)
+    for argument in call.arguments:
+        if argument.keyword == language.REPEAT:
+            yield argument, has_index
+        elif isinstance(argument.value, SpecifierCall):
+            yield from _walk(argument.value, inside)
+        elif argument.keyword != "when":
+            yield _decided(argument), inside
+
+
+def _decided(argument: Argument) -> Argument:
+    """An argument; for a choice, the expression that decides."""
+    value = argument.value
+    if not isinstance(value, Value) or value.choice is None or value.choice.selector is None:
+        return argument
+    return Argument(argument.keyword, value.choice.selector, value.choice.place, value.choice.text)
 
 
 def arguments_of(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]:
     """The arguments of a specifier: as written in the text, or else those of the declaration."""
     source = context.field_source(field.name)
     if source is not None and source.specifier is not None:
-        return source.specifier.nested
+        return tuple(map(_decided, source.specifier.nested))
     match field:
         case ParameterDecl() | BufferDecl():
-            return tuple(Argument(None, dim) for dim in field.dims)
-        case SubmoduleDecl(arguments=arguments, repeat=repeat):
-            nested = SpecifierCall(language.SUBMODULE, arguments).nested
+            dims = tuple(Argument(None, dim) for dim in field.dims)
+            repeat = field.repeat if isinstance(field, ParameterDecl) else None
+            return dims if repeat is None else (*dims, Argument("repeat", repeat))
+        case SubmoduleDecl(repeat=repeat):
+            nested = tuple(map(_decided, field.call.nested))
             return nested if repeat is None else (*nested, Argument("repeat", repeat))
     return ()
 

@@ -61,7 +61,7 @@ class Batch(TensorClass):
 """
 
 _TOLD = "cannot be told from the text"
-KEYWORDS = ("when", "tie", "keys", "repeat", "cached", "sources", *language.SPECIFIER_SWITCHES)
+KEYWORDS = ("when", "tie", "keys", "repeat", "group", "cached", "sources", *language.SPECIFIER_SWITCHES)
 """Keywords whose value decides what is declared."""
 
 
@@ -104,7 +104,9 @@ def is_untold(value: object) -> bool:
     """Whether a value is given by a name, a call or another expression that the text does not tell the result of."""
     if not isinstance(value, Value) or value.literal is not None or value.torch_name is not None:
         return False
-    if value.partial is not None or value.is_container or not value.is_callable or value.text.startswith("lambda"):
+    if value.partial is not None or value.choice is not None or value.is_container:
+        return False
+    if not value.is_callable or value.text.startswith("lambda"):
         return False
     return not any(name.startswith("torch.") for name in value.contains)
 

@@ -2,7 +2,14 @@
 
 from .declaring.containers import ModuleDict as ModuleDict
 from .declaring.containers import ModuleList as ModuleList
+from .declaring.containers import Sequential as Sequential
 from .declaring.loading import declared as declared
+from .module.choices import chosen as chosen
+from .module.computed_values import forget_fresh as forget_fresh
+from .module.computed_values import recompute as recompute
+from .module.computed_values import register_parameter_value as register_parameter_value
+from .module.computed_values import register_parameters as register_parameters
+from .module.computed_values import register_value as register_value
 from .module.construction import construct as construct
 from .module.construction import from_declaration as from_declaration
 from .module.core.module_base import ModuleBase as ModuleBase
@@ -104,6 +111,7 @@ __all__ = [
     "ModuleList",
     "Names",
     "NamesLike",
+    "Sequential",
     "Splitting",
     "Stored",
     "batch_arguments",
@@ -112,12 +120,14 @@ __all__ = [
     "cast",
     "check_filled",
     "checked_tensor",
+    "chosen",
     "construct",
     "declared",
     "default",
     "device",
     "fill",
     "fitting",
+    "forget_fresh",
     "from_declaration",
     "frozen",
     "frozen_view",
@@ -146,10 +156,14 @@ __all__ = [
     "put_optional",
     "put_tensors",
     "rearrange_items",
+    "recompute",
     "refuse_shapes",
     "register_buffer",
     "register_module",
     "register_parameter",
+    "register_parameter_value",
+    "register_parameters",
+    "register_value",
     "registered",
     "same",
     "same_tensor",

@@ -23,6 +23,7 @@ from qten_gen.read.names import Scope
 from qten_gen.read.values import specifier
 from qten_gen.reflection.specifiers import specifier_call
 from qten_gen.runtime.declaring import fields
+from qten_gen.runtime.declaring.virtual_fields import Virtual
 
 CALLS = [
     "field()",
@@ -102,7 +103,7 @@ def test_every_specifier_leaves_a_record_that_says_its_name() -> None:
         fields.Parameter(()),
         fields.Buffer(()),
         fields.Submodule(nn.Linear, (), {}),
-        fields.Virtual(len),
+        Virtual(len),
         fields.Const(1),
     ]
 

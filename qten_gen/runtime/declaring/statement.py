@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from ...common import language
 from . import generator
 from .class_scope import Scope, annotations_of
+from .dataclass_fields import with_own_fields
 from .declared_class import DeclaredClass, declared_bases
-from .fields import with_own_fields
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration, Meaning
