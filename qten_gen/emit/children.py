@@ -145,4 +145,6 @@ def _value(given: Value, owner: _Owner, key: str) -> str:
     if not isinstance(selector, Number | Name | Negate | Binary):
         raise ValueError(f"a rule has to stop this choice: {given.text}")
     text = to_python(selector)
+    if given.choice.is_given:
+        return text
     return f'_rt.chosen({owner.name}, "{key}", {text}, {layout.quoted_string(text)})'

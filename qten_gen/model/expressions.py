@@ -101,6 +101,8 @@ class Choice:
     """The expression over config fields: `act`; None if it is not a string."""
     options: tuple[tuple[str, Value], ...] | None = field(default=None, compare=False)
     """The keys as canonical literals, with what they stand for; None if the text does not tell them."""
+    is_given: bool = False
+    """Whether there are no options, because what the expression gives is chosen itself: `choice("norm_layer")`."""
     text: str = field(default="", compare=False, repr=False)
     """The content of the string literal of the selector."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)

@@ -43,16 +43,22 @@ def _choice(node: ast.Call, place: NodePath, scope: Scope) -> Value:
     """`choice("act", {"relu": nn.ReLU})`. Options that are not written out, with literals for keys, are unknown."""
     text = text_of(node, scope.lines)
     arguments = call_arguments(node, place)
-    if [(each.keyword, each.star) for each in arguments] != [(None, "")] * 2:
+    if len(arguments) not in (1, 2) or any(each.keyword or each.star for each in arguments):
         return Value(text, choice=Choice(None, place=place), place=place)
-    by, given = arguments
+    by = arguments[0]
     selector = string_value(by.value)
+    if len(arguments) == 1:
+        parsed = None if selector is None else dimensions.parse(selector)
+        return Value(text, choice=Choice(parsed, None, True, selector or "", by.place), place=place)
+    given = arguments[1]
     options = _options(given.value, given.place, scope) if isinstance(given.value, ast.Dict) else None
     return Value(
         text,
         contains=tuple(made(given.value, scope)),
         is_container=True,
-        choice=Choice(None if selector is None else dimensions.parse(selector), options, selector or "", by.place),
+        choice=Choice(
+            None if selector is None else dimensions.parse(selector), options, False, selector or "", by.place
+        ),
         place=place,
     )
 

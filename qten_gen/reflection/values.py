@@ -40,7 +40,7 @@ def value_of(value: object) -> Value:
     )
 
 
-def _choice(value: object, selector: object, options: object) -> Value:
+def _choice(value: object, selector: object, options: object = None) -> Value:
     kinds = tuple(dict.fromkeys(contained(value)))
     return Value(
         text=repr(value),
@@ -51,6 +51,7 @@ def _choice(value: object, selector: object, options: object) -> Value:
             tuple((literal_of(key) or repr(key), value_of(option)) for key, option in options.items())
             if isinstance(options, Mapping)
             else None,
+            options is None,
             selector if isinstance(selector, str) else "",
         ),
     )

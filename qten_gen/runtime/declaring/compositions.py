@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeVar, cast, overload
+from typing import Any, Literal, NamedTuple, TypeVar, cast, overload
 
 from torch import nn
 
+from ...common import language
+from ...common.specifier_records import RecordedCall
 from .containers import ModuleDict, ModuleList, Sequential
-from .fields import Choice, Dimension, Names, Submodule
+from .fields import Dimension, Names, Submodule
 
 M = TypeVar("M", bound=nn.Module)
+
+
+class Choice(NamedTuple):
+    """The arguments of `choice`; without options, what is chosen is the value of the field itself."""
+
+    selector: str
+    options: Mapping[Any, object] | None = None
+
+    def __specifier_call__(self) -> RecordedCall:
+        return RecordedCall(
+            language.CHOICE, (self.selector,) if self.options is None else (self.selector, self.options)
+        )
 
 
 @overload
@@ -94,7 +108,13 @@ def _member(member: object) -> object:
     return Submodule(cast("type[nn.Module]", member), (), {})
 
 
-def choice(argument: str, options: Mapping[str, type[M]] | Mapping[bool, type[M]] | Mapping[int, type[M]]) -> type[M]:
+@overload
+def choice(argument: str) -> type[Any]: ...
+@overload
+def choice(
+    argument: str, options: Mapping[str, type[M]] | Mapping[bool, type[M]] | Mapping[int, type[M]]
+) -> type[M]: ...
+def choice(argument: str, options: Mapping[Any, object] | None = None) -> object:
     """The class of a child, by the value of a config field, or of an expression over config fields.
 
     >>> class Net(Module):
@@ -115,6 +135,7 @@ def choice(argument: str, options: Mapping[str, type[M]] | Mapping[bool, type[M]
     Args:
         argument: The name of the config field, or an expression.
         options: The class for each value. A `functools.partial` or a function of yours is one too. As an argument of
-            `submodule`, it is any value that is passed on.
+            `submodule`, it is any value that is passed on. Without options, the value of the config field is the class:
+            `norm: nn.Module = submodule(choice("norm_layer"), "dim")`.
     """
-    return cast("type[M]", Choice(argument, options))
+    return Choice(argument, options)

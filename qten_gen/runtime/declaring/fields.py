@@ -130,7 +130,7 @@ class Buffer(NamedTuple):
 class Submodule(NamedTuple):
     """Arguments of `submodule`: the class and what it is constructed with, and how often."""
 
-    cls: Callable[..., nn.Module] | Submodule | Choice
+    cls: Callable[..., nn.Module] | Submodule
     """What is called; the record of each of several children if they are lists or dicts themselves."""
     args: tuple[object, ...]
     kwargs: Mapping[str, object]
@@ -148,16 +148,6 @@ class Submodule(NamedTuple):
     def __set_name__(self, owner: type, name: str) -> None:
         # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
         generator.refuse_specifier(owner, name, language.SUBMODULE)
-
-
-class Choice(NamedTuple):
-    """The arguments of `choice`."""
-
-    selector: str
-    options: Mapping[Any, object]
-
-    def __specifier_call__(self) -> RecordedCall:
-        return RecordedCall(language.CHOICE, (self.selector, self.options))
 
 
 class Const(NamedTuple):

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, NamedTuple
 
+from .compositions import Choice
 from .declared_class import declared_bases
-from .fields import Buffer, Choice, Const, Default, Field, Parameter, Submodule
+from .fields import Buffer, Const, Default, Field, Parameter, Submodule
 from .virtual_fields import Virtual
 
 if TYPE_CHECKING:
