@@ -47,9 +47,14 @@ def _choice(node: ast.Call, place: NodePath, scope: Scope) -> Value:
         return Value(text, choice=Choice(None, place=place), place=place)
     by = arguments[0]
     selector = string_value(by.value)
+    shown = text_of(by.value, scope.lines) if selector is None else selector
     if len(arguments) == 1:
         parsed = None if selector is None else dimensions.parse(selector)
-        return Value(text, choice=Choice(parsed, None, True, selector or "", by.place), place=place)
+        return Value(
+            text,
+            choice=Choice(parsed, None, True, shown, by.place),
+            place=place,
+        )
     given = arguments[1]
     options = _options(given.value, given.place, scope) if isinstance(given.value, ast.Dict) else None
     return Value(
@@ -57,7 +62,11 @@ def _choice(node: ast.Call, place: NodePath, scope: Scope) -> Value:
         contains=tuple(made(given.value, scope)),
         is_container=True,
         choice=Choice(
-            None if selector is None else dimensions.parse(selector), options, False, selector or "", by.place
+            None if selector is None else dimensions.parse(selector),
+            options,
+            False,
+            text_of(by.value, scope.lines) if selector is None else selector,
+            by.place,
         ),
         place=place,
     )

@@ -11,10 +11,11 @@ from ast import literal_eval
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
-from ..model import Choice, ConfigDecl, ModuleDecl, Name, SubmoduleDecl, TypeExpr, Value
+from ..model import Choice, ConfigDecl, ModuleDecl, Name, SubmoduleDecl, Value
 from ..model.diagnostics import Diagnostic, Kind
 from ..model.field_kinds import members_of
 from .context import RuleContext
+from .untold import is_untold_text
 
 KIND = Kind("QG341", "unfit-choice")
 
@@ -60,14 +61,14 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 def _problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
     """What is wrong with a choice, and how to fix it."""
-    if given.selector is None:
+    if given.selector is None and _is_told(given.text):
         return (
             "the first argument of choice(...) must be a string",
             'write choice("act", {...}), with the name of a config field',
         )
     if given.options is None:
         return None
-    keys = [literal_eval(key) if key[:1] != "<" else key for key, _ in given.options]
+    keys = [_key(key) for key, _ in given.options]
     if not keys:
         return "the choice has no options", 'write them as a dict: {"relu": nn.ReLU, "gelu": nn.GELU}'
     field = config.get(given.selector.name) if isinstance(given.selector, Name) else None
@@ -83,6 +84,20 @@ def _problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, str] | 
     return None
 
 
+def _is_told(text: str) -> bool:
+    """Whether the text of a selector that is not a string tells what it is; `untold` reports the others."""
+    return not text or not is_untold_text(text)
+
+
+def _key(text: str) -> object:
+    """The value of a key; its text where that is not a literal."""
+    try:
+        found: object = literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return found
+
+
 def _values(field: ConfigDecl) -> Iterator[object]:
     """The values that a field certainly may have: its default, and those that its annotation lists."""
     if field.default is not None and not field.default.factory and field.default.value.literal is not None:
@@ -91,8 +106,13 @@ def _values(field: ConfigDecl) -> Iterator[object]:
         if member.name == "builtins.bool":
             yield from (True, False)
         elif member.name == "typing.Literal":
-            for argument in member.args:
-                if isinstance(argument, str):
-                    yield argument
-                elif isinstance(argument, TypeExpr) and argument.text[:1].isdigit():
-                    yield literal_eval(argument.text)
+            yield from _listed(member.text)
+
+
+def _listed(text: str) -> list[object]:
+    """The values in `Literal["fast", "slow"]`."""
+    try:
+        found: object = literal_eval(text[text.index("[") :])
+    except (ValueError, SyntaxError):
+        return []
+    return found if isinstance(found, list) else []

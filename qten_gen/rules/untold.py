@@ -10,6 +10,7 @@ Constants are told: `param(SIZE)` is `param(3)` if a file of the run assigns `SI
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from ..model import (
@@ -111,6 +112,15 @@ def is_untold(value: object) -> bool:
     return not any(name.startswith("torch.") for name in value.contains)
 
 
+def is_untold_text(text: str) -> bool:
+    """Whether the text of an argument that has to be a literal is another expression."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError):
+        return True
+    return False
+
+
 def is_tuple(value: object) -> bool:
     """Whether a value is a tuple with something in it that the text does not tell, such as `(NAME, "dim")`."""
     return isinstance(value, Value) and value.literal is None and value.text.startswith("(")
@@ -135,7 +145,10 @@ def _arguments(call: SpecifierCall) -> Iterator[Diagnostic]:
             continue
         if not isinstance(given, Value):
             continue
-        if given.text.startswith("*"):
+        if given.choice is not None and given.choice.selector is None and is_untold_text(given.choice.text or "0"):
+            message = f"{_TOLD}: which config field decides, got {given.choice.text}"
+            yield Diagnostic(KIND, message, given.choice.place, "write the string")
+        elif given.text.startswith("*"):
             message = f"{_TOLD}: which arguments {called}(...) has, because they are unpacked"
             yield Diagnostic(KIND, message, argument.place, "write them out")
         elif argument.keyword in KEYWORDS and (is_untold(given) or is_tuple(given)):

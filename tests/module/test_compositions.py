@@ -52,7 +52,9 @@ class Composed(Module):
     )
     experts: ModuleDict[ModuleList[nn.Linear]] = submodule(submodule(nn.Linear, "dim", 1, repeat="depth"), keys="tasks")
     rates: nn.Parameter = param("dim", value="log_range")
-    mask: Tensor = buffer("dim", "dim", value=lambda module: torch.ones(module.dim, module.dim).tril(), persistent=False)
+    mask: Tensor = buffer(
+        "dim", "dim", value=lambda module: torch.ones(module.dim, module.dim).tril(), persistent=False
+    )
     steps: Tensor = buffer(value=lambda module: torch.arange(module.dim))
     scales: nn.ParameterList = param("dim", "index+1", repeat="depth", initializer=nn.init.normal_)
     gains: nn.ParameterDict = param("dim", keys="tasks", initializer=nn.init.ones_)
@@ -145,7 +147,7 @@ def test_a_value_has_the_declared_shape_and_is_a_tensor() -> None:
         mask: Tensor = buffer("dim", value=lambda module: torch.ones(3))
 
     class NoTensor(Module):
-        mask: Tensor = buffer(value=lambda module: 3)  # type: ignore[arg-type, return-value] # what the test is about
+        mask: Tensor = buffer(value=lambda module: 3)  # type: ignore[arg-type] # what the test is about
 
     with pytest.raises(ValueError, match=r"Wrong.mask: the computed value has shape \(3,\), expected \(2,\)"):
         Wrong(2)
@@ -169,7 +171,9 @@ def test_a_field_with_a_value_may_be_none() -> None:
 
 
 def test_an_unknown_choice_names_the_known_ones() -> None:
-    with pytest.raises(ValueError, match=r"Composed.mlp: act is 'rleu'; expected 'relu' or 'gelu'; did you mean relu\?"):
+    with pytest.raises(
+        ValueError, match=r"Composed.mlp: act is 'rleu'; expected 'relu' or 'gelu'; did you mean relu\?"
+    ):
         Composed(2, act="rleu")
 
 

@@ -70,7 +70,9 @@ def test_an_unknown_group_is_an_error_with_a_suggestion() -> None:
 
 
 def test_a_parameter_without_a_group_is_refused_where_others_have_one() -> None:
-    with pytest.raises(DeclarationError, match="the parameter weight has no group, but other fields of Forgot have one"):
+    with pytest.raises(
+        DeclarationError, match="the parameter weight has no group, but other fields of Forgot have one"
+    ):
 
         class Forgot(Module):
             dim: int
