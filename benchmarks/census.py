@@ -20,6 +20,7 @@ import sys
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from benchmarks.constructor_shapes import BASE, LANGUAGE_BEFORE, Shapes, shapes
@@ -95,7 +96,8 @@ def _shapes(node: ast.ClassDef, near: Mapping[str, ast.ClassDef], seen: frozense
     init = next((each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
     if init is None:
         return None
-    read = shapes(init)
+    found = _of_constructor(init)
+    read = Shapes(set(found.parts), list(found.stops), found.passes)
     for base in node.bases:
         name = _last(base)
         known = near.get(name) if name not in seen and name != node.name and name not in _MODULES else None
@@ -107,6 +109,12 @@ def _shapes(node: ast.ClassDef, near: Mapping[str, ast.ClassDef], seen: frozense
         elif read.passes and name not in _TAKES_NOTHING:
             read.stops.append(BASE)
     return read
+
+
+@cache
+def _of_constructor(init: ast.FunctionDef) -> Shapes:
+    """The shapes of a constructor, which subclasses ask for again."""
+    return shapes(init)
 
 
 def _inherited(node: ast.ClassDef, near: Mapping[str, ast.ClassDef], seen: frozenset[str]) -> Shapes | None:

@@ -41,6 +41,7 @@ def value_of(value: object) -> Value:
 
 
 def _choice(value: object, selector: object, options: object = None) -> Value:
+    """The record of a choice, as `read.values` makes it from the text."""
     kinds = tuple(dict.fromkeys(contained(value)))
     return Value(
         text=repr(value),
