@@ -119,12 +119,12 @@ def _value(
         if call is not None and call.name in language.SPECIFIERS:
             called = call.name.rpartition(".")[2]
             raise DeclarationError(f"{where}: {called}(...) is the value of a field, not an argument of submodule")
-        return _dim(given, where) if is_dimension and type(given) is str else value_of(given)
+        return _dim(given, where) if is_dimension and type(given) is str else _passed(given, where)
     if is_dimension and keyword == language.WHEN:
         return _dim(_string(keyword, given, where), where)
     if is_dimension:
         return _dim(given, where)
-    if keyword in ("tie", "keys"):
+    if keyword in ("tie", "keys", "group"):
         return _names(keyword, given, where)
     if keyword in language.SPECIFIER_SWITCHES:
         return _switch(keyword, given, where)
@@ -133,6 +133,15 @@ def _value(
     if keyword == "sources":
         return _sources(given, where)
     return value_of(given)
+
+
+def _passed(given: object, where: str) -> Value:
+    """A class or an argument of a child. In the text, the rule `malformed-dimension` refuses the selector of a choice."""
+    value = value_of(given)
+    selector = value.choice.selector if value.choice is not None else None
+    if isinstance(selector, DimError):
+        raise DeclarationError(f"{where}: {selector.text!r} is not an expression: {selector.problem}")
+    return value
 
 
 _OF_CHILDREN = (language.SUBMODULE, language.SEQUENTIAL)
