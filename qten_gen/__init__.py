@@ -22,6 +22,7 @@ _HOMES = {
     "ModuleType": "runtime.qten_style.module",
     "NotGeneratedError": "runtime.declaring.in_memory",
     "PerItem": "runtime.tensorclass.fields.per_item",
+    "Sequential": "runtime.declaring.containers",
     "StaleWarning": "runtime.declaring.in_memory",
     "TENSOR_BUFFER_PREFIX": "runtime.qten_style.labelled_attributes",
     "TENSOR_PARAM_PREFIX": "runtime.qten_style.labelled_attributes",
@@ -30,6 +31,7 @@ _HOMES = {
     "VirtualTensor": "runtime.qten_style.virtual_tensor",
     "buffer": "runtime.declaring.fields",
     "check": "runtime.declaring.arithmetic",
+    "choice": "runtime.declaring.compositions",
     "const": "runtime.declaring.fields",
     "deferred_init": "runtime.deferred.deferred_init",
     "derived": "runtime.declaring.arithmetic",
@@ -45,8 +47,9 @@ _HOMES = {
     "meta_like": "runtime.fake.context",
     "nograd_tensors": "runtime.qten_style.module",
     "param": "runtime.declaring.fields",
+    "sequential": "runtime.declaring.compositions",
     "submodule": "runtime.declaring.fields",
-    "virtual": "runtime.declaring.fields",
+    "virtual": "runtime.declaring.virtual_fields",
 }
 
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll] # checkers read __init__.pyi

@@ -3,17 +3,20 @@
 from .model.diagnostics import DeclarationError as DeclarationError
 from .runtime.declaring.arithmetic import check as check
 from .runtime.declaring.arithmetic import derived as derived
+from .runtime.declaring.compositions import choice as choice
+from .runtime.declaring.compositions import sequential as sequential
 from .runtime.declaring.containers import ModuleDict as ModuleDict
 from .runtime.declaring.containers import ModuleList as ModuleList
+from .runtime.declaring.containers import Sequential as Sequential
 from .runtime.declaring.fields import buffer as buffer
 from .runtime.declaring.fields import const as const
 from .runtime.declaring.fields import field as field
 from .runtime.declaring.fields import param as param
 from .runtime.declaring.fields import submodule as submodule
-from .runtime.declaring.fields import virtual as virtual
 from .runtime.declaring.in_memory import NotGeneratedError as NotGeneratedError
 from .runtime.declaring.in_memory import StaleWarning as StaleWarning
 from .runtime.declaring.unbatched import Unbatched as Unbatched
+from .runtime.declaring.virtual_fields import virtual as virtual
 from .runtime.deferred.deferred_init import deferred_init as deferred_init
 from .runtime.deferred.deferred_init import is_deferred as is_deferred
 from .runtime.deferred.deferred_init import materialize_module as materialize_module
@@ -61,12 +64,14 @@ __all__ = [
     "ModuleType",
     "NotGeneratedError",
     "PerItem",
+    "Sequential",
     "StaleWarning",
     "TensorClass",
     "Unbatched",
     "VirtualTensor",
     "buffer",
     "check",
+    "choice",
     "const",
     "deferred_init",
     "derived",
@@ -82,6 +87,7 @@ __all__ = [
     "meta_like",
     "nograd_tensors",
     "param",
+    "sequential",
     "submodule",
     "virtual",
 ]

@@ -16,6 +16,10 @@ FIELD = "qten_gen.field"
 PARAM = "qten_gen.param"
 BUFFER = "qten_gen.buffer"
 SUBMODULE = "qten_gen.submodule"
+SEQUENTIAL = "qten_gen.sequential"
+CHAIN = SEQUENTIAL
+"""What both readers say is called to make a sequence: `sequential(...)` is a submodule made by it."""
+CHOICE = "qten_gen.choice"
 VIRTUAL = "qten_gen.virtual"
 MAY_BE_STALE = "may_be_stale"
 """The value of `cached=` that also keeps what can change unnoticed."""
@@ -35,19 +39,20 @@ PER_ITEM = "qten_gen.PerItem"
 DATACLASS_FIELD = "dataclasses.field"
 """Means the same as `FIELD`, as far as their arguments are the same."""
 
-SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE, DERIVED})
+SPECIFIERS = frozenset({FIELD, PARAM, BUFFER, SUBMODULE, SEQUENTIAL, DERIVED})
 """The functions that are called on the right of a field."""
 
 REPEAT = "repeat"
-"""The keyword of `submodule` that takes a dimension."""
+"""The keyword of `submodule` and `param` that takes a dimension."""
 WHEN = "when"
 """The keyword that takes a condition."""
 
 SPECIFIER_KEYWORDS = {
     FIELD: ("default", "default_factory", "kw_only"),
-    PARAM: ("initializer", "dtype", "requires_grad", WHEN, "tie", "init"),
-    BUFFER: ("initializer", "dtype", "persistent", WHEN, "init"),
-    SUBMODULE: (WHEN, REPEAT, "keys", "init"),
+    PARAM: ("initializer", "value", "dtype", "requires_grad", WHEN, "tie", REPEAT, "keys", "group", "init"),
+    BUFFER: ("initializer", "value", "dtype", "persistent", WHEN, "init"),
+    SUBMODULE: (WHEN, REPEAT, "keys", "group", "init"),
+    SEQUENTIAL: (WHEN, REPEAT, "keys", "group", "init"),
     DERIVED: ("init",),
     CHECK: (),
     VIRTUAL: ("cached", "sources", "cast"),

@@ -11,7 +11,6 @@ from ..model import (
     BufferDecl,
     ConfigDecl,
     DerivedDecl,
-    Dim,
     ModuleDecl,
     ModuleField,
     ParameterDecl,
@@ -20,14 +19,17 @@ from ..model import (
     Value,
     VirtualDecl,
     declares,
+    dim_names,
     fingerprint,
     language,
 )
 from ..model.dimension_text import in_words
 from . import layout, spelling
 from .builtin_names import Builtins
+from .children import child, several
 from .computed import condition_in_words, if_wanted, statements, written
 from .imports import Aliases
+from .module_words import class_doc, computed_by
 
 _KEPT = {
     False: "",
@@ -37,7 +39,7 @@ _KEPT = {
 """What the docstring of a virtual tensor says, by its `cached=`."""
 
 
-_IN_CONSTRUCTORS = ("self", "device", "dtype", language.INDEX, "_name", "_unfilled", "_")
+_IN_CONSTRUCTORS = ("self", "device", "dtype", language.INDEX, "_name", "_each", "_unfilled", "_")
 """The variables of a generated constructor beside its arguments."""
 
 
@@ -71,6 +73,8 @@ class ModuleView(NamedTuple):
     registrations: tuple[str, ...]
     guarded: str
     """The statement that marks the tensors which code of the user's has to fill; empty without any."""
+    computes: bool
+    """Whether the constructor computes values, which `reset_parameters` leaves alone then."""
     post_init: bool
     super_reset: bool
     initializers: tuple[str, ...]
@@ -91,13 +95,14 @@ def view(declaration: ModuleDecl) -> ModuleView:
     reset = own if declaration.inherited_reset else declaration.fields
     return ModuleView(
         name=generated_class(declaration.name),
-        doc=layout.docstring(_class_doc(declaration), 4),
+        doc=layout.docstring(class_doc(declaration), 4),
         attributes=_attributes(declaration),
         constructs=constructs,
         parameters=_parameters(config, declaration.module, builtins, aliases) if constructs else (),
         defaults=tuple(field.name for field in config if spelling.default_is_looked_up(field)),
         registrations=_registrations(declaration, builtins, aliases) if constructs else (),
         guarded=_guarded(declaration) if constructs else "",
+        computes=constructs and any(map(_is_computed, declaration.fields)),
         post_init=declaration.post_init,
         super_reset=declaration.inherited_reset,
         initializers=tuple(_initializers(declaration, reset, aliases)) if constructs else (),
@@ -151,6 +156,10 @@ def _registration(
             shape = f", {spelling.shape(field.dims, builtins)}" if field.dims else ""
             made = if_wanted(f'_rt.tied_parameter(self, "{path}"{shape})', field.when, builtins)
             return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
+        case ParameterDecl(value=Value()) | BufferDecl(value=Value()):
+            return _computed(field, owner, builtins, aliases)
+        case ParameterDecl() if _is_several(field):
+            return _several_parameters(field, owner, builtins, aliases)
         case ParameterDecl(requires_grad=requires_grad):
             frozen = [] if requires_grad else ["requires_grad=False"]
             return layout.bracketed(
@@ -165,24 +174,64 @@ def _registration(
                 "_rt.register_buffer(", ["self", quoted, *_allocation(field, owner, builtins, aliases), *kept], ")", 8
             )
         case SubmoduleDecl():
-            child = _child(field, owner, builtins, aliases)
-            return layout.bracketed("_rt.register_module(", ["self", quoted, child], ")", 8)
+            made = child(field, owner, builtins, aliases)
+            return layout.bracketed("_rt.register_module(", ["self", quoted, made], ")", 8)
 
 
-def _child(field: SubmoduleDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
-    """The expression that makes a child, or the list or dict of several, which their arguments may tell apart by index."""
-    call = _construct(field.cls, field.arguments, owner, field.name, builtins, aliases)
-    only = f" if {written(field.when, builtins)}" if field.is_filtered and field.when is not None else ""
-    if field.repeat is not None:
-        counter = language.INDEX if field.mentions_index else "_"
-        clause = f"for {counter} in {builtins.name('range')}({written(field.repeat, builtins)}){only}"
-        return layout.comprehension("_rt.ModuleList([", call, clause, "])", 12)
-    if field.keys is not None:
-        names = field.keys if isinstance(field.keys, str) else layout.names(field.keys, 0, "")
-        counted = f"{builtins.name('enumerate')}({names})"
-        each = f"for {language.INDEX}, _name in {counted}" if field.mentions_index else f"for _name in {names}"
-        return layout.comprehension("_rt.ModuleDict({", f"_name: {call}", f"{each}{only}", "})", 12)
-    return if_wanted(call, field.when, builtins)
+def _computed(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
+    """The statement that computes a parameter or buffer and registers it, or None where a condition is false."""
+    arguments = ["self", f'"{field.name}"', _function(field, owner, aliases), "device", "dtype"]
+    if field.dims:
+        arguments.append(spelling.shape(field.dims, builtins))
+    if isinstance(field, ParameterDecl):
+        head, none = "_rt.register_parameter_value(", f'self.register_parameter("{field.name}", None)'
+        arguments += [] if field.requires_grad else ["requires_grad=False"]
+    else:
+        kept = [] if field.persistent else ["persistent=False"]
+        head, none = (
+            "_rt.register_value(",
+            "self.register_buffer(" + ", ".join([f'"{field.name}"', "None", *kept]) + ")",
+        )
+        arguments += kept
+    if field.dtype is not None:
+        arguments.append(f"own_dtype={spelling.value(field.dtype, owner, f'{field.name}.dtype', aliases)}")
+    if field.when is None:
+        return layout.bracketed(head, arguments, ")", 8)
+    made = layout.bracketed(head, arguments, ")", 12)
+    return f"if {written(field.when, builtins)}:\n            {made}\n        else:\n            {none}"
+
+
+def _function(field: ParameterDecl | BufferDecl, owner: str, aliases: Aliases) -> str:
+    """What computes a value: the name of a method, or the function that the declaration gave."""
+    assert field.value is not None
+    if field.value.method is not None:
+        return f'"{field.value.method}"'
+    return spelling.value(field.value, owner, f"{field.name}.value", aliases)
+
+
+def _several_parameters(field: ParameterDecl, owner: str, builtins: Builtins, aliases: Aliases) -> str:
+    """The statement that registers a list or dict of parameters."""
+    mentions_index = any(language.INDEX in dim_names(dim) for dim in field.dims)
+    item, clause = several(field.repeat, field.keys, spelling.shape(field.dims, builtins), builtins, mentions_index)
+    brackets = "[]" if field.repeat is not None else "{}"
+    shapes = layout.comprehension(brackets[0], item, clause, brackets[1], 12)
+    arguments = [
+        "self",
+        f'"{field.name}"',
+        if_wanted(shapes, field.when, builtins),
+        *_allocation(field, owner, builtins, aliases)[1:],
+    ]
+    frozen = [] if field.requires_grad else ["requires_grad=False"]
+    return layout.bracketed("_rt.register_parameters(", [*arguments, *frozen], ")", 8)
+
+
+def _is_several(field: ModuleField) -> bool:
+    """Whether it is a list or a dict of parameters."""
+    return isinstance(field, ParameterDecl) and field.is_several
+
+
+def _is_computed(field: ModuleField) -> bool:
+    return isinstance(field, ParameterDecl | BufferDecl) and field.value is not None
 
 
 def _allocation(
@@ -192,41 +241,6 @@ def _allocation(
     return if_wanted(spelling.shape(field.dims, builtins), field.when, builtins), "device", dtype
 
 
-def _construct(
-    cls: Value, arguments: Sequence[Argument], owner: str, key: str, builtins: Builtins, aliases: Aliases
-) -> str:
-    """The call that makes one child. `key` leads to its record in the declaration: `blocks`, `blocks.args.0`."""
-    return f"_rt.construct({', '.join(_construction(cls, arguments, owner, key, builtins, aliases))})"
-
-
-def _construction(
-    cls: Value, arguments: Sequence[Argument], owner: str, key: str, builtins: Builtins, aliases: Aliases
-) -> Iterator[str]:
-    """The arguments of `_rt.construct`: the class, what it is called with, and the owner's device and dtype."""
-    yield spelling.value(cls, owner, f"{key}.cls", aliases)
-    positional = [argument for argument in arguments if argument.keyword is None]
-    keywords = {argument.keyword: argument for argument in arguments if argument.keyword is not None}
-    for index, argument in enumerate(positional):
-        yield _argument(argument, owner, f"{key}.args.{index}", builtins, aliases)
-    for name in ("device", "dtype"):
-        given = keywords.pop(name, None)
-        passed = name if given is None else _argument(given, owner, f"{key}.kwargs.{name}", builtins, aliases)
-        yield f"{name}={passed}"
-    for keyword, argument in keywords.items():
-        yield f"{keyword}={_argument(argument, owner, f'{key}.kwargs.{keyword}', builtins, aliases)}"
-
-
-def _argument(argument: Argument, owner: str, key: str, builtins: Builtins, aliases: Aliases) -> str:
-    match argument.value:
-        case Value() as given:
-            return spelling.value(given, owner, key, aliases)
-        case SpecifierCall(arguments=(Argument(value=Value() as cls), *arguments)):
-            return _construct(cls, arguments, owner, key, builtins, aliases)
-        case given if isinstance(given, Dim):
-            return written(given, builtins)
-    raise ValueError(f"a rule has to stop this argument: {argument.value}")
-
-
 def _guarded(declaration: ModuleDecl) -> str:
     """The statement that marks what initialisers outside torch, or a `reset_parameters` of the user's, have to fill."""
     names = [
@@ -234,6 +248,7 @@ def _guarded(declaration: ModuleDecl) -> str:
         for field in declaration.fields
         if isinstance(field, ParameterDecl | BufferDecl)
         and not _is_tied(field)
+        and not _is_computed(field)
         and (declaration.custom_reset or not spelling.is_of_torch(field.initializer))
     ]
     return layout.bracketed("_unfilled = _rt.mark_unfilled(", ["self", *names], ")", 8) if names else ""
@@ -242,23 +257,51 @@ def _guarded(declaration: ModuleDecl) -> str:
 def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliases: Aliases) -> Iterator[str]:
     """The statements of `reset_parameters`, under the `no_grad` that the template writes where there are any."""
     for field in fields:
-        if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is not None:
+        if not isinstance(field, ParameterDecl | BufferDecl):
+            continue
+        if field.value is not None:
             aliases.use("_torch")
+            yield f'_rt.recompute(self, "{field.name}", {_function(field, own_name(declaration), aliases)})'
+        if field.initializer is not None:
+            aliases.use("_torch")
+            filled = "_each" if _is_several(field) else f"self.{field.name}"
             fill = spelling.filled(
-                field.initializer, own_name(declaration), f"{declaration.name}.{field.name}", field.name, aliases
+                field.initializer,
+                own_name(declaration),
+                f"{declaration.name}.{field.name}",
+                field.name,
+                filled,
+                aliases,
             )
-            yield fill if field.when is None else f"if self.{field.name} is not None:\n                {fill}"
+            if isinstance(field, ParameterDecl) and _is_several(field):
+                each = f"self.{field.name}" if field.repeat is not None else f"self.{field.name}.values()"
+                fill = f"for _each in {each}:\n                {fill}"
+            if field.when is not None:
+                inner = fill.replace("\n", "\n    ")
+                fill = f"if self.{field.name} is not None:\n                {inner}"
+            yield fill
 
 
 def _registered(own: list[ModuleField], module: str, builtins: Builtins, aliases: Aliases) -> Iterator[RegisteredView]:
     """The properties of the fields that were declared in this class; the docstring of each states the shape."""
     for field in own:
         match field:
+            case ParameterDecl() if _is_several(field):
+                kind = "ParameterList" if field.repeat is not None else "ParameterDict"
+                doc = f"Parameters of shape `{spelling.shape_in_words(field)}`"
+                yield _registered_view(field, f"{aliases.use('_torch')}.nn.{kind}", doc, "_modules")
+            case ParameterDecl(value=Value()):
+                doc = f"Parameter computed by {computed_by(field)}"
+                yield _registered_view(field, f"{aliases.use('_torch')}.nn.Parameter", doc, "_parameters")
             case ParameterDecl():
                 plain = f"Parameter of shape `{spelling.shape_in_words(field)}`"
                 grad = plain if field.requires_grad else f"{plain}, without gradient"
                 doc = grad if field.tie is None else f"The parameter `{field.tie}`"
                 yield _registered_view(field, f"{aliases.use('_torch')}.nn.Parameter", doc, "_parameters")
+            case BufferDecl(value=Value()):
+                plain = f"Buffer computed by {computed_by(field)}"
+                doc = plain if field.persistent else f"{plain}, not in the state dict"
+                yield _registered_view(field, f"{aliases.use('_torch')}.Tensor", doc, "_buffers")
             case BufferDecl():
                 plain = f"Buffer of shape `{spelling.shape_in_words(field)}`"
                 doc = plain if field.persistent else f"{plain}, not in the state dict"
@@ -311,7 +354,8 @@ def dtype_device_source(declaration: ModuleDecl) -> str | None:
         return None
     for kind in (ParameterDecl, BufferDecl):
         for field in fields:
-            if isinstance(field, kind) and field.dtype is None and field.when is None and not _is_tied(field):
+            is_usual = isinstance(field, kind) and field.dtype is None and field.when is None
+            if is_usual and not (_is_tied(field) or _is_computed(field) or _is_several(field)):
                 return field.name
     return REFERENCE
 
@@ -327,12 +371,14 @@ def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
     source = dtype_device_source(declaration)
     inlined = list(_inlined_values(declaration))
     ties = [(f.name, f.tie) for f in fields if isinstance(f, ParameterDecl) and f.tie is not None]
+    groups = [(f.name, f.group) for f in fields if isinstance(f, ParameterDecl | SubmoduleDecl) and f.group is not None]
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
         *([layout.mapping(inlined, 4, "_inlined_values = ")] if inlined else []),
         layout.names([f.name for f in fields], 4, "_fields = "),
         layout.names(_config_names(declaration), 4, "_config = "),
         *((layout.mapping(ties, 4, "_tied = "),) if ties else ()),
+        *((layout.mapping(groups, 4, "_groups = "),) if groups else ()),
         *((f'_dtype_device_source = "{source}"',) if source else ()),
         *((layout.names(hidden, 4, "__jit_unused_properties__ = "),) if hidden else ()),
     )
@@ -358,14 +404,23 @@ def _inlined_values(declaration: ModuleDecl) -> Iterator[tuple[str, str]]:
                     yield f"{field.name}.initializer", initializer.partial.text
                 yield from _spelled(f"{field.name}.dtype", dtype)
             case SubmoduleDecl(cls=cls, arguments=arguments):
-                yield from _assumed_arguments(cls, arguments, field.name)
+                yield from _assumed_arguments(cls, arguments, _path(field))
             case VirtualDecl() | DerivedDecl():
                 pass
 
 
+def _path(field: SubmoduleDecl) -> str:
+    """What leads to the record of a child, which is inside those of the lists that it is in."""
+    path, inner = field.name, field.inner
+    while inner is not None:
+        path, inner = f"{path}.cls", inner.inner
+    return path
+
+
 def _assumed_arguments(cls: Value, arguments: Sequence[Argument], key: str) -> Iterator[tuple[str, str]]:
     """The class and the arguments of a child that the text spells out."""
-    yield from _spelled(f"{key}.cls", cls)
+    if cls.name != language.CHAIN:
+        yield from _spelled(f"{key}.cls", cls)
     index = 0
     for argument in arguments:
         inner = f"{key}.kwargs.{argument.keyword}" if argument.keyword else f"{key}.args.{index}"
@@ -380,41 +435,3 @@ def _assumed_arguments(cls: Value, arguments: Sequence[Argument], key: str) -> I
 def _spelled(key: str, value: Value | None) -> Iterator[tuple[str, str]]:
     if value is not None and value.written is not None:
         yield key, value.written
-
-
-def _class_doc(declaration: ModuleDecl) -> str:
-    """The docstring of the generated class: every field, under the heading of its kind."""
-    what = "Properties" if declaration.custom_init else "Construction and properties"
-    lines = [f"{what} of `{declaration.name}`."]
-    groups: dict[str, list[str]] = {}
-    for field in declaration.fields:
-        group, line = _documented(field)
-        named = "Attributes" if group == "Config" and declaration.custom_init else group
-        groups.setdefault(named, []).append(f"    {line}")
-    for group in ("Config", "Attributes", "Derived values", "Parameters", "Buffers", "Submodules", "Virtual tensors"):
-        if group in groups:
-            lines += [*([""] if len(lines) == 1 else []), f"{group}:", *groups[group]]
-    return "\n".join(lines)
-
-
-def _condition(field: ParameterDecl | BufferDecl) -> str:
-    return "" if field.when is None else f", if {condition_in_words(field.when)}"
-
-
-def _documented(field: ModuleField) -> tuple[str, str]:
-    """The heading that a field stands under in the docstring of the class, and its line there."""
-    match field:
-        case ConfigDecl():
-            return "Config", f"{field.name}: {spelling.static_type(field.type)}"
-        case DerivedDecl():
-            return "Derived values", f"{field.name}: `{in_words(field.value)}`"
-        case ParameterDecl():
-            what = spelling.shape_in_words(field) if field.tie is None else field.tie
-            return "Parameters", f"{field.name}: `{what}`{_condition(field)}"
-        case BufferDecl(persistent=persistent):
-            kept = "" if persistent else ", not in the state dict"
-            return "Buffers", f"{field.name}: `{spelling.shape_in_words(field)}`{kept}{_condition(field)}"
-        case SubmoduleDecl():
-            return "Submodules", f"{field.name}: {spelling.static_type(field.type)}"
-        case VirtualDecl(cached=cached):
-            return "Virtual tensors", f"{field.name}: {'cached' if cached else 'computed at each read'}"

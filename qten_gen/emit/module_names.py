@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ..model import BufferDecl, Declaration, ModuleDecl, Number, ParameterDecl, SubmoduleDecl
+from ..model import (
+    BufferDecl,
+    ConfigDecl,
+    Declaration,
+    ModuleDecl,
+    ModuleField,
+    Number,
+    ParameterDecl,
+    SubmoduleDecl,
+)
 from ..model.field_kinds import child_class
 
 TORCH_LEAVES = frozenset(
@@ -64,12 +73,15 @@ def tensor_names(
     """The names below a module; `above` are the classes that it stands in, because a class may hold itself."""
     if declaration.custom_init or declaration in above:
         return _UNKNOWN
-    parameters = tuple(field.name for field in declaration.fields if isinstance(field, ParameterDecl))
+    own = [field for field in declaration.fields if isinstance(field, ParameterDecl)]
+    parameters = tuple(name for field in own for name in _of_parameter(field))
     buffers = [field for field in declaration.fields if isinstance(field, BufferDecl)]
     persistent = tuple(field.name for field in buffers if field.persistent)
     found = TensorNames(parameters, tuple(field.name for field in buffers), (*parameters, *persistent))
     if declaration.post_init:
         found = found._replace(knows_children=False)
+    if any(not _is_complete(field, related) for field in declaration.fields):
+        found = found.and_(_UNKNOWN)
     for field in declaration.fields:
         if isinstance(field, SubmoduleDecl):
             if field.repeat is not None or field.keys is not None:
@@ -78,6 +90,30 @@ def tensor_names(
             for prefix in _prefixes(field):
                 found = found.and_(_UNKNOWN if prefix is None else inside.below(prefix))
     return found
+
+
+def _of_parameter(field: ParameterDecl) -> tuple[str, ...]:
+    """The names of a parameter, or of those in a list or dict as far as they are known."""
+    match field:
+        case ParameterDecl(repeat=None, keys=None):
+            return (field.name,)
+        case ParameterDecl(repeat=Number(count)):
+            return tuple(f"{field.name}.{index}" for index in range(count))
+        case ParameterDecl(keys=tuple(keys)):
+            return tuple(f"{field.name}.{key}" for key in keys)
+    return ()
+
+
+def _is_complete(field: ModuleField, related: Mapping[str, Declaration]) -> bool:
+    """Whether the names of what a field registers are known, apart from those in children that it constructs."""
+    if isinstance(field, ParameterDecl):
+        return not field.is_several or isinstance(field.repeat, Number) or isinstance(field.keys, tuple)
+    if not isinstance(field, ConfigDecl):
+        return True
+    registers = (
+        name.startswith("torch.nn.") or isinstance(related.get(name), ModuleDecl) for name in field.type.mentioned
+    )
+    return not any(registers)
 
 
 def _inside(field: SubmoduleDecl, related: Mapping[str, Declaration], above: tuple[ModuleDecl, ...]) -> TensorNames:
@@ -93,6 +129,8 @@ def _inside(field: SubmoduleDecl, related: Mapping[str, Declaration], above: tup
 def _prefixes(field: SubmoduleDecl) -> Iterator[str | None]:
     """What leads to the child, or to each of several; None where that is known at run time only."""
     match field:
+        case SubmoduleDecl(inner=SubmoduleDecl()):
+            yield None
         case SubmoduleDecl(repeat=Number(count)):
             yield from (f"{field.name}.{index}" for index in range(count))
         case SubmoduleDecl(keys=tuple(keys)):

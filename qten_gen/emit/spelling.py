@@ -145,19 +145,22 @@ def is_of_torch(initializer: Value | None) -> bool:
     return initializer is not None and (initializer.torch_name is not None or initializer.partial is not None)
 
 
-def filled(initializer: Value, owner: str, label: str, name: str, aliases: Aliases) -> str:
-    """The call that initialises a parameter or buffer, which errors call `label`: `_nn.init.normal_(self.weight, std=0.02)`."""
+def filled(initializer: Value, owner: str, label: str, name: str, tensor: str, aliases: Aliases) -> str:
+    """The call that initialises the field `name`, or a parameter in it, which errors call `label`: `_nn.init.ones_(self.gain)`.
+
+    `tensor` is the text of what is filled: `self.gain`.
+    """
     if initializer.written in _SHORT_INITIALIZERS:
-        return f"{_SHORT_INITIALIZERS[initializer.written]}(self.{name})"
+        return f"{_SHORT_INITIALIZERS[initializer.written]}({tensor})"
     if initializer.partial is not None:
         keywords = [f"{keyword}={double_quoted(given)}" for keyword, given in initializer.partial.keywords]
-        return f"{torch_name(initializer.partial.function, aliases)}({', '.join([f'self.{name}', *keywords])})"
+        return f"{torch_name(initializer.partial.function, aliases)}({', '.join([tensor, *keywords])})"
     if initializer.torch_name is not None:
-        return f"{torch_name(initializer.torch_name, aliases)}(self.{name})"
+        return f"{torch_name(initializer.torch_name, aliases)}({tensor})"
     function = value(initializer, owner, f"{name}.initializer", aliases)
     if initializer.method is not None:
         function = f"self.{initializer.method}"
-    return f'_rt.fill(self.{name}, {function}, "{label}")'
+    return f'_rt.fill({tensor}, {function}, "{label}")'
 
 
 def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str:

@@ -73,6 +73,7 @@ def _of_module(declaration: ModuleDecl) -> dict[str, Plain]:
         "requires": [to_python(item.condition) for item in declaration.checks],
         "handlers": [_handler(item) for item in declaration.handlers],
         "registers": [item.name for item in declaration.registers],
+        "checks": [to_python(item.condition) for item in declaration.checks],
     }
 
 
@@ -109,6 +110,8 @@ def _plain(value: object) -> Plain:
         case Argument():
             given = value.text or str(_plain(value.value))
             return given if value.keyword is None else f"{value.keyword}={given}"
+        case SubmoduleDecl():
+            return {name: each for name, each in describe_field(value).items() if name not in _TOLD_APART}
         case SpecifierCall():
             return {"specifier": value.name, "arguments": [_plain(item) for item in value.arguments]}
         case tuple() | list():

@@ -81,6 +81,8 @@ def module_py(c: ModuleView) -> str:
         if c.guarded:
             add(f"        {c.guarded}\n")
         add("        self.reset_parameters()\n")
+        if c.computes:
+            add("        _rt.forget_fresh(self)\n")
         if c.post_init:
             add("        self.__post_init__()\n")
         if c.guarded:

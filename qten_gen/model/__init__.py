@@ -25,6 +25,7 @@ from .class_body import MethodSource as MethodSource
 from .class_body import Mixin as Mixin
 from .class_body import Signature as Signature
 from .class_body import SpecifierCall as SpecifierCall
+from .class_body import expression_of as expression_of
 from .class_body import takes_dimension as takes_dimension
 from .configuration import ConfigurationClass as ConfigurationClass
 from .declarations import BaseDecl as BaseDecl
@@ -46,6 +47,7 @@ from .dimensions import dim_names as dim_names
 from .dimensions import parts as parts
 from .expressions import NO_PATH as NO_PATH
 from .expressions import UNTOLD as UNTOLD
+from .expressions import Choice as Choice
 from .expressions import Default as Default
 from .expressions import Meaning as Meaning
 from .expressions import NodePath as NodePath
@@ -65,6 +67,10 @@ from .fields import SubmoduleDecl as SubmoduleDecl
 from .fields import VirtualDecl as VirtualDecl
 from .fingerprints import fingerprint as fingerprint
 from .fingerprints import structure as structure
+from .sequences import as_submodule as as_submodule
+from .sequences import is_sequence as is_sequence
+from .sequences import is_several as is_several
+from .sequences import nested_keywords as nested_keywords
 from .source import ClassSource as ClassSource
 from .source import ConditionalSource as ConditionalSource
 from .source import ImportContext as ImportContext

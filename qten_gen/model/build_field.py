@@ -30,6 +30,7 @@ from .fields import (
     SubmoduleDecl,
     VirtualDecl,
 )
+from .sequences import is_several
 
 
 def build_tensorclass_field(
@@ -91,11 +92,15 @@ def _parameter(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: 
     return ParameterDecl(
         source.name,
         dims=_dims(call),
-        initializer=_initializer(call),
+        initializer=_function(call, "initializer"),
+        value=_function(call, "value"),
         dtype=_given(call, "dtype"),
         requires_grad=not _is(call, "requires_grad", False),
         when=_dim(call, language.WHEN),
         tie=_string(call, "tie"),
+        repeat=_dim(call, "repeat"),
+        keys=_keys(call),
+        group=_string(call, "group"),
         type=type,
         doc=source.doc,
         owner=owner,
@@ -109,7 +114,8 @@ def _buffer(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str
         source.name,
         dims=_dims(call),
         persistent=not _is(call, "persistent", False),
-        initializer=_initializer(call),
+        initializer=_function(call, "initializer"),
+        value=_function(call, "value"),
         dtype=_given(call, "dtype"),
         when=_dim(call, language.WHEN),
         type=type,
@@ -122,19 +128,22 @@ def _buffer(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str
 def _submodule(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: str) -> SubmoduleDecl:
     """`submodule(nn.LayerNorm, "dim", eps=1e-6)`: the first argument is the class, which is called with the others."""
     cls = call.arguments[0].value if call.arguments else None
-    keys = _constant(call, "keys")
+    inner = _submodule(cls, source, type, owner) if isinstance(cls, SpecifierCall) and is_several(cls) else None
+    arguments = tuple(
+        argument
+        for argument in call.arguments[1:]
+        if not isinstance(argument.value, DimError)
+        and argument.keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
+    )
     return SubmoduleDecl(
         source.name,
-        cls=cls if isinstance(cls, Value) else Value(),
-        arguments=tuple(
-            argument
-            for argument in call.arguments[1:]
-            if not isinstance(argument.value, DimError)
-            and argument.keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
-        ),
+        cls=inner.cls if inner is not None else cls if isinstance(cls, Value) else Value(),
+        arguments=arguments if inner is None else inner.arguments,
         when=_dim(call, language.WHEN),
         repeat=_dim(call, "repeat"),
-        keys=tuple(map(str, keys)) if isinstance(keys, tuple) else _string(call, "keys"),
+        keys=_keys(call),
+        inner=inner,
+        group=_string(call, "group"),
         type=type,
         doc=source.doc,
         owner=owner,
@@ -151,6 +160,12 @@ def _derived(call: SpecifierCall, source: FieldSource, type: TypeExpr, owner: st
 def build_check(call: SpecifierCall, owner: str) -> CheckDecl:
     """Build what `check("dim % heads == 0")` demands in the class `owner`."""
     return CheckDecl(next(iter(_dims(call)), Constant("None")), owner, call.place)
+
+
+def _keys(call: SpecifierCall) -> str | tuple[str, ...] | None:
+    """The names of several children or parameters, or the config field that contains them."""
+    keys = _constant(call, "keys")
+    return tuple(map(str, keys)) if isinstance(keys, tuple) else _string(call, "keys")
 
 
 _BUILDERS: dict[str, Callable[[SpecifierCall, FieldSource, TypeExpr, str], ModuleField]] = {
@@ -193,9 +208,9 @@ def _given(call: SpecifierCall, keyword: str) -> Value | None:
     return argument.value
 
 
-def _initializer(call: SpecifierCall) -> Value | None:
-    """The initialiser. A string is the name of a method."""
-    given, name = _given(call, "initializer"), _string(call, "initializer")
+def _function(call: SpecifierCall, keyword: str) -> Value | None:
+    """An initialiser, or what computes a value. A string is the name of a method."""
+    given, name = _given(call, keyword), _string(call, keyword)
     return given if given is None or name is None else replace(given, method=name)
 
 

@@ -55,12 +55,34 @@ class SpecifierCall:
         return tuple(found)
 
     @property
+    def nested_dims(self) -> tuple[Dim, ...]:
+        """The expressions in its arguments, in those of calls among them, and in choices."""
+        return tuple(
+            dim
+            for argument in self.nested
+            if not isinstance(dim := expression_of(argument), DimError | Value | SpecifierCall | None)
+        )
+
+    @property
     def positional(self) -> tuple[Argument, ...]:
         """The arguments without a keyword."""
         return tuple(argument for argument in self.arguments if argument.keyword is None)
 
 
-_TAKE_DIMENSIONS = (language.PARAM, language.BUFFER, language.SUBMODULE, language.DERIVED, language.CHECK)
+def expression_of(argument: Argument) -> Dim | DimError | Value | SpecifierCall | None:
+    """The value of an argument; for a choice, the expression that decides."""
+    value = argument.value
+    return value if not isinstance(value, Value) or value.choice is None else value.choice.selector
+
+
+_TAKE_DIMENSIONS = (
+    language.PARAM,
+    language.BUFFER,
+    language.SUBMODULE,
+    language.SEQUENTIAL,
+    language.DERIVED,
+    language.CHECK,
+)
 _VALUE_KEYWORDS = {
     keyword
     for specifier in _TAKE_DIMENSIONS
@@ -77,6 +99,8 @@ def takes_dimension(specifier: str, position: int, keyword: str | None) -> bool:
     """
     if specifier not in _TAKE_DIMENSIONS or keyword in _VALUE_KEYWORDS:
         return False
+    if specifier == language.SEQUENTIAL:
+        return keyword in (language.REPEAT, language.WHEN)
     is_class_of_child = specifier == language.SUBMODULE and position == 0 and keyword is None
     return not is_class_of_child
 

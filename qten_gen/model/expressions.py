@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .dimensions import Dim, DimError
+
 
 @dataclass(frozen=True, slots=True)
 class NodePath:
@@ -92,6 +94,22 @@ class Partial:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several values, by what an expression gives: `choice("act", {"relu": nn.ReLU, "gelu": nn.GELU})`."""
+
+    selector: Dim | DimError | None
+    """The expression over config fields: `act`; None if it is not a string."""
+    options: tuple[tuple[str, Value], ...] | None = field(default=None, compare=False)
+    """The keys as canonical literals, with what they stand for; None if the text does not tell them."""
+    is_given: bool = False
+    """Whether there are no options, because what the expression gives is chosen itself: `choice("norm_layer")`."""
+    text: str = field(default="", compare=False, repr=False)
+    """The content of the string literal of the selector."""
+    place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+    """That of the selector."""
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """A value in a declaration: a default, an initialiser, a dtype, a class to construct.
 
@@ -120,7 +138,16 @@ class Value:
     """Whether it may be called. False for an object that cannot be; for the text of a list, a dict and the like."""
     method: str | None = None
     """The method of the class that an initialiser is: `fill` of `initializer="fill"`."""
+    choice: Choice | None = None
+    """What `choice(...)` says, if it is one."""
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+    @property
+    def alternatives(self) -> tuple[Value, ...]:
+        """The values that it may be: those of a choice as far as they are known, or itself."""
+        if self.choice is None:
+            return (self,)
+        return tuple(value for _, value in self.choice.options or ())
 
     @property
     def written(self) -> str | None:

@@ -98,10 +98,23 @@ class ParameterDecl:
     """The condition under which the parameter exists, `when="use_bias"`; otherwise None is registered."""
     tie: str | None = None
     """The path of the parameter that this is a second name of, `tie="embed.weight"`."""
+    value: Value | None = None
+    """The function of the module that computes its first value, `value=decay_rates`, or the name of a method."""
+    repeat: Dim | None = None
+    """How many parameters a ParameterList gets: `repeat="depth"`."""
+    keys: str | tuple[str, ...] | None = None
+    """The names of the parameters of a ParameterDict, or the config field that contains them."""
+    group: str | None = None
+    """The group of the optimizer that it belongs to: `group="no_decay"`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+    @property
+    def is_several(self) -> bool:
+        """Whether there is a list or a dict of parameters."""
+        return self.repeat is not None or self.keys is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +132,8 @@ class BufferDecl:
     """A dtype that the constructor's `dtype` does not replace: `dtype=torch.int64`."""
     when: Dim | None = None
     """The condition under which the buffer exists, `when="use_scale"`; otherwise None is registered."""
+    value: Value | None = None
+    """The function of the module that computes it, `value=causal_mask`, or the name of a method."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -141,6 +156,11 @@ class SubmoduleDecl:
     """How many children a ModuleList gets: `repeat="depth"`."""
     keys: str | tuple[str, ...] | None = None
     """The names of the children of a ModuleDict, `keys=("a", "b")`, or the config field that contains them, `keys="tasks"`."""
+    inner: SubmoduleDecl | None = None
+    """Each of the children if they are lists or dicts themselves: `submodule(submodule(Block, repeat=2), repeat="depth")`. The
+    class and the arguments are those of the innermost children."""
+    group: str | None = None
+    """The group of the optimizer for its parameters that have none: `group="no_decay"`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
@@ -157,10 +177,27 @@ class SubmoduleDecl:
         return self.repeat is not None or self.keys is not None
 
     @property
+    def call(self) -> SpecifierCall:
+        """What makes it, or each of several: the class with its arguments, and how many of them the inner lists have."""
+        inner = self.inner
+        counts: list[Argument] = []
+        while inner is not None:
+            counts += [] if inner.repeat is None else [Argument(language.REPEAT, inner.repeat)]
+            inner = inner.inner
+        return SpecifierCall(language.SUBMODULE, (Argument(None, self.cls), *self.arguments, *counts))
+
+    @property
+    def has_positions(self) -> bool:
+        """Whether it has several children, or is a sequence with a member that stands for several."""
+        calls = (argument.value for argument in self.call.nested)
+        return self.is_repeated or any(
+            isinstance(call, SpecifierCall) and call.get(language.REPEAT) is not None for call in calls
+        )
+
+    @property
     def mentions_index(self) -> bool:
         """Whether an argument is computed from the name `index`: `submodule(Block, layer="index", repeat="depth")`."""
-        given = (argument.value for argument in SpecifierCall(language.SUBMODULE, self.arguments).nested)
-        return self.is_filtered or any(language.INDEX in dim_names(value) for value in given if isinstance(value, Dim))
+        return self.is_filtered or any(language.INDEX in dim_names(dim) for dim in self.call.nested_dims)
 
     @property
     def is_filtered(self) -> bool:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from ..common.literals import literal_of
 from ..common.specifier_records import DATACLASS_FIELD_DEFAULTS
-from ..model import Argument, NodePath, Partial, SpecifierCall, Value, language, takes_dimension
+from ..model import Argument, Choice, NodePath, Partial, SpecifierCall, Value, as_submodule, language, takes_dimension
 from . import dimensions
 from .annotations import string_value
 from .calls import CallArgument, call_arguments
@@ -23,6 +23,8 @@ def value(node: ast.expr, place: NodePath, scope: Scope) -> Value:
         arguments = call_arguments(node, place)
         if len(arguments) == 1:
             return value(arguments[0].value, arguments[0].place, scope)
+    if isinstance(node, ast.Call) and scope.resolve(dotted(node.func) or "") == language.CHOICE:
+        return _choice(node, place, scope)
     name = scope.resolve(dotted(node) or "")
     return Value(
         text_of(node, scope.lines),
@@ -35,6 +37,49 @@ def value(node: ast.expr, place: NodePath, scope: Scope) -> Value:
         is_callable=is_callable(node, scope),
         place=place,
     )
+
+
+def _choice(node: ast.Call, place: NodePath, scope: Scope) -> Value:
+    """`choice("act", {"relu": nn.ReLU})`. Options that are not written out, with literals for keys, are unknown."""
+    text = text_of(node, scope.lines)
+    arguments = call_arguments(node, place)
+    if len(arguments) not in (1, 2) or any(each.keyword or each.star for each in arguments):
+        return Value(text, choice=Choice(None, place=place), place=place)
+    by = arguments[0]
+    selector = string_value(by.value)
+    shown = text_of(by.value, scope.lines) if selector is None else selector
+    if len(arguments) == 1:
+        parsed = None if selector is None else dimensions.parse(selector)
+        return Value(
+            text,
+            choice=Choice(parsed, None, True, shown, by.place),
+            place=place,
+        )
+    given = arguments[1]
+    options = _options(given.value, given.place, scope) if isinstance(given.value, ast.Dict) else None
+    return Value(
+        text,
+        contains=tuple(made(given.value, scope)),
+        is_container=True,
+        choice=Choice(
+            None if selector is None else dimensions.parse(selector),
+            options,
+            False,
+            text_of(by.value, scope.lines) if selector is None else selector,
+            by.place,
+        ),
+        place=place,
+    )
+
+
+def _options(node: ast.Dict, place: NodePath, scope: Scope) -> tuple[tuple[str, Value], ...] | None:
+    found: list[tuple[str, Value]] = []
+    for index, (key, option) in enumerate(zip(node.keys, node.values, strict=True)):
+        text = None if key is None else literal(key)
+        if text is None:
+            return None
+        found.append((text, value(option, place / "values" / index, scope)))
+    return tuple(found)
 
 
 def _partial(node: ast.expr, scope: Scope) -> Partial | None:
@@ -102,6 +147,8 @@ def specifier(node: ast.expr, place: NodePath, scope: Scope) -> SpecifierCall | 
     if name not in language.SPECIFIERS and name != language.VIRTUAL:
         return None
     arguments = (_argument(name, index, given, scope) for index, given in enumerate(call_arguments(node, place)))
+    if name == language.SEQUENTIAL:
+        return as_submodule(arguments, place)
     return SpecifierCall(name, tuple(arguments), place)
 
 
@@ -142,7 +189,8 @@ def _argument(specifier_name: str, position: int, given: CallArgument, scope: Sc
     if given.star:
         return Argument(keyword, Value(given.star + text_of(given.value, scope.lines), place=place), place)
     takes_child = (
-        specifier_name == language.SUBMODULE and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
+        specifier_name in (language.SUBMODULE, language.SEQUENTIAL)
+        and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
     )
     if takes_child and (call := _nested_call(given, scope)) is not None:
         return Argument(keyword, call, place)

@@ -65,4 +65,4 @@ def _items(value: object) -> Iterator[object]:
     elif is_dataclass(value) and not isinstance(value, type):
         yield from (getattr(value, field.name, None) for field in fields(value))
     elif (call := recorded_call(value)) is not None and call.args:
-        yield call.args[0]
+        yield call.args[-1]

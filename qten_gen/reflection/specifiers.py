@@ -13,6 +13,7 @@ from types import FunctionType
 
 from ..common.specifier_records import RecordedCall, recorded_call
 from ..model import (
+    NO_PATH,
     Argument,
     Dim,
     DimError,
@@ -22,7 +23,9 @@ from ..model import (
     SpecifierCall,
     TypeExpr,
     Value,
+    as_submodule,
     language,
+    nested_keywords,
     takes_dimension,
 )
 from ..model.diagnostics import DeclarationError
@@ -88,6 +91,8 @@ def specifier_call(call: RecordedCall, where: str) -> SpecifierCall:
     Raises:
         DeclarationError: an argument has a wrong type or value; `where` names the field in the message.
     """
+    if call.name == language.SEQUENTIAL:
+        return as_submodule(_arguments(call, where), NO_PATH)
     return SpecifierCall(call.name, tuple(_arguments(call, where)))
 
 
@@ -106,20 +111,20 @@ def _value(
     plain = recorded_call(given)
     if plain is not None and plain.name == language.CONST and specifier != language.SUBMODULE:
         given = plain.args[0]
-    if specifier == language.SUBMODULE and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
+    if specifier in _OF_CHILDREN and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
         call = recorded_call(given)
-        if call is not None and call.name == language.SUBMODULE:
-            _refuse_keywords(call, where)
+        if call is not None and call.name in _OF_CHILDREN:
+            _refuse_keywords(call, where, nested_keywords(specifier, position, keyword))
             return specifier_call(call, where)
         if call is not None and call.name in language.SPECIFIERS:
             called = call.name.rpartition(".")[2]
             raise DeclarationError(f"{where}: {called}(...) is the value of a field, not an argument of submodule")
-        return _dim(given, where) if is_dimension and type(given) is str else value_of(given)
+        return _dim(given, where) if is_dimension and type(given) is str else _passed(given, where)
     if is_dimension and keyword == language.WHEN:
         return _dim(_string(keyword, given, where), where)
     if is_dimension:
         return _dim(given, where)
-    if keyword in ("tie", "keys"):
+    if keyword in ("tie", "keys", "group"):
         return _names(keyword, given, where)
     if keyword in language.SPECIFIER_SWITCHES:
         return _switch(keyword, given, where)
@@ -130,10 +135,22 @@ def _value(
     return value_of(given)
 
 
-def _refuse_keywords(call: RecordedCall, where: str) -> None:
+def _passed(given: object, where: str) -> Value:
+    """A class or an argument of a child. In the text, the rule `malformed-dimension` refuses the selector of a choice."""
+    value = value_of(given)
+    selector = value.choice.selector if value.choice is not None else None
+    if isinstance(selector, DimError):
+        raise DeclarationError(f"{where}: {selector.text!r} is not an expression: {selector.problem}")
+    return value
+
+
+_OF_CHILDREN = (language.SUBMODULE, language.SEQUENTIAL)
+
+
+def _refuse_keywords(call: RecordedCall, where: str, allowed: tuple[str, ...]) -> None:
     """Refuse what a submodule among the arguments of another cannot have, as the rule `specifier-argument` does."""
     for keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
-        if keyword in call.kwargs:
+        if keyword in call.kwargs and keyword not in allowed:
             message = f"{keyword} is for a submodule that is a field, not for an argument of another"
             help = f"remove {keyword}, or declare a Module with this field and use that"
             raise DeclarationError(f"{where}: {message}; {help}")

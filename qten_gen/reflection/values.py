@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import MISSING
 from functools import partial
 
 from ..common.literals import literal_of
 from ..common.specifier_records import recorded_call
-from ..model import Partial, Value, language
+from ..model import Choice, Partial, Value, language
+from ..read.dimensions import parse
 from .contained_objects import contained, is_tensor_or_module
 
 _TORCH_HOMES = ("torch", "torch.nn", "torch.nn.init", "torch.nn.functional")
@@ -19,6 +21,8 @@ def value_of(value: object) -> Value:
     call = recorded_call(value)
     if call is not None and call.name == language.CONST:
         return value_of(call.args[0])
+    if call is not None and call.name == language.CHOICE:
+        return _choice(value, *call.args)
     literal = literal_of(value)
     if literal is not None:
         return Value(text=literal, literal=literal)
@@ -33,6 +37,24 @@ def value_of(value: object) -> Value:
         is_container=bool(kinds) and not is_tensor_or_module(value),
         mutable=type(value).__hash__ is None,
         is_callable=callable(value),
+    )
+
+
+def _choice(value: object, selector: object, options: object = None) -> Value:
+    """The record of a choice, as `read.values` makes it from the text."""
+    kinds = tuple(dict.fromkeys(contained(value)))
+    return Value(
+        text=repr(value),
+        contains=kinds,
+        is_container=bool(kinds),
+        choice=Choice(
+            parse(selector) if isinstance(selector, str) else None,
+            tuple((literal_of(key) or repr(key), value_of(option)) for key, option in options.items())
+            if isinstance(options, Mapping)
+            else None,
+            options is None,
+            selector if isinstance(selector, str) else "",
+        ),
     )
 
 

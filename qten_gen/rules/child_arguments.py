@@ -105,9 +105,17 @@ def _of_call(call: SpecifierCall, context: RuleContext) -> Iterator[Diagnostic]:
     for argument in call.arguments[1:]:
         if isinstance(argument.value, SpecifierCall):
             yield from _of_call(argument.value, context)
-    made = call.arguments[0].value if call.arguments else None
-    taken = _parameters(made, context) if isinstance(made, Value) else None
-    if taken is None or not isinstance(made, Value):
+    cls = call.arguments[0].value if call.arguments else None
+    if isinstance(cls, SpecifierCall):
+        yield from _of_call(cls, context)
+    for made in cls.alternatives if isinstance(cls, Value) else ():
+        yield from _of_class(made, call, context)
+
+
+def _of_class(made: Value, call: SpecifierCall, context: RuleContext) -> Iterator[Diagnostic]:
+    """What is wrong with the arguments of a child for one class that it may have."""
+    taken = _parameters(made, context)
+    if taken is None:
         return
     given = [argument for argument in call.arguments[1:] if argument.keyword not in _OF_SUBMODULE]
     if any(isinstance(one.value, Value) and one.value.text.startswith("*") for one in given):
@@ -148,7 +156,7 @@ def _of_call(call: SpecifierCall, context: RuleContext) -> Iterator[Diagnostic]:
         yield Diagnostic(KIND, message, made.place, f"write submodule({made.text}, ...{example})")
 
 
-_OF_SUBMODULE = ("when", "repeat", "keys", "init")
+_OF_SUBMODULE = language.SPECIFIER_KEYWORDS[language.SUBMODULE]
 
 
 def _of_types(

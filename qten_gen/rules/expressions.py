@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from ..common.suggestions import did_you_mean
 from ..model import (
@@ -21,8 +22,10 @@ from ..model import (
     ParameterDecl,
     SpecifierCall,
     SubmoduleDecl,
+    Value,
     declares,
     dim_names,
+    is_several,
     language,
 )
 from ..model.dimension_text import in_words
@@ -55,6 +58,8 @@ class Expression:
     """The field that it belongs to; None for a check."""
     is_conditional: bool = False
     """Whether it is evaluated only under a condition, which may rule out that a value is None."""
+    of_member: bool = False
+    """Whether it belongs to a child among the arguments of the field, such as a member of a sequence."""
 
     def span(self, text: str) -> tuple[int, int] | None:
         """Where a part of it stands in its text."""
@@ -79,46 +84,94 @@ def expressions(context: RuleContext) -> Iterator[Expression]:
 
 def _of_field(field: ModuleField, names: Names, context: RuleContext) -> Iterator[Expression]:
     """The expressions in the specifier of a field."""
-    inside = Names(names.fields, names.configuration, has_index=isinstance(field, SubmoduleDecl) and field.is_repeated)
-    for argument in arguments_of(field, context):
-        dim = argument.value
-        if not isinstance(dim, Dim):
+    call = _call_of(field, context)
+    for located in _walk(call, is_own=True) if call is not None else ():
+        argument = located.argument
+        if not isinstance(argument.value, Dim):
             continue
         use = _use(field, argument)
-        has_index = use in (Use.VALUE, Use.CONDITION)
-        is_conditional = use is not Use.CONDITION and getattr(field, "when", None) is not None
-        yield Expression(dim, use, argument, inside if has_index else names, field, is_conditional)
+        has_index = located.has_index and not (isinstance(field, ParameterDecl) and use is Use.CONDITION)
+        scope = Names(names.fields, names.configuration, has_index=has_index)
+        is_certain = use is Use.CONDITION or (getattr(field, "when", None) is None and not located.is_conditional)
+        yield Expression(argument.value, use, argument, scope, field, not is_certain, not located.is_own)
 
 
 def _use(field: ModuleField, argument: Argument) -> Use:
     if argument.keyword == language.WHEN:
         return Use.CONDITION
+    if argument.keyword == language.REPEAT:
+        return Use.COUNT
     if isinstance(field, DerivedDecl):
         return Use.DERIVED
-    if isinstance(field, SubmoduleDecl):
-        return Use.COUNT if argument.keyword == language.REPEAT else Use.VALUE
-    return Use.SIZE
+    return Use.VALUE if isinstance(field, SubmoduleDecl) else Use.SIZE
 
 
-def arguments_of(field: ModuleField, context: RuleContext) -> tuple[Argument, ...]:
-    """The arguments of a specifier: as written in the text, or else those of the declaration."""
+class _Located(NamedTuple):
+    """An argument of a specifier, or of a child among its arguments."""
+
+    argument: Argument
+    has_index: bool
+    """Whether it is evaluated for each of several, which have an index."""
+    is_conditional: bool
+    """Whether it is evaluated only under the condition of a member of a sequence."""
+    is_own: bool
+    """Whether it is an argument of the specifier itself."""
+
+
+def _walk(
+    call: SpecifierCall, has_index: bool = False, is_conditional: bool = False, *, is_own: bool
+) -> Iterator[_Located]:
+    """The arguments of a specifier and of the children among them. How many there are is known before any has an index."""
+    inside = has_index or is_several(call)
+    for argument in call.arguments:
+        if argument.keyword == language.REPEAT:
+            yield _Located(argument, has_index, is_conditional, is_own)
+        elif isinstance(argument.value, SpecifierCall):
+            decides = argument.value.get(language.WHEN) is not None
+            yield from _walk(argument.value, inside, is_conditional or decides, is_own=False)
+        else:
+            yield _Located(_decided(argument), inside, is_conditional, is_own)
+
+
+def _decided(argument: Argument) -> Argument:
+    """An argument; for a choice, the expression that decides."""
+    choice = argument.value.choice if isinstance(argument.value, Value) else None
+    if choice is None or choice.selector is None:
+        return argument
+    return Argument(argument.keyword, choice.selector, choice.place, choice.text)
+
+
+def _call_of(field: ModuleField, context: RuleContext) -> SpecifierCall | None:
+    """The specifier of a field: as written in the text, or else what its declaration says."""
     source = context.field_source(field.name)
     if source is not None and source.specifier is not None:
-        return source.specifier.nested
+        return source.specifier
     match field:
-        case ParameterDecl(dims=dims, when=when) | BufferDecl(dims=dims, when=when):
-            return (*(Argument(None, dim) for dim in dims), *_condition(when))
-        case SubmoduleDecl(arguments=arguments, repeat=repeat, when=when):
-            nested = SpecifierCall(language.SUBMODULE, arguments).nested
-            counted = () if repeat is None else (Argument(language.REPEAT, repeat),)
-            return (*nested, *counted, *_condition(when))
+        case ParameterDecl(dims=dims, when=when, repeat=repeat, keys=keys):
+            counted = _given(repeat=repeat, keys=None if keys is None else Value(), when=when)
+            return SpecifierCall(language.PARAM, (*(Argument(None, dim) for dim in dims), *counted))
+        case BufferDecl(dims=dims, when=when):
+            return SpecifierCall(language.BUFFER, (*(Argument(None, dim) for dim in dims), *_given(when=when)))
+        case SubmoduleDecl(repeat=repeat, keys=keys, when=when):
+            counted = _given(repeat=repeat, keys=None if keys is None else Value(), when=when)
+            return SpecifierCall(language.SUBMODULE, (*_made(field), *counted))
         case DerivedDecl(value=value):
-            return (Argument(None, value),)
-    return ()
+            return SpecifierCall(language.DERIVED, (Argument(None, value),))
+    return None
 
 
-def _condition(when: Dim | None) -> tuple[Argument, ...]:
-    return () if when is None else (Argument(language.WHEN, when),)
+def _made(field: SubmoduleDecl) -> tuple[Argument, ...]:
+    """The class of a child and its arguments; for a list of lists, what each of its lists is."""
+    if field.inner is None:
+        return (Argument(None, field.cls), *field.arguments)
+    inner = field.inner
+    counted = _given(repeat=inner.repeat, keys=None if inner.keys is None else Value())
+    return (Argument(None, SpecifierCall(language.SUBMODULE, (*_made(inner), *counted))),)
+
+
+def _given(**keywords: Dim | Value | None) -> Iterator[Argument]:
+    """The keywords that have a value."""
+    return (Argument(keyword, value) for keyword, value in keywords.items() if value is not None)
 
 
 def configurations(context: RuleContext) -> _Configurations:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import DimError, language
+from ..model import DimError, Value, expression_of, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -43,14 +43,16 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     written = (field.specifier for field in context.source.fields)
     for call in (*(call for call in written if call is not None), *context.source.checks):
         for argument in call.nested:
-            error = argument.value
+            error = expression_of(argument)
             if isinstance(error, DimError):
-                is_passed = call.name == language.SUBMODULE and argument.keyword not in (language.REPEAT, language.WHEN)
+                choice = argument.value.choice if isinstance(argument.value, Value) else None
+                is_passed = choice is None and call.name == language.SUBMODULE
+                is_passed = is_passed and argument.keyword not in (language.REPEAT, language.WHEN)
                 help = f"for a plain string, write const({error.text!r})" if is_passed else ""
                 yield Diagnostic(
                     KIND,
                     f"{error.text!r} is not an expression: {error.problem}",
-                    argument.place,
+                    argument.place if choice is None else choice.place,
                     help,
                     within=(error.offset, 1),
                 )

@@ -54,7 +54,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.module_fields:
         if isinstance(field, ParameterDecl) and field.tie is not None:
             continue  # its path leads to the declaration that initialises it
-        if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is None:
+        if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is None and field.value is None:
             kind = "parameter" if isinstance(field, ParameterDecl) else "buffer"
             help = "add an initializer, such as initializer=nn.init.zeros_, or define reset_parameters in the class"
             yield Diagnostic(

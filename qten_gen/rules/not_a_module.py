@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import Argument, ModuleDecl, SpecifierCall, SubmoduleDecl, TensorClassDecl, Value
+from ..model import Argument, ModuleDecl, SpecifierCall, SubmoduleDecl, TensorClassDecl, Value, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -50,7 +50,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     for field in context.module_fields:
         if isinstance(field, SubmoduleDecl):
-            for made in _made(field.cls, field.arguments):
+            for made in (each for one in _made(field.cls, field.arguments) for each in one.alternatives):
                 problem = _problem(made, context)
                 if problem is not None:
                     message, help = problem
@@ -68,6 +68,8 @@ def _made(cls: Value, arguments: tuple[Argument, ...]) -> Iterator[Value]:
 
 def _problem(made: Value, context: RuleContext) -> tuple[str, str] | None:
     """What is wrong with what makes a child, and how to fix it."""
+    if made.name == language.CHAIN:
+        return None
     name = made.torch_name or made.name
     last = name.rpartition(".")[2]
     if made.literal is not None:

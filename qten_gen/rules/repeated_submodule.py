@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
-from ..model import ConfigDecl, ModuleDecl, SubmoduleDecl
+from ..model import ConfigDecl, ModuleDecl, ParameterDecl, SubmoduleDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .reserved import CONTAINER
@@ -53,10 +53,16 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl)}
     for field in context.module_fields:
-        if not isinstance(field, SubmoduleDecl):
+        if not isinstance(field, SubmoduleDecl | ParameterDecl) or (field.repeat is None and field.keys is None):
             continue
+        inner = field.inner if isinstance(field, SubmoduleDecl) else None
+        while inner is not None:
+            if (wrong := _problem(inner.keys, config)) is not None:
+                yield Diagnostic(KIND, wrong[0], context.value_place(field.name), wrong[1])
+            inner = inner.inner
         given = [name for name in ("repeat", "keys") if getattr(field, name) is not None]
-        given += ["when"] if given and field.may_be_none else []
+        may_be_none = field.may_be_none if isinstance(field, SubmoduleDecl) else field.when is not None
+        given += ["when"] if may_be_none else []
         if len(given) > 1:
             message = f"{field.name} has both {given[0]} and {given[1]}"
             help = (

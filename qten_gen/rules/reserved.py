@@ -52,7 +52,7 @@ arguments, and those that generated code or loading a state dict depends on."""
 
 GIVING_WAY = frozenset(
     """
-    allows config export export_all freeze from_config get_applicable_types gpu invoke materialize register
+    allows config export export_all freeze from_config get_applicable_types gpu invoke materialize optimizer_groups register
     to_device unfreeze
     """.split()
 )

@@ -11,7 +11,7 @@ from ast import literal_eval
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean
-from ..model import Argument, SpecifierCall, Value, language
+from ..model import Argument, SpecifierCall, Value, is_sequence, is_several, language, nested_keywords
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 from .untold import KEYWORDS as _TOLD_OTHERWISE
@@ -47,10 +47,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.field_sources:
         if field.specifier is not None:
             yield from _findings(field.specifier)
-            for argument in field.specifier.nested:
-                if isinstance(argument.value, SpecifierCall):
-                    yield from _findings(argument.value)
-                    yield from _of_nested(argument.value)
+            yield from _of_lists(field.specifier)
+            yield from _of_nested(field.specifier)
     for call in context.check_calls:
         yield from _findings(call)
     for method in context.source.methods if context.source is not None else ():
@@ -78,6 +76,13 @@ def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
         example = 'derived("dim // heads")' if called == "derived" else 'check("dim % heads == 0")'
         message = f"{called}(...) takes one expression, but {len(call.positional)} are given"
         yield Diagnostic(KIND, message, call.place, f"write {example}")
+    yield from _of_several(call, called)
+    if is_sequence(call):
+        own = language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
+        named = [argument for argument in call.arguments if argument.keyword not in (None, *own)]
+        if named and len(call.positional) > 1:
+            message = "some members of the sequence have names and others have none"
+            yield Diagnostic(KIND, message, named[0].place, "give all of them names, or none")
     if call.get("default") is not None and call.get("default_factory") is not None:
         yield Diagnostic(
             KIND, "a field cannot have both a default and a default_factory", call.place, "remove one of them"
@@ -88,13 +93,62 @@ def _is_unpacked(call: SpecifierCall) -> bool:
     return any(isinstance(one.value, Value) and one.value.text.startswith("*") for one in call.arguments)
 
 
+def _of_several(call: SpecifierCall, called: str) -> Iterator[Diagnostic]:
+    """Arguments of a parameter or buffer that exclude each other."""
+    if called not in ("param", "buffer"):
+        return
+    for first, second, help in _EXCLUDE:
+        argument = call.get(second)
+        if call.get(first) is not None and argument is not None:
+            yield Diagnostic(KIND, f"{called}(...) has both {first} and {second}", argument.place, help)
+
+
+_EXCLUDE = (
+    ("value", "initializer", "keep value, which computes the tensor, or initializer, which fills it"),
+    ("value", "tie", "a tied parameter has the value of the other: remove value"),
+    ("value", "repeat", "remove value, and fill the parameters by an initializer"),
+    ("value", "keys", "remove value, and fill the parameters by an initializer"),
+    ("tie", "repeat", "tie single parameters"),
+    ("tie", "keys", "tie single parameters"),
+    ("tie", "group", "a tied parameter is in the group of the other: remove group"),
+)
+
+
 def _of_nested(call: SpecifierCall) -> Iterator[Diagnostic]:
-    """The keywords of `submodule` itself that a submodule among the arguments of another cannot have."""
-    for argument in call.arguments:
-        if argument.keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
-            message = f"{argument.keyword} is for a submodule that is a field, not for an argument of another"
-            help = f"remove {argument.keyword}, or declare a Module with this field and use that"
-            yield Diagnostic(KIND, message, argument.place, help)
+    """What is wrong with the submodules among the arguments of another, such as keywords that they cannot have."""
+    for position, argument in enumerate(call.arguments):
+        if not isinstance(argument.value, SpecifierCall):
+            continue
+        yield from _findings(argument.value)
+        yield from _of_nested(argument.value)
+        allowed = nested_keywords(language.SEQUENTIAL if is_sequence(call) else call.name, position, argument.keyword)
+        for given in argument.value.arguments:
+            if given.keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE] and given.keyword not in allowed:
+                message = f"{given.keyword} is for a submodule that is a field, not for an argument of another"
+                help = f"remove {given.keyword}, or declare a Module with this field and use that"
+                yield Diagnostic(KIND, message, given.place, help)
+            elif given.keyword == "when" and argument.value.get(language.REPEAT) is not None:
+                message = "a member of a sequence has both when and repeat"
+                yield Diagnostic(KIND, message, given.place, "remove when; with repeat=0 there is none")
+
+
+def _of_lists(call: SpecifierCall) -> Iterator[Diagnostic]:
+    """What is wrong with children that are lists or dicts themselves, `submodule(submodule(Block, repeat=2), repeat=3)`."""
+    inner = call.arguments[0].value if call.name == language.SUBMODULE and call.arguments else None
+    if not isinstance(inner, SpecifierCall):
+        return
+    place = call.arguments[0].place
+    help = "write submodule(submodule(Block, repeat=2), repeat=3) for a list of lists"
+    if not is_several(inner):
+        yield Diagnostic(KIND, "the class of a child is a submodule that is not repeated", place, help)
+    elif not is_several(call):
+        yield Diagnostic(KIND, "a list of children is the class of a single child", place, help)
+    elif any(
+        argument.keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE] for argument in call.arguments[1:]
+    ):
+        message = "the outer submodule of a list of lists has arguments"
+        yield Diagnostic(KIND, message, place, "give them to the inner one, which names the class")
+    yield from _of_lists(inner)
 
 
 def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str, str] | None:
@@ -149,10 +203,10 @@ def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, s
     given = None if value.literal is None else literal_eval(value.literal)
     if keyword == "dtype" and called in ("param", "buffer"):
         return _dtype_problem(value, given)
-    if keyword in ("when", "tie") and value.literal != "None" and not isinstance(given, str):
-        example = 'when="use_bias"' if keyword == "when" else 'tie="embed.weight"'
+    if keyword in _EXAMPLES and value.literal != "None" and not isinstance(given, str):
+        example = _EXAMPLES[keyword]
         return f"{keyword} must be a string, got {value.text}", f"write {example}"
-    if called != "submodule":
+    if called == "buffer":
         return None
     if keyword == "repeat":
         return (
@@ -165,6 +219,9 @@ def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, s
             'write keys=("first", "second"), or keys="tasks" for a config field',
         )
     return None
+
+
+_EXAMPLES = {"when": 'when="use_bias"', "tie": 'tie="embed.weight"', "group": 'group="no_decay"'}
 
 
 def _dtype_problem(value: Value, given: object) -> tuple[str, str] | None:

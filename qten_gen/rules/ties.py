@@ -20,6 +20,7 @@ from ..model import (
     SubmoduleDecl,
     Value,
     dim_names,
+    language,
 )
 from ..model.derivations import underived
 from ..model.dimensions import substituted
@@ -49,6 +50,10 @@ def follow(declaration: ModuleDecl, path: Sequence[str], known: Mapping[str, Dec
     fields = {field.name: field for field in declaration.fields}
     head, *rest = path
     match fields.get(head):
+        case ParameterDecl(is_several=True):
+            return Problem(f"{head} contains several parameters", "name a single parameter")
+        case ParameterDecl(dims=(), value=Value()) if not rest:
+            return None
         case ParameterDecl(dims=dims, when=when, tie=None) if not rest:
             return Target(tuple(underived(dim, declaration.fields) for dim in dims), when)
         case ParameterDecl(tie=str(tie)) if not rest:
@@ -80,6 +85,8 @@ def different(declared: tuple[Dim, ...], found: tuple[Dim | None, ...]) -> bool:
 
 def _inside(child: SubmoduleDecl, path: Sequence[str], known: Mapping[str, Declaration]) -> Target | Problem | None:
     """The parameter at the rest of a path, below a child or a container of children."""
+    if child.inner is not None or child.made == language.CHAIN:
+        return None
     if child.repeat is not None or child.keys is not None:
         step, *path = path
         if not _names_child(child, step) or not path:

@@ -56,10 +56,13 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             continue
         found = list(_problems(expression, declared))
         for of, message, help in found:
-            place = context.argument_place(field.name, "when")
+            place = expression.argument.place if expression.of_member else context.argument_place(field.name, "when")
             yield Diagnostic(KIND, message, place, help, within=expression.span(of))
         is_repeated = isinstance(field, SubmoduleDecl) and field.is_repeated
-        if not found and not is_repeated and all(member.name != "None" for member in members_of(field.type)):
+        is_identity = expression.of_member  # where the condition is false
+        if not (found or is_repeated or is_identity) and all(
+            member.name != "None" for member in members_of(field.type)
+        ):
             text = in_words(expression.dim)
             is_true = " is true" if isinstance(expression.dim, Name) else ""
             message = f"{field.name} is None unless {text}{is_true}, but its annotation does not allow None"

@@ -148,7 +148,7 @@ def _index_is_a_field(context: RuleContext, declaration: ModuleDecl) -> Iterator
     ):
         return
     for field in declaration.fields:
-        if isinstance(field, SubmoduleDecl) and field.is_repeated and field.mentions_index:
+        if isinstance(field, SubmoduleDecl) and field.has_positions and field.mentions_index:
             message = f"index is the position of each child of {field.name}, and also a config field"
             place = context.value_place(field.name) if declares(declaration, field) else context.name_place
             yield Diagnostic(KIND, message, place, "rename the config field")

@@ -10,6 +10,7 @@ Constants are told: `param(SIZE)` is `param(3)` if a file of the run assigns `SI
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from ..model import (
@@ -61,7 +62,7 @@ class Batch(TensorClass):
 """
 
 _TOLD = "cannot be told from the text"
-KEYWORDS = ("when", "tie", "keys", "repeat", "cached", "sources", *language.SPECIFIER_SWITCHES)
+KEYWORDS = ("when", "tie", "keys", "repeat", "group", "cached", "sources", *language.SPECIFIER_SWITCHES)
 """Keywords whose value decides what is declared."""
 
 _OF_EXPRESSIONS = (language.PARAM, language.BUFFER, language.DERIVED, language.CHECK)
@@ -109,9 +110,20 @@ def is_untold(value: object) -> bool:
     """Whether a value is given by a name, a call or another expression that the text does not tell the result of."""
     if not isinstance(value, Value) or value.literal is not None or value.torch_name is not None:
         return False
-    if value.partial is not None or value.is_container or not value.is_callable or value.text.startswith("lambda"):
+    if value.partial is not None or value.choice is not None or value.is_container:
+        return False
+    if not value.is_callable or value.text.startswith("lambda"):
         return False
     return not any(name.startswith("torch.") for name in value.contains)
+
+
+def is_untold_text(text: str) -> bool:
+    """Whether the text of an argument that has to be a literal is another expression."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError):
+        return True
+    return False
 
 
 def is_tuple(value: object) -> bool:
@@ -138,7 +150,10 @@ def _arguments(call: SpecifierCall) -> Iterator[Diagnostic]:
             continue
         if not isinstance(given, Value):
             continue
-        if given.text.startswith("*"):
+        if given.choice is not None and given.choice.selector is None and is_untold_text(given.choice.text or "0"):
+            message = f"{_TOLD}: which config field decides, got {given.choice.text}"
+            yield Diagnostic(KIND, message, given.choice.place, "write the string")
+        elif given.text.startswith("*"):
             message = f"{_TOLD}: which arguments {called}(...) has, because they are unpacked"
             yield Diagnostic(KIND, message, argument.place, "write them out")
         elif argument.keyword in KEYWORDS and (is_untold(given) or is_tuple(given)):

@@ -51,6 +51,10 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if not isinstance(context.declaration, ModuleDecl):
         return
     for field in context.module_fields:
+        if isinstance(field, ParameterDecl | BufferDecl) and field.value is not None:
+            problem = _wrong_value(field.name, field.value, context)
+            if problem is not None:
+                yield Diagnostic(KIND, problem[0], context.argument_place(field.name, "value"), problem[1])
         if isinstance(field, ParameterDecl | BufferDecl) and field.initializer is not None:
             problem = _problem(field.name, field.initializer, context)
             if problem is not None:
@@ -60,10 +64,22 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 yield Diagnostic(KIND, wrong[0], context.argument_place(field.name, "initializer"), wrong[1])
 
 
+def _wrong_value(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
+    """What is wrong with what computes the value of a field, and how to fix it."""
+    if given.method is not None:
+        return _missing_method(given.method, context, f"define {given.method}(self) -> Tensor, or pass a function")
+    is_constant = given.literal is not None or not given.is_callable
+    if is_constant or (not given.is_container and kind_of(given, context) is not None):
+        shown = given.text if len(given.text) <= _SHOWN else f"{given.text[:_SHOWN]}..."
+        help = f"write a function of the module, value=lambda module: {shown}, or the name of a method"
+        return f"the value of {name} is {shown}, which is not a function: one object for all instances", help
+    return None
+
+
 def _problem(name: str, given: Value, context: RuleContext) -> tuple[str, str] | None:
     """What is wrong with the initializer of a field, and how to fix it."""
     if given.method is not None:
-        return _missing_method(given.method, context)
+        return _missing_method(given.method, context, f"define {given.method}(self, tensor), or pass a function")
     if given.literal is not None:
         example = f"partial(nn.init.constant_, val={given.literal})"
         return f"the initializer of {name} is {given.literal}, which is not a function", f"write {example}"
@@ -134,8 +150,8 @@ def _missing_argument(given: Value) -> tuple[str, str] | None:
     return f"{short} also needs {argument}, which nothing gives it", f"write partial({short}, {argument}=...)"
 
 
-def _missing_method(method: str, context: RuleContext) -> tuple[str, str] | None:
-    """What is wrong with a method that an initializer names. Bases that are not declarations may have it."""
+def _missing_method(method: str, context: RuleContext, otherwise: str) -> tuple[str, str] | None:
+    """What is wrong with a method that a specifier names. Bases that are not declarations may have it."""
     declaration = context.declaration
     lineage = (declaration, *context.project.ancestors(declaration))
     known = {found.name for one in lineage for found in one.methods}
@@ -147,5 +163,5 @@ def _missing_method(method: str, context: RuleContext) -> tuple[str, str] | None
     )
     if method in known or outside:
         return None
-    help = did_you_mean(method, sorted(known), f"define {method}(self, tensor), or pass a function")
+    help = did_you_mean(method, sorted(known), otherwise)
     return f"{declaration.name} has no method {method!r}", help

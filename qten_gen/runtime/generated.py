@@ -2,8 +2,15 @@
 
 from .declaring.containers import ModuleDict as ModuleDict
 from .declaring.containers import ModuleList as ModuleList
+from .declaring.containers import Sequential as Sequential
 from .declaring.loading import declared as declared
 from .module.checks import failed_check as failed_check
+from .module.choices import chosen as chosen
+from .module.computed_values import forget_fresh as forget_fresh
+from .module.computed_values import recompute as recompute
+from .module.computed_values import register_parameter_value as register_parameter_value
+from .module.computed_values import register_parameters as register_parameters
+from .module.computed_values import register_value as register_value
 from .module.construction import construct as construct
 from .module.construction import from_declaration as from_declaration
 from .module.core.module_base import ModuleBase as ModuleBase
@@ -105,6 +112,7 @@ __all__ = [
     "ModuleList",
     "Names",
     "NamesLike",
+    "Sequential",
     "Splitting",
     "Stored",
     "batch_arguments",
@@ -113,6 +121,7 @@ __all__ = [
     "cast",
     "check_filled",
     "checked_tensor",
+    "chosen",
     "construct",
     "declared",
     "default",
@@ -120,6 +129,7 @@ __all__ = [
     "failed_check",
     "fill",
     "fitting",
+    "forget_fresh",
     "from_declaration",
     "frozen",
     "frozen_view",
@@ -148,10 +158,14 @@ __all__ = [
     "put_optional",
     "put_tensors",
     "rearrange_items",
+    "recompute",
     "refuse_shapes",
     "register_buffer",
     "register_module",
     "register_parameter",
+    "register_parameter_value",
+    "register_parameters",
+    "register_value",
     "registered",
     "same",
     "same_tensor",

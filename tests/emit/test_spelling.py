@@ -72,7 +72,7 @@ def test_a_value_is_written_out_or_looked_up_in_the_declaration(value: Value, ex
     ],
 )
 def test_an_initialiser_is_called_on_the_tensor(initializer: Value, expected: str) -> None:
-    assert spelling.filled(initializer, "Net", "Net.weight", "weight", Aliases()) == expected
+    assert spelling.filled(initializer, "Net", "Net.weight", "weight", "self.weight", Aliases()) == expected
 
 
 @pytest.mark.parametrize(

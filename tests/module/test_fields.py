@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from qten_gen import buffer, const, field, param, submodule, virtual
-from qten_gen.runtime.declaring.fields import Buffer, Const, Field, Parameter, Submodule, Virtual
+from qten_gen.runtime.declaring.fields import Buffer, Const, Field, Parameter, Submodule
+from qten_gen.runtime.declaring.virtual_fields import Virtual
 
 
 def record(specifier: object) -> object:

@@ -29,7 +29,7 @@ from typing import TypeAlias, TypeVar, Union
 from typing_extensions import TypeAliasType
 from jaxtyping import Float
 from qten_gen import Module, ModuleDict, ModuleList, PerItem, TensorClass, Unbatched
-from qten_gen import buffer, check, const, derived, field, param, submodule, virtual
+from qten_gen import buffer, check, choice, const, derived, field, param, sequential, submodule, virtual
 from spelled_common import Block, Point
 """
 """What every file of a spelling starts with."""

@@ -36,6 +36,12 @@ ASSUMED = (
     "a child's value",
     "initialiser",
     "class of a child",
+    "member",
+    "named member",
+    "option",
+    "chosen argument",
+    "value",
+    "value of a parameter",
     "a base",
     "a base of a module",
 )

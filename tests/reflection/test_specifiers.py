@@ -15,7 +15,7 @@ from torch import nn
 
 import qten_gen
 from qten_gen import const, field, submodule
-from qten_gen.common.language import CONST, SPECIFIER_KEYWORDS, SPECIFIERS, SUBMODULE, VIRTUAL
+from qten_gen.common.language import CONST, SEQUENTIAL, SPECIFIER_KEYWORDS, SPECIFIERS, SUBMODULE, VIRTUAL
 from qten_gen.common.specifier_records import RecordedCall, recorded_call
 from qten_gen.model import ImportedName, Name, NodePath, SpecifierCall
 from qten_gen.model.diagnostics import DeclarationError
@@ -23,6 +23,8 @@ from qten_gen.read.names import Scope
 from qten_gen.read.values import specifier
 from qten_gen.reflection.specifiers import specifier_call
 from qten_gen.runtime.declaring import arithmetic, fields
+from qten_gen.runtime.declaring.compositions import sequential
+from qten_gen.runtime.declaring.virtual_fields import Virtual
 
 CALLS = [
     "field()",
@@ -102,8 +104,9 @@ def test_every_specifier_leaves_a_record_that_says_its_name() -> None:
         fields.Parameter(()),
         fields.Buffer(()),
         fields.Submodule(nn.Linear, (), {}),
+        sequential(),
         arithmetic.Derived("dim"),
-        fields.Virtual(len),
+        Virtual(len),
         fields.Const(1),
     ]
 
@@ -116,9 +119,9 @@ class Parameter(NamedTuple):
     dims: tuple[int, ...] = ()
 
 
-@pytest.mark.parametrize("name", sorted(SPECIFIER_KEYWORDS.keys() - {SUBMODULE}))
+@pytest.mark.parametrize("name", sorted(SPECIFIER_KEYWORDS.keys() - {SUBMODULE, SEQUENTIAL}))
 def test_every_specifier_takes_the_keywords_that_the_readers_know(name: str) -> None:
-    """`submodule` takes any keyword, for the class of the child."""
+    """`submodule` takes any keyword, for the class of the child, and `sequential` for the names of its members."""
     parameters = inspect.signature(getattr(qten_gen, name.rpartition(".")[2])).parameters.values()
     assert [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] == list(SPECIFIER_KEYWORDS[name])
 

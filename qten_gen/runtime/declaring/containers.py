@@ -9,8 +9,18 @@ from torch import nn
 M = TypeVar("M", bound=nn.Module)
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    S = TypeVarWithDefault("S", bound=nn.Module, default=nn.Module)
+else:
+    S = TypeVar("S", bound=nn.Module)
+
+if TYPE_CHECKING:
+    from collections import OrderedDict
     from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
     from typing import Self, overload
+
+    from torch import Tensor
 
 
 class ModuleList(nn.ModuleList, Generic[M]):
@@ -39,6 +49,34 @@ class ModuleList(nn.ModuleList, Generic[M]):
         def insert(self, index: int, module: M) -> None: ...  # type: ignore[override] # children of one class
         def append(self, module: M) -> Self: ...  # type: ignore[override] # children of one class
         def extend(self, modules: Iterable[M]) -> Self: ...  # type: ignore[override] # children of one class
+
+
+class Sequential(nn.Sequential, Generic[S]):
+    """`torch.nn.Sequential` of children of known classes: `body[0]` is a `Linear | ReLU` in a `Sequential[Linear | ReLU]`.
+
+    To type checkers it takes a tensor and returns one. Without brackets, its children are modules.
+
+    >>> class Net(Module):
+    ...     body: Sequential[nn.Linear | nn.ReLU] = sequential(submodule(nn.Linear, 2, 2), nn.ReLU)
+    >>> list(Net().state_dict()), Net().body(torch.ones(1, 2)).shape
+    (['body.0.weight', 'body.0.bias'], torch.Size([1, 2]))
+    """
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __init__(self, *args: S) -> None: ...
+        @overload
+        def __init__(self, arg: OrderedDict[str, S], /) -> None: ...
+        def __init__(self, *args: object) -> None: ...
+        @overload
+        def __getitem__(self, idx: slice) -> Sequential[S]: ...
+        @overload
+        def __getitem__(self, idx: int) -> S: ...
+        def __getitem__(self, idx: int | slice) -> S | Sequential[S]: ...
+        def __setitem__(self, idx: int, module: S) -> None: ...  # type: ignore[override] # children of these classes
+        def __iter__(self) -> Iterator[S]: ...
+        def __call__(self, input: Tensor) -> Tensor: ...
 
 
 class ModuleDict(nn.ModuleDict, Generic[M]):

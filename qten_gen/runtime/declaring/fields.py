@@ -8,31 +8,29 @@ it returns a record of its arguments; the metaclass takes the records out of the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass
-from dataclasses import Field as DataclassField
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Never, TypeVar, cast, overload
+from dataclasses import MISSING
+from typing import Any, Literal, NamedTuple, TypeVar, cast, overload
 
 import torch
 from torch import Tensor, nn
 
 from ...common import language
-from ...common.specifier_records import DATACLASS_FIELD_DEFAULTS, RecordedCall
+from ...common.specifier_records import RecordedCall
 from . import generator
-from .containers import ModuleDict, ModuleList
+from .containers import ModuleDict, ModuleList, Sequential
+from .virtual_fields import Virtual
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=nn.Module)
-V = TypeVar("V", bound=Tensor)
 
 Initializer = Callable[[Tensor], object] | str
 """Fills a tensor in place: a function of `torch.nn.init`, one's own, or the name of a method of the class."""
 
-Materializer = Callable[[Any, torch.dtype, torch.device], V]
-"""Computes a derived tensor: a method of the module, which is why `self` can be anything."""
+Computed = Callable[[Any], Tensor] | str
+"""Computes the value of a parameter or buffer: a function of the module, or the name of a method of the class."""
 
-Cached = bool | Literal["may_be_stale"]
-"""Whether a derived tensor is kept: never, where nothing that it is derived from can have changed, or on trust."""
+Names = str | tuple[str, ...]
+"""The names of several children or parameters, or the config field that contains them."""
 
 Dimension = int | str
 """A size: a number, or an expression over config fields such as `"3*dim"`."""
@@ -65,23 +63,6 @@ class Field(NamedTuple):
         generator.refuse_specifier(owner, name, language.FIELD)
 
 
-def with_own_fields(namespace: dict[str, object]) -> dict[str, object]:
-    """A class namespace in which `dataclasses.field(...)` is `field(...)`."""
-    given = {name: value for name, value in namespace.items() if type(value) is DataclassField}
-    return {**namespace, **{name: _own_field(value) for name, value in given.items()}} if given else namespace
-
-
-def _own_field(given: DataclassField[object]) -> Field:
-    """The record of a `dataclasses.field(...)`."""
-    factory = None if given.default_factory is MISSING else given.default_factory
-    unknown = [
-        (name, value)
-        for name, usual in DATACLASS_FIELD_DEFAULTS.items()
-        if name and (value := getattr(given, name)) != usual and (usual is not None or value is False or value)
-    ]
-    return Field(given.default, factory, given.kw_only is True, tuple(unknown))
-
-
 class Parameter(NamedTuple):
     """Arguments of `param`."""
 
@@ -91,6 +72,10 @@ class Parameter(NamedTuple):
     requires_grad: bool = True
     when: str | None = None
     tie: str | None = None
+    value: Computed | None = None
+    repeat: Dimension | None = None
+    keys: Names | None = None
+    group: str | None = None
 
     def __specifier_call__(self) -> RecordedCall:
         return RecordedCall(
@@ -102,6 +87,10 @@ class Parameter(NamedTuple):
                 requires_grad=self.requires_grad,
                 when=self.when,
                 tie=self.tie,
+                value=self.value,
+                repeat=self.repeat,
+                keys=self.keys,
+                group=self.group,
             ),
         )
 
@@ -118,12 +107,19 @@ class Buffer(NamedTuple):
     dtype: torch.dtype | None = None
     persistent: bool = True
     when: str | None = None
+    value: Computed | None = None
 
     def __specifier_call__(self) -> RecordedCall:
         return RecordedCall(
             language.BUFFER,
             self.dims,
-            _given(initializer=self.initializer, dtype=self.dtype, persistent=self.persistent, when=self.when),
+            _given(
+                initializer=self.initializer,
+                dtype=self.dtype,
+                persistent=self.persistent,
+                when=self.when,
+                value=self.value,
+            ),
         )
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -134,49 +130,24 @@ class Buffer(NamedTuple):
 class Submodule(NamedTuple):
     """Arguments of `submodule`: the class and what it is constructed with, and how often."""
 
-    cls: Callable[..., nn.Module]
+    cls: Callable[..., nn.Module] | Submodule
+    """What is called; the record of each of several children if they are lists or dicts themselves."""
     args: tuple[object, ...]
     kwargs: Mapping[str, object]
     when: str | None = None
     repeat: Dimension | None = None
-    keys: str | tuple[str, ...] | None = None
+    keys: Names | None = None
+    group: str | None = None
 
     def __specifier_call__(self) -> RecordedCall:
-        own = _given(when=self.when, repeat=self.repeat, keys=self.keys)
+        own = _given(when=self.when, repeat=self.repeat, keys=self.keys, group=self.group)
+        if self.cls is Sequential:
+            return RecordedCall(language.SEQUENTIAL, self.args, {**self.kwargs, **own})
         return RecordedCall(language.SUBMODULE, (self.cls, *self.args), {**self.kwargs, **own})
 
     def __set_name__(self, owner: type, name: str) -> None:
         # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
         generator.refuse_specifier(owner, name, language.SUBMODULE)
-
-
-@dataclass(frozen=True, slots=True)
-class Virtual(Generic[T_co]):
-    """A function decorated with `virtual`. A type checker reads it as a read-only attribute of the function's result type."""
-
-    function: Callable[..., T_co]
-    cached: Cached = False
-    sources: tuple[str, ...] | None = None
-    """Names of the fields that a cached value is derived from; None for what the function reads."""
-    cast: bool = False
-
-    def __specifier_call__(self) -> RecordedCall:
-        options = _given(cached=self.cached, sources=self.sources, cast=self.cast or None)
-        return RecordedCall(language.VIRTUAL, (self.function,), options)
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
-        generator.refuse_specifier(owner, name, language.VIRTUAL)
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __get__(self, obj: None, owner: type[object], /) -> property: ...
-        @overload
-        def __get__(self, obj: nn.Module, owner: type[object] | None = None, /) -> T_co: ...
-        def __get__(self, obj: nn.Module | None, owner: type[object] | None = None, /) -> property | T_co: ...
-
-        def __set__(self, obj: Never, value: Never, /) -> None: ...
 
 
 class Const(NamedTuple):
@@ -234,8 +205,10 @@ def field(
 def param(
     *dims: Dimension,
     initializer: Initializer | None = None,
+    value: Computed | None = None,
     dtype: torch.dtype | None = None,
     requires_grad: bool = True,
+    group: str | None = None,
     init: Literal[False] = False,
 ) -> nn.Parameter: ...
 @overload
@@ -243,10 +216,32 @@ def param(
     *dims: Dimension,
     when: str,
     initializer: Initializer | None = None,
+    value: Computed | None = None,
     dtype: torch.dtype | None = None,
     requires_grad: bool = True,
+    group: str | None = None,
     init: Literal[False] = False,
 ) -> nn.Parameter | None: ...
+@overload
+def param(
+    *dims: Dimension,
+    repeat: Dimension,
+    initializer: Initializer | None = None,
+    dtype: torch.dtype | None = None,
+    requires_grad: bool = True,
+    group: str | None = None,
+    init: Literal[False] = False,
+) -> nn.ParameterList: ...
+@overload
+def param(
+    *dims: Dimension,
+    keys: Names,
+    initializer: Initializer | None = None,
+    dtype: torch.dtype | None = None,
+    requires_grad: bool = True,
+    group: str | None = None,
+    init: Literal[False] = False,
+) -> nn.ParameterDict: ...
 @overload
 def param(*dims: Dimension, tie: str, init: Literal[False] = False) -> nn.Parameter: ...
 @overload
@@ -254,12 +249,16 @@ def param(*dims: Dimension, tie: str, when: str, init: Literal[False] = False) -
 def param(
     *dims: Dimension,
     initializer: Initializer | None = None,
+    value: Computed | None = None,
     dtype: torch.dtype | None = None,
     requires_grad: bool = True,
     when: str | None = None,
     tie: str | None = None,
+    repeat: Dimension | None = None,
+    keys: Names | None = None,
+    group: str | None = None,
     init: Literal[False] = False,
-) -> nn.Parameter | None:
+) -> nn.Parameter | nn.ParameterList | nn.ParameterDict | None:
     """A parameter of a Module, of the given shape.
 
     >>> class Attention(Module):
@@ -275,22 +274,27 @@ def param(
         dims: One size for each dimension: a number, or an expression over config fields. Without any, a scalar.
         initializer: Fills the parameter in place; called by the constructor and by `reset_parameters`, without gradients. A
             string is the name of a method, which can read the config fields.
+        value: Computes the parameter instead: a function of the module, or the name of a method. Sizes are compared then.
         dtype: The dtype, whatever the constructor's `dtype` says. Without it: the constructor's, else torch's default.
         requires_grad: Whether gradients are recorded.
         when: The config field that says whether there is a parameter; if not, the attribute is None.
         tie: The path of a parameter declared above, which this one is too.
+        repeat: How many parameters a ParameterList gets: a number, or an expression over config fields.
+        keys: One parameter of a ParameterDict for each of these names; a string is the config field that holds them.
+        group: What `optimizer_groups` puts it in.
         init: For type checkers: a parameter is not a constructor argument.
 
     Raises:
         DeclarationError: the class statement names a config field that does not exist, or an initializer that cannot fill.
     """
-    return cast(nn.Parameter, Parameter(dims, initializer, dtype, requires_grad, when, tie))
+    return cast(nn.Parameter, Parameter(dims, initializer, dtype, requires_grad, when, tie, value, repeat, keys, group))
 
 
 @overload
 def buffer(
     *dims: Dimension,
     initializer: Initializer | None = None,
+    value: Computed | None = None,
     dtype: torch.dtype | None = None,
     persistent: bool = True,
     init: Literal[False] = False,
@@ -300,6 +304,7 @@ def buffer(
     *dims: Dimension,
     when: str,
     initializer: Initializer | None = None,
+    value: Computed | None = None,
     dtype: torch.dtype | None = None,
     persistent: bool = True,
     init: Literal[False] = False,
@@ -307,6 +312,7 @@ def buffer(
 def buffer(
     *dims: Dimension,
     initializer: Initializer | None = None,
+    value: Computed | None = None,
     dtype: torch.dtype | None = None,
     persistent: bool = True,
     when: str | None = None,
@@ -324,6 +330,7 @@ def buffer(
         dims: One size for each dimension: a number, or an expression over config fields. Without any, a scalar.
         initializer: Fills the buffer in place; called by the constructor and by `reset_parameters`. A string is the name of a
             method, which can read the config fields.
+        value: Computes the buffer instead: a function of the module, or the name of a method. Sizes are compared then.
         dtype: The dtype, whatever the constructor's `dtype` says. Without it: the constructor's, else torch's default.
         persistent: Whether the buffer is in the state dict.
         when: The config field that says whether there is a buffer; if not, the attribute is None.
@@ -332,26 +339,57 @@ def buffer(
     Raises:
         DeclarationError: the class statement names a config field that does not exist, or an initializer that cannot fill.
     """
-    return cast(Tensor, Buffer(dims, initializer, dtype, persistent, when))
+    return cast(Tensor, Buffer(dims, initializer, dtype, persistent, when, value))
 
 
 @overload
+def submodule(
+    cls: M, /, *, repeat: Dimension, group: str | None = None, init: Literal[False] = False
+) -> ModuleList[M]: ...
+@overload
+def submodule(cls: M, /, *, keys: Names, group: str | None = None, init: Literal[False] = False) -> ModuleDict[M]: ...
+@overload
 def submodule(  # type: ignore[overload-overlap] # who writes repeat= gets a list
-    cls: Callable[..., M], /, *args: object, repeat: Dimension, init: Literal[False] = False, **kwargs: object
+    cls: Callable[..., M],
+    /,
+    *args: object,
+    repeat: Dimension,
+    group: str | None = None,
+    init: Literal[False] = False,
+    **kwargs: object,
 ) -> ModuleList[M]: ...
 @overload
 def submodule(
-    cls: Callable[..., M], /, *args: object, keys: str | tuple[str, ...], init: Literal[False] = False, **kwargs: object
+    cls: Callable[..., M],
+    /,
+    *args: object,
+    keys: Names,
+    group: str | None = None,
+    init: Literal[False] = False,
+    **kwargs: object,
 ) -> ModuleDict[M]: ...
 @overload
 def submodule(  # type: ignore[overload-overlap] # who writes when= may get None
-    cls: Callable[..., M], /, *args: object, when: str, init: Literal[False] = False, **kwargs: object
+    cls: Callable[..., M],
+    /,
+    *args: object,
+    when: str,
+    group: str | None = None,
+    init: Literal[False] = False,
+    **kwargs: object,
 ) -> M | None: ...
 @overload
-def submodule(cls: Callable[..., M], /, *args: object, init: Literal[False] = False, **kwargs: object) -> M: ...
 def submodule(
-    cls: Callable[..., M], /, *args: object, init: Literal[False] = False, **kwargs: object
-) -> M | ModuleList[M] | ModuleDict[M] | None:
+    cls: Callable[..., M], /, *args: object, group: str | None = None, init: Literal[False] = False, **kwargs: object
+) -> M: ...
+def submodule(
+    cls: Callable[..., M] | M,
+    /,
+    *args: object,
+    group: str | None = None,
+    init: Literal[False] = False,
+    **kwargs: object,
+) -> object:
     """A child module: `cls` is called with the arguments when the owner is constructed.
 
     A string is the name of a config field, whose value is passed, or an expression over such fields; `const("...")` is a plain
@@ -367,17 +405,19 @@ def submodule(
     ...     drop: nn.Dropout = submodule(nn.Dropout, "rate")
     ...     blocks: ModuleList[nn.Linear] = submodule(nn.Linear, "dim", "dim", repeat=2)
     ...     heads: ModuleDict[nn.Linear] = submodule(nn.Linear, "dim", 1, keys="tasks")
-    ...     body: nn.Sequential = submodule(nn.Sequential, submodule(nn.Linear, "dim", "dim"), submodule(nn.ReLU))
+    ...     grid: ModuleList[ModuleList[nn.Linear]] = submodule(submodule(nn.Linear, 2, 2, repeat=3), repeat=2)
     >>> net = Net(2, ("topic", "tone"))
     >>> net.proj.weight.shape, net.drop.p, len(net.blocks), list(net.heads)
     (torch.Size([8, 2]), 0.1, 2, ['topic', 'tone'])
 
     Args:
-        cls: The class, or a function that makes a module.
+        cls: The class, or a function that makes a module; `choice(...)` of several; or the list or dict of children that each
+            of the children is, as another `submodule(..., repeat=...)`.
         args: What it is called with. Containers are new for each child; modules and tensors in them are refused.
         when: The config field that says whether there is a child; if not, the attribute is None.
         repeat: How many children: a number, or an expression over config fields.
         keys: One child for each of these names; a string is the config field that holds them.
+        group: What `optimizer_groups` puts the child's parameters in that have no group of their own.
         init: For type checkers: a child is not a constructor argument.
         kwargs: What it is called with. A class that takes one of the names above is wrapped in `functools.partial`.
 
@@ -386,55 +426,8 @@ def submodule(
     """
     when = cast("str | None", kwargs.pop("when", None))
     repeat = cast("Dimension | None", kwargs.pop("repeat", None))
-    keys = cast("str | tuple[str, ...] | None", kwargs.pop("keys", None))
-    return cast(M, Submodule(cls, args, kwargs, when, repeat, keys))
-
-
-@overload
-def virtual(function: Materializer[V], /) -> Virtual[V]: ...
-@overload
-def virtual(
-    *, cached: Cached = False, sources: tuple[str, ...] | None = None, cast: bool = False
-) -> Callable[[Materializer[V]], Virtual[V]]: ...
-def virtual(
-    function: Materializer[V] | None = None,
-    /,
-    *,
-    cached: Cached = False,
-    sources: tuple[str, ...] | None = None,
-    cast: bool = False,
-) -> Virtual[V] | Callable[[Materializer[V]], Virtual[V]]:
-    """Decorate a method of a Module: its result becomes a read-only attribute that follows the module's dtype and device.
-
-    The method is called when the attribute is read, with the dtype and device of the module's first parameter (see
-    `qten_gen.runtime.module.virtual_tensors`). Its result is moved to the device, and keeps its shape and dtype. It is never in
-    the state dict.
-
-    >>> class Mask(Module):
-    ...     dim: int
-    ...     @virtual(cached=True)
-    ...     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
-    ...         return torch.ones(self.dim, self.dim, dtype=torch.bool, device=device).tril()
-    >>> Mask(2).causal.tolist()
-    [[True, False], [True, True]]
-
-    Args:
-        function: The method, where the decorator is used without parentheses.
-        cached: With True, the result is kept until something that it is derived from changes, and only where that is certain
-            to be noticed: where the method reads no tensor, no child module, and no list or other object that can change, and
-            not under autocast. With `"may_be_stale"`, results derived from the module's own parameters and buffers are kept
-            too, as long as their version counters stay. Fused optimizers, collectives, FSDP, NumPy and `.data` change tensors
-            without counting, and then the attribute shows an old value.
-        sources: The config fields, parameters and buffers that the method reads, where other attributes that it mentions do
-            not matter: only these are compared then.
-        cast: Whether a floating point result is cast to the module's dtype. Other results are not.
-
-    Raises:
-        DeclarationError: the class statement names sources that the module does not have.
-    """
-    if function is not None:
-        return Virtual(function)
-    return lambda function: Virtual(function, cached, sources, cast)
+    keys = cast("Names | None", kwargs.pop("keys", None))
+    return Submodule(cls, args, kwargs, when, repeat, keys, group)
 
 
 def const(value: T) -> T:

@@ -9,8 +9,8 @@ from ...common import language
 from . import generator
 from .arithmetic import take_checks
 from .class_scope import Scope, annotations_of
+from .dataclass_fields import with_own_fields
 from .declared_class import DeclaredClass, declared_bases
-from .fields import with_own_fields
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration, Meaning

@@ -7,8 +7,10 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, NamedTuple
 
 from .arithmetic import Derived
+from .compositions import Choice
 from .declared_class import declared_bases
-from .fields import Buffer, Const, Default, Field, Parameter, Submodule, Virtual
+from .fields import Buffer, Const, Default, Field, Parameter, Submodule
+from .virtual_fields import Virtual
 
 if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration
@@ -73,5 +75,7 @@ def _item(holder: object, name: str) -> object:
         return holder.get(name)
     if isinstance(holder, tuple) and name.isdecimal():
         return holder[int(name)]
+    if isinstance(holder, Choice):
+        return holder
     found: object = getattr(holder, name, None)
     return found

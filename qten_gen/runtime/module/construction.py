@@ -31,14 +31,17 @@ def from_declaration(owner: type[ModuleBase], path: str) -> Any:  # an initialis
     Other paths are `"norm.cls"`, `"norm.args.0"`, `"scale.dtype"` and, for a child among the arguments of another,
     `"norm.args.0.cls"`. What is mutable among the arguments of a submodule is copied, so that no two children share it.
     """
+    found = recorded(owner, path)
+    return anew(found) if isinstance(owner._specifiers[path.partition(".")[0]], Submodule) else found
+
+
+def recorded(owner: type[ModuleBase], path: str) -> Any:  # whatever the declaration gives
+    """The very object at a path in `owner`'s declaration: `"norm.cls"`."""
     name, *steps = path.split(".")
     found: Any = owner._specifiers[name]
-    of_submodule = isinstance(found, Submodule)
     for step in steps:
         found = _part(found, step)
-    if isinstance(found, Const):
-        found = found.value
-    return anew(found) if of_submodule else found
+    return found.value if isinstance(found, Const) else found
 
 
 def _part(holder: Any, step: str) -> Any:  # whatever the declaration gives

@@ -11,8 +11,10 @@ from torch import nn
 from ...common import language
 from ..declaring import generator
 from ..declaring.arithmetic import derived
-from ..declaring.fields import Virtual, buffer, constructor_argument, field, param, submodule, virtual
+from ..declaring.compositions import sequential
+from ..declaring.fields import buffer, constructor_argument, field, param, submodule
 from ..declaring.metaclass import DeclarationMeta
+from ..declaring.virtual_fields import Virtual, virtual
 from .core.module_base import ModuleBase
 from .dispatch import reconnect
 from .virtual_cache import getter
@@ -25,7 +27,17 @@ R = TypeVar("R")
 
 
 @dataclass_transform(
-    field_specifiers=(field, dataclass_field, param, buffer, submodule, virtual, derived, constructor_argument),
+    field_specifiers=(
+        field,
+        dataclass_field,
+        param,
+        buffer,
+        submodule,
+        sequential,
+        virtual,
+        derived,
+        constructor_argument,
+    ),
     eq_default=False,
 )
 class ModuleMeta(DeclarationMeta):

@@ -19,7 +19,7 @@ from torch._C._functorch import peek_interpreter_stack
 from torch.compiler import is_dynamo_compiling
 
 from ...common.naming import REFERENCE
-from ..declaring.fields import Cached, Virtual
+from ..declaring.virtual_fields import Cached, Virtual
 from .core.module_base import VIRTUAL_CACHE, ModuleBase
 from .virtual_reads import TensorReads
 from .virtual_sources import Source, attribute_sources, contents, has_own_memory, tensor_source

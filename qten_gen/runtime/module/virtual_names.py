@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 
-from ..declaring.fields import Virtual
+from ..declaring.virtual_fields import Virtual
 from .core.module_base import ModuleBase
 from .virtual_code import imports_or_matches, names_of, passes_on
 

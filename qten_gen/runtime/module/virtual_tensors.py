@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ...common.naming import REFERENCE
-from ..declaring.fields import Virtual
+from ..declaring.virtual_fields import Virtual
 from .core.module_base import ModuleBase
 
 

@@ -152,6 +152,35 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
             prefix=prefix,
         )
 
+    def optimizer_groups(self, options: Mapping[str, Mapping[str, Any]] | None = None) -> list[dict[str, Any]]:
+        """The parameters for an optimizer, in the groups that the declarations name: each parameter once.
+
+        >>> class Scale(Module):
+        ...     dim: int
+        ...     weight: nn.Parameter = param("dim", initializer=nn.init.ones_, group="default")
+        ...     bias: nn.Parameter = param("dim", initializer=nn.init.zeros_, group="no_decay")
+        >>> groups = Scale(2).optimizer_groups({"no_decay": {"weight_decay": 0.0}})
+        >>> [(group["name"], len(group["params"])) for group in groups]
+        [('default', 1), ('no_decay', 1)]
+        >>> torch.optim.AdamW(groups, weight_decay=0.1).param_groups[1]["weight_decay"]
+        0.0
+
+        The group of a parameter is that of its own field, else that of the nearest child that it is in: `submodule(...,
+        group="no_decay")`. All others, such as those of layers that no declaration names, are in the group `default`.
+
+        Args:
+            options: What the optimizer is given for each group, beside the parameters. Groups that are not named get nothing.
+
+        Returns:
+            A dict for each group that has parameters, in the order in which they are found, with `params` and `name`.
+
+        Raises:
+            ValueError: no declaration in the module names such a group, or the options contain `params` or `name`.
+        """
+        from ..module.optimizer_groups import optimizer_groups
+
+        return optimizer_groups(self, options or {})
+
     def freeze(self) -> Self:
         """Record no gradients for any parameter in the module, and return the module itself. Buffers have none anyway.
 

@@ -11,7 +11,19 @@ from torch import Tensor, nn
 from torch.nn import init
 
 import qten_gen as q
-from qten_gen import Module, ModuleDict, ModuleList, buffer, const, param, submodule, virtual
+from qten_gen import (
+    Module,
+    ModuleDict,
+    ModuleList,
+    Sequential,
+    buffer,
+    choice,
+    const,
+    param,
+    sequential,
+    submodule,
+    virtual,
+)
 
 from .tensorclasses import Point
 
@@ -140,6 +152,46 @@ class Graded(Module):
     depth: int = 2
     layers: ModuleList[Layer] = submodule(Layer, "width", cols="index+1", repeat="depth")
     sides: ModuleDict[Layer] = submodule(Layer, "width", "2*(index+1)", keys=("left", "right"))
+
+
+def log_range(module: Composed) -> Tensor:
+    """Logarithms of the integers from one."""
+    return torch.arange(1, module.width + 1).float().log()
+
+
+class Composed(Module):
+    """Sequences, choices of class, computed values, lists of parameters and of lists, and groups for the optimizer."""
+
+    width: int
+    depth: int = 2
+    act: str = "relu"
+    rms: bool = False
+    norm_layer: type[nn.Module] = nn.LayerNorm
+    body: Sequential[nn.Module] = sequential(
+        submodule(nn.Linear, "width", "2*width"),
+        submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU})),
+        submodule(nn.LayerNorm, "2*width", when="rms"),
+        submodule(nn.Linear, "2*width", "2*width", repeat="depth"),
+        nn.Tanh,
+        group="default",
+    )
+    named: Sequential = sequential(proj=submodule(nn.Linear, "width", 1), act=nn.ReLU, group="default")
+    norm: nn.RMSNorm | nn.LayerNorm = submodule(
+        choice("rms", {True: nn.RMSNorm, False: nn.LayerNorm}), "width", group="no_decay"
+    )
+    last: nn.Module = submodule(choice("norm_layer"), "width", group="no_decay")
+    grid: ModuleList[ModuleList[nn.Linear]] = submodule(
+        submodule(nn.Linear, "width", "index+1", repeat=3), repeat="depth", group="default"
+    )
+    mask: Tensor = buffer("width", "width", value="causal", persistent=False)
+    rates: nn.Parameter = param(value=log_range, group="no_decay")
+    start: nn.Parameter | None = param("width", value=lambda module: torch.zeros(3), when="rms", group="default")
+    scales: nn.ParameterList = param("width", repeat=2, initializer=init.ones_, group="default")
+    gains: nn.ParameterDict = param("width", keys=("left", "right"), initializer=init.zeros_, group="default")
+
+    def causal(self) -> Tensor:
+        """A lower triangle."""
+        return torch.ones(self.width, self.width).tril()
 
 
 class Written(Module):

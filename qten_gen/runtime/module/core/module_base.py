@@ -37,6 +37,8 @@ class ModuleBase(nn.Module):
     """Names of the constructor arguments. Written by generated code."""
     _tied: ClassVar[dict[str, str]] = {}
     """Parameters that are tied, each with the path of the parameter that it shares. Written by generated code."""
+    _groups: ClassVar[dict[str, str]] = {}
+    """Parameters and children with a group of the optimizer. Written by generated code."""
     _dtype_device_source: ClassVar[str | None] = None
     """Name of the parameter or buffer whose dtype and device virtual tensors follow; None: the first floating tensor.
     Written by generated code."""

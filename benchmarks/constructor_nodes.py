@@ -1,0 +1,103 @@
+"""What single expressions of a constructor look like: a module that is made, a parameter, a name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+
+def children_in(statements: Iterable[ast.stmt]) -> dict[str, ast.expr]:
+    """The attributes that statements give children to, or None."""
+    found: dict[str, ast.expr] = {}
+    makes = False
+    for statement in statements:
+        for each in ast.walk(statement):
+            if isinstance(each, ast.Assign):
+                for target in each.targets:
+                    if isinstance(target, ast.Attribute) and (makes_module(each.value) or is_none(each.value)):
+                        found[target.attr] = each.value
+                makes = makes or makes_module(each.value)
+            elif isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
+                makes = makes or any(makes_module(argument) for argument in each.value.args)
+                if ast.unparse(each.value.func).endswith(("register_buffer", "register_parameter")):
+                    makes = True
+                    first = each.value.args[0] if each.value.args else None
+                    if isinstance(first, ast.Constant):
+                        found[str(first.value)] = each.value
+    return found or ({"": ast.Constant(None)} if makes else {})
+
+
+def makes_module(node: ast.expr) -> bool:
+    """Whether an expression looks as if it made a module or a parameter: it calls a name in capitals, or picks from a table."""
+    match node:
+        case ast.Call(func):
+            text = ast.unparse(func)
+            last = text.rpartition(".")[2]
+            if text.startswith(("torch.", "math.", "np.", "numpy.", "F.")) and not text.startswith("torch.nn."):
+                return False
+            if text.startswith("nn.init.") or last.isupper():
+                return False
+            if isinstance(func, ast.Subscript):
+                return makes_module(func)
+            if last.endswith(("Config", "Error", "Warning", "Enum", "Output", "Path")):
+                return False
+            plain = last.lstrip("_")
+            is_class = plain[:1].isupper()
+            is_layer = last.endswith(("_layer", "_cls", "_class", "_block")) or last.startswith(
+                ("build_", "make_", "create_")
+            )
+            return is_class or is_layer or last in ("from_config", "act_fn", "get_activation")
+        case ast.Subscript(value):
+            name = ast.unparse(value).rpartition(".")[2]
+            return name.isupper() and any(
+                word in name for word in ("ACT", "CLASS", "NORM", "LAYER", "FN", "MODULE", "BLOCK")
+            )
+        case ast.IfExp(_, body, orelse):
+            return makes_module(body) or makes_module(orelse)
+        case ast.Starred(value):
+            return makes_module(value) or isinstance(value, ast.ListComp)
+        case ast.List(elements) | ast.Tuple(elements):
+            return any(map(makes_module, elements))
+        case ast.BoolOp(_, values):
+            return any(map(makes_module, values))
+    return False
+
+
+def same_arguments(one: ast.expr, other: ast.expr) -> bool:
+    """Whether two calls have the same arguments, so that a choice of their classes says both."""
+    if not isinstance(one, ast.Call) or not isinstance(other, ast.Call):
+        return False
+    first, second = ([ast.dump(each) for each in (*call.args, *call.keywords)] for call in (one, other))
+    return first == second
+
+
+def is_parameter(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("Parameter", "Buffer")
+
+
+def is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def is_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def is_self_method(call: ast.Call) -> bool:
+    return (
+        isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == "self"
+    )
+
+
+def may_make(call: ast.Call) -> bool:
+    """Whether a method of the class may make children, by its name."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    return any(word in name for word in ("make", "build", "create", "init", "layer", "block", "get_"))
+
+
+def is_append(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "add_module")
+
+
+def is_plain(node: ast.Assign) -> bool:
+    return all(isinstance(target, ast.Name | ast.Tuple) for target in node.targets) and not makes_module(node.value)

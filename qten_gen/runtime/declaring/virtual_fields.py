@@ -1,0 +1,100 @@
+"""The specifier of tensors that a module derives when they are read: `@virtual`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, TypeVar, overload
+
+import torch
+from torch import Tensor, nn
+
+from ...common import language
+from ...common.specifier_records import RecordedCall
+from . import generator
+
+T_co = TypeVar("T_co", covariant=True)
+V = TypeVar("V", bound=Tensor)
+
+Materializer = Callable[[Any, torch.dtype, torch.device], V]
+"""Computes a derived tensor: a method of the module, which is why `self` can be anything."""
+
+Cached = bool | Literal["may_be_stale"]
+"""Whether a derived tensor is kept: never, where nothing that it is derived from can have changed, or on trust."""
+
+
+@dataclass(frozen=True, slots=True)
+class Virtual(Generic[T_co]):
+    """A function decorated with `virtual`. A type checker reads it as a read-only attribute of the function's result type."""
+
+    function: Callable[..., T_co]
+    cached: Cached = False
+    sources: tuple[str, ...] | None = None
+    """Names of the fields that a cached value is derived from; None for what the function reads."""
+    cast: bool = False
+
+    def __specifier_call__(self) -> RecordedCall:
+        given = {"cached": self.cached, "sources": self.sources, "cast": self.cast or None}
+        options = {name: value for name, value in given.items() if value is not None}
+        return RecordedCall(language.VIRTUAL, (self.function,), options)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
+        generator.refuse_specifier(owner, name, language.VIRTUAL)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, obj: None, owner: type[object], /) -> property: ...
+        @overload
+        def __get__(self, obj: nn.Module, owner: type[object] | None = None, /) -> T_co: ...
+        def __get__(self, obj: nn.Module | None, owner: type[object] | None = None, /) -> property | T_co: ...
+
+        def __set__(self, obj: Never, value: Never, /) -> None: ...
+
+
+@overload
+def virtual(function: Materializer[V], /) -> Virtual[V]: ...
+@overload
+def virtual(
+    *, cached: Cached = False, sources: tuple[str, ...] | None = None, cast: bool = False
+) -> Callable[[Materializer[V]], Virtual[V]]: ...
+def virtual(
+    function: Materializer[V] | None = None,
+    /,
+    *,
+    cached: Cached = False,
+    sources: tuple[str, ...] | None = None,
+    cast: bool = False,
+) -> Virtual[V] | Callable[[Materializer[V]], Virtual[V]]:
+    """Decorate a method of a Module: its result becomes a read-only attribute that follows the module's dtype and device.
+
+    The method is called when the attribute is read, with the dtype and device of the module's first parameter (see
+    `qten_gen.runtime.module.virtual_tensors`). Its result is moved to the device, and keeps its shape and dtype. It is never in
+    the state dict.
+
+    >>> class Mask(Module):
+    ...     dim: int
+    ...     @virtual(cached=True)
+    ...     def causal(self, dtype: torch.dtype, device: torch.device) -> Tensor:
+    ...         return torch.ones(self.dim, self.dim, dtype=torch.bool, device=device).tril()
+    >>> Mask(2).causal.tolist()
+    [[True, False], [True, True]]
+
+    Args:
+        function: The method, where the decorator is used without parentheses.
+        cached: With True, the result is kept until something that it is derived from changes, and only where that is certain
+            to be noticed: where the method reads no tensor, no child module, and no list or other object that can change, and
+            not under autocast. With `"may_be_stale"`, results derived from the module's own parameters and buffers are kept
+            too, as long as their version counters stay. Fused optimizers, collectives, FSDP, NumPy and `.data` change tensors
+            without counting, and then the attribute shows an old value.
+        sources: The config fields, parameters and buffers that the method reads, where other attributes that it mentions do
+            not matter: only these are compared then.
+        cast: Whether a floating point result is cast to the module's dtype. Other results are not.
+
+    Raises:
+        DeclarationError: the class statement names sources that the module does not have.
+    """
+    if function is not None:
+        return Virtual(function)
+    return lambda function: Virtual(function, cached, sources, cast)

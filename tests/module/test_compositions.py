@@ -1,0 +1,214 @@
+"""Sequences, choices, computed values and several parameters, beside plain modules with the same tensors from the same seed."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Literal
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from qten_gen import (
+    DeclarationError,
+    Module,
+    ModuleDict,
+    ModuleList,
+    Sequential,
+    buffer,
+    choice,
+    param,
+    sequential,
+    submodule,
+)
+
+
+def make_head(width: int, outputs: int = 2) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(width, outputs), nn.Tanh())
+
+
+class Composed(Module):
+    dim: int
+    depth: int = 2
+    act: str = "gelu"
+    rms: bool = False
+    use_norm: bool = True
+    tasks: tuple[str, ...] = ("topic", "tone")
+    mlp: Sequential = sequential(
+        submodule(nn.Linear, "dim", "2*dim"),
+        submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU})),
+        submodule(nn.LayerNorm, "2*dim", when="use_norm"),
+        submodule(nn.Linear, "2*dim", "2*dim", bias=False, repeat="depth"),
+        sequential(submodule(nn.Linear, "2*dim", "dim"), nn.ReLU),
+    )
+    named: Sequential = sequential(proj=submodule(nn.Linear, "dim", "dim"), act=nn.ReLU)
+    norm: nn.RMSNorm | nn.LayerNorm = submodule(choice("rms", {True: nn.RMSNorm, False: nn.LayerNorm}), "dim")
+    head: nn.Sequential = submodule(make_head, "dim", outputs=3)
+    grid: ModuleList[ModuleList[nn.Linear]] = submodule(
+        submodule(nn.Linear, "dim", "dim+index", repeat=2), repeat="depth"
+    )
+    experts: ModuleDict[ModuleList[nn.Linear]] = submodule(submodule(nn.Linear, "dim", 1, repeat="depth"), keys="tasks")
+    rates: nn.Parameter = param("dim", value="log_range")
+    mask: Tensor = buffer(
+        "dim", "dim", value=lambda module: torch.ones(module.dim, module.dim).tril(), persistent=False
+    )
+    steps: Tensor = buffer(value=lambda module: torch.arange(module.dim))
+    scales: nn.ParameterList = param("dim", "index+1", repeat="depth", initializer=nn.init.normal_)
+    gains: nn.ParameterDict = param("dim", keys="tasks", initializer=nn.init.ones_)
+
+    def log_range(self) -> Tensor:
+        return torch.arange(1, self.dim + 1).float().log()
+
+
+class Plain(nn.Module):
+    def __init__(self, dim: int, depth: int = 2, act: str = "gelu", rms: bool = False, use_norm: bool = True) -> None:
+        super().__init__()
+        tasks = ("topic", "tone")
+        self.mlp = nn.Sequential(
+            nn.Linear(dim, 2 * dim),
+            {"relu": nn.ReLU, "gelu": nn.GELU}[act](),
+            nn.LayerNorm(2 * dim) if use_norm else nn.Identity(),
+            *[nn.Linear(2 * dim, 2 * dim, bias=False) for _ in range(depth)],
+            nn.Sequential(nn.Linear(2 * dim, dim), nn.ReLU()),
+        )
+        self.named = nn.Sequential(OrderedDict(proj=nn.Linear(dim, dim), act=nn.ReLU()))
+        self.norm = nn.RMSNorm(dim) if rms else nn.LayerNorm(dim)
+        self.head = make_head(dim, outputs=3)
+        self.grid = nn.ModuleList(
+            nn.ModuleList(nn.Linear(dim, dim + index) for index in range(2)) for _ in range(depth)
+        )
+        self.experts = nn.ModuleDict({task: nn.ModuleList(nn.Linear(dim, 1) for _ in range(depth)) for task in tasks})
+        self.rates = nn.Parameter(torch.arange(1, dim + 1).float().log())
+        self.register_buffer("mask", torch.ones(dim, dim).tril(), persistent=False)
+        self.register_buffer("steps", torch.arange(dim))
+        self.scales = nn.ParameterList(torch.randn(dim, index + 1) for index in range(depth))
+        self.gains = nn.ParameterDict({task: torch.ones(dim) for task in tasks})
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(1, 4), st.integers(0, 3), st.sampled_from(["relu", "gelu"]), st.booleans(), st.booleans())
+def test_it_has_the_keys_values_and_tree_of_a_plain_module(
+    dim: int, depth: int, act: str, rms: bool, use_norm: bool
+) -> None:
+    torch.manual_seed(0)
+    plain = Plain(dim, depth, act, rms, use_norm)
+    torch.manual_seed(0)
+    declared = Composed(dim, depth, act, rms, use_norm)
+    expected, found = plain.state_dict(), declared.state_dict()
+    assert set(found) == set(expected)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+    assert torch.equal(declared.mask, plain.get_buffer("mask"))
+    assert str(declared.mlp) == str(plain.mlp)
+    x = torch.randn(3, dim)
+    assert torch.equal(declared.mlp(x), plain.mlp(x))
+    plain.load_state_dict(found)
+    twin = Composed.from_config(declared.config())
+    twin.load_state_dict(expected)
+
+
+def test_it_is_constructed_on_meta_and_materialised() -> None:
+    module = Composed.on_meta(3)
+    assert all(tensor.is_meta for tensor in (*module.parameters(), *module.buffers()))
+    module.materialize("cpu", seed=0)
+    assert torch.equal(module.mask, torch.ones(3, 3).tril())
+    assert torch.equal(module.rates, module.log_range())
+    assert module.steps.tolist() == [0, 1, 2]
+    assert torch.equal(module.gains["tone"], torch.ones(3))
+
+
+def test_a_dtype_casts_computed_values_that_are_floating_point() -> None:
+    module = Composed(2, dtype=torch.float64)
+    assert {module.mask.dtype, module.rates.dtype, module.scales[0].dtype} == {torch.float64}
+    assert module.steps.dtype is torch.int64
+
+
+def test_a_random_value_is_drawn_once_and_again_by_reset_parameters() -> None:
+    class Noise(Module):
+        dim: int
+        noise: Tensor = buffer(value=lambda module: torch.randn(module.dim))
+
+    torch.manual_seed(0)
+    noise = Noise(4)
+    first = noise.noise.clone()
+    torch.manual_seed(0)
+    assert torch.equal(first, torch.randn(4))
+    memory = noise.noise
+    noise.reset_parameters()
+    assert noise.noise is memory
+    assert not torch.equal(first, memory)
+
+
+def test_a_value_has_the_declared_shape_and_is_a_tensor() -> None:
+    class Wrong(Module):
+        dim: int
+        mask: Tensor = buffer("dim", value=lambda module: torch.ones(3))
+
+    class NoTensor(Module):
+        mask: Tensor = buffer(value=lambda module: 3)  # type: ignore[arg-type] # what the test is about
+
+    with pytest.raises(ValueError, match=r"Wrong.mask: the computed value has shape \(3,\), expected \(2,\)"):
+        Wrong(2)
+    with pytest.raises(TypeError, match=r"NoTensor.mask: value=<lambda> returned int, expected a tensor"):
+        NoTensor()
+
+
+def test_a_field_with_a_value_may_be_none() -> None:
+    class Masked(Module):
+        causal: bool
+        mask: Tensor | None = buffer(value=lambda module: torch.ones(2), when="causal", persistent=False)
+        gain: nn.Parameter | None = param(value=lambda module: torch.ones(2), when="causal")
+
+    masked = Masked(True)
+    assert masked.mask is not None
+    assert list(masked.state_dict()) == ["gain"]
+    empty = Masked(False)
+    assert empty.mask is None
+    assert empty.gain is None
+    empty.reset_parameters()
+
+
+def test_an_unknown_choice_names_the_known_ones() -> None:
+    with pytest.raises(
+        ValueError, match=r"Composed.mlp: act is 'rleu'; expected 'relu' or 'gelu'; did you mean relu\?"
+    ):
+        Composed(2, act="rleu")
+
+
+def test_a_class_is_given_as_an_argument() -> None:
+    class Normed(Module):
+        norm_layer: Callable[[int], nn.Module]
+        dim: int
+        norm: nn.Module = submodule(choice("norm_layer"), "dim")
+
+    assert isinstance(Normed(nn.LayerNorm, 2).norm, nn.LayerNorm)
+
+
+def test_a_child_is_passed_in_and_registered() -> None:
+    class Wrapper(Module):
+        encoder: nn.Module
+        dim: int
+        scale: nn.Parameter
+        head: nn.Linear = submodule(nn.Linear, "dim", 1)
+
+    encoder = nn.Linear(2, 2)
+    wrapper = Wrapper(encoder, 2, nn.Parameter(torch.ones(2)))
+    assert set(wrapper.state_dict()) == {"scale", "encoder.weight", "encoder.bias", "head.weight", "head.bias"}
+    assert wrapper.encoder is encoder
+    assert wrapper.config()["encoder"] is encoder
+    assert Wrapper.from_config(wrapper.config()).encoder is encoder
+
+
+def test_a_choice_that_does_not_cover_its_field_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"mode may be 'slow', which is not among the options"):
+
+        class Net(Module):
+            mode: Literal["fast", "slow"]
+            act: nn.Module = submodule(choice("mode", {"fast": nn.ReLU}))
+
+
+def test_members_have_names_or_none() -> None:
+    with pytest.raises(TypeError, match="members with names or without names"):
+        sequential(nn.ReLU, act=nn.ReLU)
