@@ -13,13 +13,19 @@ ROOT = Path(__file__).parent.parent
 DECLARING = [
     (ROOT / "tests" / "samples", "shop.model"),
     (ROOT / "tests" / "samples", "kinds.tensorclasses"),
+    (ROOT / "tests" / "samples", "kinds.configured"),
     (ROOT / "tests" / "samples", "kinds.modules"),
     (ROOT / "tests" / "samples", "fleet.parts"),
     (ROOT / "tests" / "samples", "fleet.trucks"),
     (ROOT / "tests" / "samples", "signals.models"),
     (ROOT / "tests" / "samples", "llama.model"),
+<<<<<<< HEAD
     (ROOT / "tests" / "samples", "atlas.places"),
     (ROOT / "tests" / "samples", "atlas.maps"),
+=======
+    (ROOT / "tests" / "samples", "atlas.maps"),
+    (ROOT / "tests" / "samples", "atlas.places"),
+>>>>>>> joined
     (ROOT / "tests" / "samples", "atlas.routes"),
     (ROOT / "tests" / "samples", "awkward.tensorclasses"),
     (ROOT / "tests" / "samples", "awkward.modules"),

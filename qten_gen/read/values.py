@@ -146,7 +146,8 @@ def specifier(node: ast.expr, place: NodePath, scope: Scope) -> SpecifierCall | 
         return _dataclass_field(node, place, scope)
     if name not in language.SPECIFIERS and name != language.VIRTUAL:
         return None
-    arguments = (_argument(name, index, given, scope) for index, given in enumerate(call_arguments(node, place)))
+    given = (_argument(name, index, given, scope) for index, given in enumerate(call_arguments(node, place)))
+    arguments = (argument for argument in given if not _is_left_out(name, argument))
     if name == language.SEQUENTIAL:
         return as_submodule(arguments, place)
     return SpecifierCall(name, tuple(arguments), place)
@@ -181,6 +182,15 @@ def _is_usual(argument: Argument) -> bool:
     if argument.keyword not in DATACLASS_FIELD_DEFAULTS or not isinstance(argument.value, Value):
         return False
     return argument.value.literal == repr(DATACLASS_FIELD_DEFAULTS[argument.keyword])
+
+
+def _is_left_out(specifier_name: str, argument: Argument) -> bool:
+    """Whether a keyword is given as None, which means the same as leaving it out."""
+    is_own = argument.keyword in _LEFT_OUT and argument.keyword in language.SPECIFIER_KEYWORDS[specifier_name]
+    return is_own and isinstance(argument.value, Value) and argument.value.literal == "None"
+
+
+_LEFT_OUT = frozenset({language.REPEAT, "keys", "group", "value"})
 
 
 def _argument(specifier_name: str, position: int, given: CallArgument, scope: Scope) -> Argument:
