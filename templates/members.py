@@ -44,8 +44,8 @@ FILES = {
 
 _ALL = {module for modules in FILES.values() for module in modules}
 
-_OWN = {"T": "Self", "T_co": "Self"}
-"""The type variables that stand for the class of the object."""
+_OWN = {"T_co": "T", "Self": "T"}
+"""Names for the class of the object. All are one type variable, because jedi takes `Self` for the class that a method is defined in."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ def stub(file: str) -> str:
         for module, names in sorted(imports.items())
     )
     doc = '"""Made of the functions that TensorClass has as methods, by `make generate`."""'
-    return _formatted(f"{head}\nclass {file.capitalize()}(Stored):\n    {doc}\n\n" + "\n".join(lines) + "\n")
+    variable = f'T = TypeVar("T", bound="{file.capitalize()}")\n'
+    return _formatted(f"{head}\n{variable}\nclass {file.capitalize()}(Stored):\n    {doc}\n\n" + "\n".join(lines) + "\n")
 
 
 def _formatted(text: str) -> str:
@@ -141,6 +142,8 @@ class _Source:
         for argument in ast.walk(arguments):
             if isinstance(argument, ast.arg):
                 argument.annotation = self._own(argument.annotation)
+        if _mentions_own(made):
+            (arguments.posonlyargs or arguments.args)[0].annotation = ast.Name("T")
         line = ast.unparse(ast.fix_missing_locations(made)).splitlines()[0]
         yield f"    {line}" if doc else f"    {line} ..."
         if doc:
@@ -165,13 +168,17 @@ class _Source:
         return ast.unparse(expression)
 
     def _import(self, name: str) -> None:
-        if name == "Self":
-            self.imports.setdefault("typing", set()).add(name)
+        if name == "T":
+            self.imports.setdefault("typing", set()).add("TypeVar")
         elif name in self.names:
             home, written = self.names[name]
             self.imports.setdefault(home, set()).add(written)
         elif not hasattr(builtins, name) or name in _defined(self.tree):
             self.imports.setdefault(self.module, set()).add(name)
+
+
+def _mentions_own(function: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == "T" for node in ast.walk(function))
 
 
 def _shown(default: ast.expr) -> ast.expr:

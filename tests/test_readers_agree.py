@@ -19,13 +19,8 @@ DECLARING = [
     (ROOT / "tests" / "samples", "fleet.trucks"),
     (ROOT / "tests" / "samples", "signals.models"),
     (ROOT / "tests" / "samples", "llama.model"),
-<<<<<<< HEAD
-    (ROOT / "tests" / "samples", "atlas.places"),
-    (ROOT / "tests" / "samples", "atlas.maps"),
-=======
     (ROOT / "tests" / "samples", "atlas.maps"),
     (ROOT / "tests" / "samples", "atlas.places"),
->>>>>>> joined
     (ROOT / "tests" / "samples", "atlas.routes"),
     (ROOT / "tests" / "samples", "awkward.tensorclasses"),
     (ROOT / "tests" / "samples", "awkward.modules"),

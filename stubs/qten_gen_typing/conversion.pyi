@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Self, SupportsIndex, overload
+from typing import Any, Literal, SupportsIndex, TypeVar, overload
 
 import torch
 from tensordict import TensorDict
@@ -15,12 +15,14 @@ from qten_gen.runtime.tensorclass.methods.moving import CastFilter
 from qten_gen.runtime.tensorclass.storage.pickling import Reduced, State
 from qten_gen.runtime.tensorclass.torch_tools.transforms import R
 
+T = TypeVar("T", bound="Conversion")
+
 class Conversion(Stored):
     """Made of the functions that TensorClass has as methods, by `make generate`."""
 
     @overload
     def to(
-        self,
+        self: T,
         device: Device | None = None,
         dtype: torch.dtype | None = None,
         non_blocking: bool = False,
@@ -28,27 +30,27 @@ class Conversion(Stored):
         batch_size: int | Sequence[int] | None = None,
         cast_filter: CastFilter | None = None,
         inplace: bool = False,
-    ) -> Self: ...
+    ) -> T: ...
     @overload
     def to(
-        self,
+        self: T,
         dtype: torch.dtype,
         non_blocking: bool = False,
         *,
         batch_size: int | Sequence[int] | None = None,
         cast_filter: CastFilter | None = None,
         inplace: bool = False,
-    ) -> Self: ...
+    ) -> T: ...
     @overload
     def to(
-        self,
+        self: T,
         other: Tensor | Stored,
         non_blocking: bool = False,
         *,
         batch_size: int | Sequence[int] | None = None,
         cast_filter: CastFilter | None = None,
         inplace: bool = False,
-    ) -> Self:
+    ) -> T:
         """The object on a device, or with another dtype, or with both of another tensor; itself where there is nothing to do.
 
         A dtype is that of the floating point tensors, as in `nn.Module.to`; other tensors keep theirs. Of another TensorClass the
@@ -76,27 +78,27 @@ class Conversion(Stored):
             RuntimeError: with `inplace`, the object is locked.
             FrozenInstanceError: with `inplace`, it is frozen.
         """
-    def cpu(self, *, non_blocking: bool = False) -> Self:
+    def cpu(self: T, *, non_blocking: bool = False) -> T:
         """The object in main memory; shapes and dtypes stay.
 
         >>> Batch(torch.zeros(2), batch_size=2).cpu().device
         device(type='cpu')
         """
-    def cuda(self, device: Device | None = None, non_blocking: bool = False) -> Self:
+    def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T:
         """The object on a GPU, the current one by default; shapes and dtypes stay.
 
         Raises:
             RuntimeError, AssertionError: torch finds no GPU, or not this one.
         """
-    def pin_memory(self) -> Self:
+    def pin_memory(self: T) -> T:
         """Every tensor in page-locked memory, from which copies to a GPU can be asynchronous. A DataLoader calls it.
 
         Raises:
             RuntimeError: there is no accelerator.
         """
-    def record_stream(self, stream: torch.cuda.Stream) -> Self:
+    def record_stream(self: T, stream: torch.cuda.Stream) -> T:
         """Tell the allocator that a stream of a GPU uses the tensors, so that their memory is not used again before it is done."""
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
+    def requires_grad_(self: T, requires_grad: bool = True) -> T:
         """Record gradients for the floating point tensors, in place, or stop it.
 
         >>> Batch(torch.zeros(2), torch.ones(2).bool(), batch_size=2).requires_grad_().tokens.requires_grad
@@ -107,7 +109,7 @@ class Conversion(Stored):
         """
     @overload
     def apply(
-        self,
+        self: T,
         fn: Callable[[Tensor], Tensor],
         *,
         batch_size: int | Sequence[int] | None = None,
@@ -115,12 +117,12 @@ class Conversion(Stored):
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
-    ) -> Self: ...
+    ) -> T: ...
     @overload
     def apply(
-        self,
+        self: T,
         fn: Callable[[Tensor, Tensor], Tensor],
-        other: Self,
+        other: T,
         /,
         *,
         batch_size: int | Sequence[int] | None = None,
@@ -128,21 +130,21 @@ class Conversion(Stored):
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
-    ) -> Self: ...
+    ) -> T: ...
     @overload
     def apply(
-        self,
+        self: T,
         fn: Callable[..., Tensor],
-        other: Self,
-        another: Self,
+        other: T,
+        another: T,
         /,
-        *others: Self,
+        *others: T,
         batch_size: int | Sequence[int] | None = None,
         device: Device | None = None,
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
-    ) -> Self:
+    ) -> T:
         """The object with `fn` applied to every tensor.
 
         >>> batch = Batch(torch.tensor([1.0, 2.0]), batch_size=2)
@@ -167,7 +169,7 @@ class Conversion(Stored):
         """
     @overload
     def named_apply(
-        self,
+        self: T,
         fn: Callable[[Key, Tensor], Tensor],
         *,
         nested_keys: bool = False,
@@ -176,12 +178,12 @@ class Conversion(Stored):
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
-    ) -> Self: ...
+    ) -> T: ...
     @overload
     def named_apply(
-        self,
+        self: T,
         fn: Callable[[Key, Tensor, Tensor], Tensor],
-        other: Self,
+        other: T,
         /,
         *,
         nested_keys: bool = False,
@@ -190,22 +192,22 @@ class Conversion(Stored):
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
-    ) -> Self: ...
+    ) -> T: ...
     @overload
     def named_apply(
-        self,
+        self: T,
         fn: Callable[..., Tensor],
-        other: Self,
-        another: Self,
+        other: T,
+        another: T,
         /,
-        *others: Self,
+        *others: T,
         nested_keys: bool = False,
         batch_size: int | Sequence[int] | None = None,
         device: Device | None = None,
         names: NamesLike = None,
         inplace: bool = False,
         propagate_lock: bool = False,
-    ) -> Self:
+    ) -> T:
         """`apply` of a function whose first argument is the name of the field.
 
         >>> batch = Batch(torch.ones(2), torch.ones(2), batch_size=2)
@@ -247,7 +249,7 @@ class Conversion(Stored):
         """A line for each field, nested objects indented; of a tensor its dtype and shape, and its device where it is not `cpu`."""
     def _repr_html_(self) -> str | None:
         """The fields as a table of HTML, for notebooks; None for a class with its own `__repr__`, which they show then."""
-    def copy(self) -> Self:
+    def copy(self: T) -> T:
         """The same tensors in a new object, for `copy.copy`; nested objects, dicts and lists of tensors are new ones too.
 
         So a field of the copy can be set, at any depth, and the original stays as it is.
@@ -256,7 +258,7 @@ class Conversion(Stored):
         >>> batch.copy().tokens is batch.tokens
         True
         """
-    def __copy__(self) -> Self:
+    def __copy__(self: T) -> T:
         """The same tensors in a new object, for `copy.copy`; nested objects, dicts and lists of tensors are new ones too.
 
         So a field of the copy can be set, at any depth, and the original stays as it is.
@@ -265,7 +267,7 @@ class Conversion(Stored):
         >>> batch.copy().tokens is batch.tokens
         True
         """
-    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+    def __deepcopy__(self: T, memo: dict[int, object]) -> T:
         """A copy of every tensor and static value, for `copy.deepcopy`."""
     def to_tensordict(self, *, retain_none: bool = True) -> TensorDict:
         """The fields as a `tensordict.TensorDict` with the same batch size, device and names; nested objects become TensorDicts.
@@ -306,7 +308,7 @@ class Conversion(Stored):
 
         Static values are the same object in every dict.
         """
-    def __reduce__(self) -> Reduced[Self]:
+    def __reduce__(self: T) -> Reduced[T]:
         """How to pickle with torch's tensors."""
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         """How to pickle in a protocol. A `__reduce__` that a class defines itself is asked in all of them."""
@@ -317,14 +319,14 @@ class Conversion(Stored):
             TypeError, ValueError: the class was declared otherwise when the object was pickled, and what it held, or a default, does
                 not fit.
         """
-    def __getitems__(self, indices: Sequence[int]) -> Self:
+    def __getitems__(self: T, indices: Sequence[int]) -> T:
         """The items of a dataset that a DataLoader asks for at once: one object, already collated.
 
         So an object is a map-style dataset whose batches are cut out by one index instead of stacked item by item.
         """
     def vmap(
-        self,
-        function: Callable[[Self], R],
+        self: T,
+        function: Callable[[T], R],
         dim: Dim = 0,
         out_dim: int = 0,
         *,

@@ -1,9 +1,11 @@
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, TypeVar, overload
 
 from qten_gen.runtime.tensorclass.core.indices import Index
 from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.stored import Stored
+
+T = TypeVar("T", bound="Fields")
 
 class Fields(Stored):
     """Made of the functions that TensorClass has as methods, by `make generate`."""
@@ -35,7 +37,7 @@ class Fields(Stored):
             KeyError: there is no such field and no default.
             IndexError: the index is out of range or reaches beyond the batch dimensions.
         """
-    def set(self, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> Self:
+    def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> T:
         """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
 
         >>> batch = Batch(torch.arange(2), batch_size=2)
@@ -82,18 +84,18 @@ class Fields(Stored):
         """
     @overload
     def update(
-        self,
-        values: Mapping[str, object] | Self | None = None,
+        self: T,
+        values: Mapping[str, object] | T | None = None,
         clone: bool = False,
         inplace: bool = False,
         *,
         non_blocking: bool = False,
         keys_to_update: Sequence[Key] | None = None,
         **fields: object,
-    ) -> Self: ...
+    ) -> T: ...
     @overload
     def update(
-        self,
+        self: T,
         values: Mapping[Key, object],
         clone: bool = False,
         inplace: bool = False,
@@ -101,7 +103,7 @@ class Fields(Stored):
         non_blocking: bool = False,
         keys_to_update: Sequence[Key] | None = None,
         **fields: object,
-    ) -> Self:
+    ) -> T:
         """Set several fields, or all that another object of the class has; a mapping in place of a nested object updates that object.
 
         >>> batch = Batch(torch.arange(2), batch_size=2)
@@ -143,7 +145,7 @@ class Fields(Stored):
         Raises:
             KeyError: there is no such field.
         """
-    def replace(self, values: Mapping[str, object] | Self | None = None, /, **changes: object) -> Self:
+    def replace(self: T, values: Mapping[str, object] | T | None = None, /, **changes: object) -> T:
         """A new object with other values in some fields; `batch_size`, `device`, `names` and `lock` can be changed too.
 
         It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied; nested
@@ -219,7 +221,7 @@ class Fields(Stored):
         Raises:
             TypeError: always.
         """
-    def __replace__(self, values: Mapping[str, object] | Self | None = None, /, **changes: object) -> Self:
+    def __replace__(self: T, values: Mapping[str, object] | T | None = None, /, **changes: object) -> T:
         """A new object with other values in some fields; `batch_size`, `device`, `names` and `lock` can be changed too.
 
         It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied; nested

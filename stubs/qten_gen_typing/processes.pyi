@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from typing import Self
+from typing import TypeVar
 
 import torch
 from torch.distributed import ProcessGroup, ReduceOp
@@ -11,10 +11,12 @@ from qten_gen.runtime.tensorclass.processes.distributed.collectives import Reduc
 from qten_gen.runtime.tensorclass.processes.distributed.transfers import Pending
 from qten_gen.runtime.tensorclass.processes.parallel import R
 
+T = TypeVar("T", bound="Processes")
+
 class Processes(Stored):
     """Made of the functions that TensorClass has as methods, by `make generate`."""
 
-    def share_memory_(self) -> Self:
+    def share_memory_(self: T) -> T:
         """Move every tensor to shared memory, in place, and lock the object.
 
         An object that is passed to another process, by a `torch.multiprocessing.Queue` or as an argument, then has the same memory
@@ -34,8 +36,8 @@ class Processes(Stored):
         False
         """
     def map(
-        self,
-        fn: Callable[[Self], R],
+        self: T,
+        fn: Callable[[T], R],
         dim: Dim = 0,
         num_workers: int | None = None,
         *,
@@ -78,8 +80,8 @@ class Processes(Stored):
             BrokenProcessPool: a worker ended by itself.
         """
     def map_iter(
-        self,
-        fn: Callable[[Self], R],
+        self: T,
+        fn: Callable[[T], R],
         dim: Dim = 0,
         num_workers: int | None = None,
         *,
@@ -114,14 +116,14 @@ class Processes(Stored):
         Raises:
             ValueError: `check` found that the receiver's object differs.
         """
-    def recv(self, src: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> Self:
+    def recv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0, check: bool = True) -> T:
         """Receive what process `src` sends, into the tensors of this object, which keep their shapes and dtypes.
 
         Raises:
             ValueError: `check` found that the sender's object differs.
             FrozenInstanceError: the class is frozen.
         """
-    def isend(self, dst: int, *, group: ProcessGroup | None = None, tag: int = 0) -> Pending[Self]:
+    def isend(self: T, dst: int, *, group: ProcessGroup | None = None, tag: int = 0) -> Pending[T]:
         """Start to send the tensors to process `dst`, which calls `irecv`, or `recv` with `check=False`.
 
         The tensors must not be written to before the result's `wait` has returned. Nothing is checked: the tensors of both objects
@@ -130,7 +132,7 @@ class Processes(Stored):
         Raises:
             TypeError: a field is PerItem, whose values are not sent.
         """
-    def irecv(self, src: int, *, group: ProcessGroup | None = None, tag: int = 0) -> Pending[Self]:
+    def irecv(self: T, src: int, *, group: ProcessGroup | None = None, tag: int = 0) -> Pending[T]:
         """Start to receive what process `src` sends with `isend`, or with `send` and `check=False`, into the tensors of this object.
 
             pending = batch.irecv(0)
@@ -143,7 +145,7 @@ class Processes(Stored):
             TypeError: a field is PerItem, whose values are not sent.
             FrozenInstanceError: the class is frozen.
         """
-    def broadcast(self, src: int, *, group: ProcessGroup | None = None, check: bool = True) -> Self:
+    def broadcast(self: T, src: int, *, group: ProcessGroup | None = None, check: bool = True) -> T:
         """Write the tensors of process `src` into those of every other process, which have the same shapes and dtypes.
 
         >>> torch.distributed.init_process_group("gloo", store=torch.distributed.HashStore(), rank=0, world_size=1)
@@ -156,8 +158,8 @@ class Processes(Stored):
             FrozenInstanceError: the class is frozen.
         """
     def all_reduce(
-        self, op: Reduction | ReduceOp.RedOpType = "sum", *, group: ProcessGroup | None = None, check: bool = True
-    ) -> Self:
+        self: T, op: Reduction | ReduceOp.RedOpType = "sum", *, group: ProcessGroup | None = None, check: bool = True
+    ) -> T:
         """Write the sum, or another reduction, over the objects of all processes into each of them.
 
         Their tensors have the same shapes and dtypes, and the results too.
@@ -173,13 +175,13 @@ class Processes(Stored):
             FrozenInstanceError: the class is frozen.
         """
     def reduce(
-        self,
+        self: T,
         dst: int,
         op: Reduction | ReduceOp.RedOpType = "sum",
         *,
         group: ProcessGroup | None = None,
         check: bool = True,
-    ) -> Self:
+    ) -> T:
         """Write the sum, or another reduction, over the objects of all processes into that of process `dst`.
 
         What the tensors of the other processes hold afterwards is not defined, as in `torch.distributed.reduce`.
@@ -194,7 +196,7 @@ class Processes(Stored):
             TypeError: the mean of a tensor that is not floating point.
             FrozenInstanceError: the class is frozen.
         """
-    def all_gather(self, *, group: ProcessGroup | None = None, check: bool = True) -> list[Self]:
+    def all_gather(self: T, *, group: ProcessGroup | None = None, check: bool = True) -> list[T]:
         """The objects of all processes, in the order of their ranks, in every process. Static values are those of this process.
 
         All have tensors of the same shapes and dtypes.
@@ -207,7 +209,7 @@ class Processes(Stored):
         Raises:
             ValueError: `check` found a difference between the processes.
         """
-    def gather_and_stack(self, dst: int, *, group: ProcessGroup | None = None, check: bool = True) -> Self | None:
+    def gather_and_stack(self: T, dst: int, *, group: ProcessGroup | None = None, check: bool = True) -> T | None:
         """The objects of all processes in process `dst`, stacked along a new first dimension; None in the other processes.
 
         All have tensors of the same shapes and dtypes. Unbatched tensors and static values of the stack are those of process `dst`.
@@ -221,8 +223,8 @@ class Processes(Stored):
             ValueError: `check` found a difference between the processes.
         """
     def scatter(
-        self, src: int, items: Sequence[Self] | None = None, *, group: ProcessGroup | None = None, check: bool = True
-    ) -> Self:
+        self: T, src: int, items: Sequence[T] | None = None, *, group: ProcessGroup | None = None, check: bool = True
+    ) -> T:
         """Write one of the `items` of process `src` into the object of each process, in the order of their ranks.
 
             part = Batch(torch.empty(4, 7), batch_size=4).scatter(0, batch.split(4) if rank == 0 else None)

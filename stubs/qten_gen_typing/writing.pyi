@@ -1,6 +1,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from types import EllipsisType, TracebackType
-from typing import Self, overload
+from typing import TypeVar, overload
 
 from torch import Tensor
 
@@ -8,10 +8,12 @@ from qten_gen.runtime.tensorclass.core.indices import Index
 from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.stored import Stored
 
+T = TypeVar("T", bound="Writing")
+
 class Writing(Stored):
     """Made of the functions that TensorClass has as methods, by `make generate`."""
 
-    def set_(self, key: Key, value: object, *, non_blocking: bool = False) -> Self:
+    def set_(self: T, key: Key, value: object, *, non_blocking: bool = False) -> T:
         """Write a tensor of the field's shape, or a number, into the tensor that the field holds.
 
         >>> Batch(torch.zeros(2), batch_size=2).set_("tokens", torch.tensor([1, 2])).tokens
@@ -26,7 +28,7 @@ class Writing(Stored):
             ValueError: the field is None, or the shapes differ.
             FrozenInstanceError: the object is frozen.
         """
-    def set_at_(self, key: Key, value: object, index: Index, non_blocking: bool = False) -> Self:
+    def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool = False) -> T:
         """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
 
         A tensor to write broadcasts over `[*indexed, *event]`: the batch size that the index leaves, and the field's own
@@ -48,22 +50,22 @@ class Writing(Stored):
         """
     @overload
     def update_(
-        self,
-        values: Mapping[str, object] | Self | None = None,
+        self: T,
+        values: Mapping[str, object] | T | None = None,
         *,
         non_blocking: bool = False,
         keys_to_update: Sequence[Key] | None = None,
         **fields: object,
-    ) -> Self: ...
+    ) -> T: ...
     @overload
     def update_(
-        self,
+        self: T,
         values: Mapping[Key, object],
         *,
         non_blocking: bool = False,
         keys_to_update: Sequence[Key] | None = None,
         **fields: object,
-    ) -> Self:
+    ) -> T:
         """Write into the tensors of several fields, as `set_` does into one; or into all, from another object of the class.
 
         >>> batch = Batch(torch.zeros(2), torch.zeros(2), batch_size=2)
@@ -84,22 +86,22 @@ class Writing(Stored):
         """
     @overload
     def update_at_(
-        self,
-        values: Mapping[str, object] | Self,
+        self: T,
+        values: Mapping[str, object] | T,
         index: Index,
         *,
         non_blocking: bool = False,
         keys_to_update: Sequence[Key] | None = None,
-    ) -> Self: ...
+    ) -> T: ...
     @overload
     def update_at_(
-        self,
+        self: T,
         values: Mapping[Key, object],
         index: Index,
         *,
         non_blocking: bool = False,
         keys_to_update: Sequence[Key] | None = None,
-    ) -> Self:
+    ) -> T:
         """Write into the items of several fields that `index` selects, as `set_at_` does; or `batch[index] = other`.
 
         >>> Batch(torch.zeros(3), batch_size=3).update_at_({"tokens": 5.0}, 0).tokens
@@ -112,7 +114,7 @@ class Writing(Stored):
             IndexError: the index is out of range or reaches beyond the batch dimensions.
             FrozenInstanceError: the object is frozen.
         """
-    def copy_(self, source: Self, non_blocking: bool = False) -> Self:
+    def copy_(self: T, source: T, non_blocking: bool = False) -> T:
         """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
 
         A `PerItem` field gets the values of the other object.
@@ -126,7 +128,7 @@ class Writing(Stored):
             ValueError: shapes or static values differ, or a field is None in one of them.
             FrozenInstanceError: the object is frozen.
         """
-    def copy_at_(self, source: Self, index: Index, non_blocking: bool = False) -> Self:
+    def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False) -> T:
         """`batch[index] = source`, as a method.
 
         >>> batch = Batch(torch.zeros(3), batch_size=3)
@@ -140,7 +142,7 @@ class Writing(Stored):
             ValueError: the batch sizes do not fit, or a static field differs.
             FrozenInstanceError: the object is frozen.
         """
-    def __getitem__(self, index: Index) -> Self:
+    def __getitem__(self: T, index: Index) -> T:
         """The items that `index` selects along the batch dimensions.
 
         The result is what indexing every tensor gives: with tensors of shape `[*batch, *event]`, `[*indexed, *event]`. Integers and
@@ -157,7 +159,7 @@ class Writing(Stored):
             IndexError: the index is out of range or reaches beyond the batch dimensions.
             TypeError: it is none of the types above.
         """
-    def __setitem__(self, index: Index, value: Self | Tensor | float) -> None:
+    def __setitem__(self: T, index: Index, value: T | Tensor | float) -> None:
         """Write into the items that `index` selects, in place.
 
         Where torch refuses one field, the fields before it are written already.
@@ -177,13 +179,13 @@ class Writing(Stored):
         Raises:
             TypeError: there is none.
         """
-    def __iter__(self) -> Iterator[Self]:
+    def __iter__(self: T) -> Iterator[T]:
         """The items along the first batch dimension.
 
         Raises:
             TypeError: there is none.
         """
-    def lock_(self) -> Self:
+    def lock_(self: T) -> T:
         """Lock the object and those that it holds: their fields, batch sizes and names cannot be set any more.
 
         What is in the tensors may still change, by index and by the methods that work in place. In a `with` statement the lock
@@ -197,7 +199,7 @@ class Writing(Stored):
         >>> batch.tokens, batch.is_locked
         (tensor([5, 1]), False)
         """
-    def unlock_(self) -> Self:
+    def unlock_(self: T) -> T:
         """Unlock the object and those that it holds. In a `with` statement an object that was locked is locked again afterwards.
 
         >>> batch = Batch(torch.arange(2), batch_size=2, lock=True)
@@ -210,7 +212,7 @@ class Writing(Stored):
             RuntimeError: another locked object holds it, or one of those that it holds; unlock that one.
             FrozenInstanceError: it is frozen.
         """
-    def __enter__(self) -> Self:
+    def __enter__(self: T) -> T:
         """Begin a `with` statement, which follows on `lock_()` or `unlock_()`, or on a method that arranges the items anew.
 
         Those are `view`, `reshape`, `flatten`, `unflatten`, `squeeze`, `unsqueeze`, `permute`, `transpose` and their other names,
@@ -228,7 +230,7 @@ class Writing(Stored):
         self, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """End a `with` statement: the object is locked, or not, as it was before, or is written back."""
-    def refine_names(self, *names: str | EllipsisType | None) -> Self:
+    def refine_names(self: T, *names: str | EllipsisType | None) -> T:
         """The object with names for dimensions that have none; an ellipsis stands for the dimensions between. Tensors are not copied.
 
         >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).refine_names("time", ...).names
@@ -237,7 +239,7 @@ class Writing(Stored):
         Raises:
             ValueError: a dimension has another name already, or there is not one name for each dimension.
         """
-    def rename(self, *names: str | None, **changes: str) -> Self:
+    def rename(self: T, *names: str | None, **changes: str) -> T:
         """The object with other names: all of them in order, or some by their old name; None alone takes all away.
 
         >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3], names=["time", "row"])
@@ -247,7 +249,7 @@ class Writing(Stored):
         Raises:
             ValueError: no dimension has that name, or there is not one name for each dimension.
         """
-    def rename_(self, *names: str | None, **changes: str) -> Self:
+    def rename_(self: T, *names: str | None, **changes: str) -> T:
         """`rename` in place.
 
         >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).rename_("time", "row").names

@@ -173,7 +173,7 @@ def test_inputs_are_written_as_types_with_sizes(text: str, shape: tuple[int, ...
         ("input: Float[n]", "--run input: n of 'n' has no size here; the config has in_features, out_features"),
         (
             "input: Float[2/3]",
-            "--run input: '2 / 3' cannot be read: '/' is not integer division: write '//'; the config",
+            "--run input: 2/3 is not arithmetic with + - * //; the config",
         ),
         ("input: Float[-2]", "--run input: the size -2 is negative"),
         ("inpt: Float[2]", "--run inpt: Linear.forward has no such argument; did you mean input?"),
