@@ -45,7 +45,7 @@ LONG := $(addprefix tests/,deferred devices fake fuzz inspection \
 	module/materialize module/torch_tools tensorclass/processes tensorclass/torch_tools \
 	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
 	tensorclass/storage/test_interrupted_saves.py \
-	typing/test_generated_python.py typing/test_layouts.py typing/test_stubtest.py \
+	library_stubs/test_types.py typing/test_generated_python.py typing/test_layouts.py typing/test_random_worlds.py typing/test_stubtest.py \
 	test_decoder.py test_example.py test_packaging.py)
 
 # The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.

@@ -141,7 +141,7 @@ def _tree(path: Path) -> ast.Module | None:
 def _modules(classes: list[ast.ClassDef]) -> set[str]:
     """The names of the classes that derive from nn.Module, by the names of their bases."""
     bases = {node.name: {_last(base) for base in node.bases} for node in classes}
-    known = set(_MODULES)
+    known: set[str] = set(_MODULES)
     while True:
         more = {name for name, of in bases.items() if of & known} - known
         if not more:

@@ -152,7 +152,7 @@ def test_a_value_has_the_declared_shape_and_is_a_tensor() -> None:
     with pytest.raises(ValueError, match=r"Wrong.mask: the computed value has shape \(3,\), expected \(2,\)"):
         Wrong(2)
     with pytest.raises(TypeError, match=r"NoTensor.mask: value=<lambda> returned int, expected a tensor"):
-        NoTensor()
+        NoTensor()  # pyright: ignore[reportCallIssue] # as above
 
 
 def test_a_field_with_a_value_may_be_none() -> None:

@@ -40,6 +40,9 @@ def settings(cache: Path) -> str:
             "explicit_package_bases = true",
             "namespace_packages = true",
             *(f"{flag} = {str(value).lower()}" for flag, value in strict),
+            # As in the repository's settings: some releases of it have types, some have none.
+            "[mypy-setuptools.*]",
+            "ignore_missing_imports = true",
         ]
     )
 
