@@ -62,4 +62,4 @@ def _examples(block: Block) -> Iterator[str]:
 def _within(home: str, modules: set[str], text: str) -> str:
     """The text with imports of the page's own modules from their package."""
     own = "|".join(sorted(modules))
-    return re.sub(rf"^(\s*)from ({own})(?=[. ])", rf"\1from {home}.\2", text, flags=re.MULTILINE)
+    return re.sub(rf"^(\s*)from ((?:{own})(?:_qten)?)(?=[. ])", rf"\1from {home}.\2", text, flags=re.MULTILINE)
