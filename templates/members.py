@@ -45,7 +45,7 @@ FILES = {
 _ALL = {module for modules in FILES.values() for module in modules}
 
 _OWN = {"T_co": "T", "Self": "T"}
-"""Names for the class of the object. All are one type variable, because jedi takes `Self` for the class that a method is defined in."""
+"""Names for the class of the object: one type variable, because jedi takes `Self` for the class that defines the method."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,9 @@ def stub(file: str) -> str:
     )
     doc = '"""Made of the functions that TensorClass has as methods, by `make generate`."""'
     variable = f'T = TypeVar("T", bound="{file.capitalize()}")\n'
-    return _formatted(f"{head}\n{variable}\nclass {file.capitalize()}(Stored):\n    {doc}\n\n" + "\n".join(lines) + "\n")
+    return _formatted(
+        f"{head}\n{variable}\nclass {file.capitalize()}(Stored):\n    {doc}\n\n" + "\n".join(lines) + "\n"
+    )
 
 
 def _formatted(text: str) -> str:

@@ -7,6 +7,7 @@ have a module that does the same: `nn.ReLU` for `F.relu`.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from ..model import Argument, ModuleDecl, SpecifierCall, SubmoduleDecl, TensorClassDecl, Value, language
@@ -72,8 +73,11 @@ def _problem(made: Value, context: RuleContext) -> tuple[str, str] | None:
         return None
     name = made.torch_name or made.name
     last = name.rpartition(".")[2]
-    if made.literal is not None:
-        return f"{made.literal} is not a class", 'write the class itself: submodule(nn.Linear, "dim", "dim")'
+    if made.literal is not None or _is_number(made.text):
+        return (
+            f"{made.literal if made.literal is not None else made.text} is not a class",
+            'write the class itself: submodule(nn.Linear, "dim", "dim")',
+        )
     if name in _PARAMETERS:
         return "a parameter is not a module", "write param(...) or buffer(...) with sizes and an initializer"
     if name.startswith("builtins."):
@@ -85,6 +89,14 @@ def _problem(made: Value, context: RuleContext) -> tuple[str, str] | None:
     if isinstance(context.project.declarations.get(made.name), TensorClassDecl) or made.name in context.project.nested:
         return f"{made.text} is a TensorClass", "declare its tensors as buffer(...), or pass an object to forward"
     return None
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text computes a number from numbers: `6 / 2`."""
+    if not text[:1].isdigit():
+        return False
+    body = ast.parse(text, mode="eval").body
+    return isinstance(body, ast.BinOp) and all(not isinstance(node, ast.Name | ast.Call) for node in ast.walk(body))
 
 
 _LAYERS = {
