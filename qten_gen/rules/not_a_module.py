@@ -78,6 +78,10 @@ def _problem(made: Value, context: RuleContext) -> tuple[str, str] | None:
             f"{made.literal if made.literal is not None else made.text} is not a class",
             'write the class itself: submodule(nn.Linear, "dim", "dim")',
         )
+    if not made.is_container:
+        called = next((each.rpartition(".")[2] for each in made.contains if each in _NO_CLASSES), None)
+        if called is not None:
+            return f"the result of {called}(...) is not a class", 'write the class: submodule(nn.Linear, "dim", "dim")'
     if name in _PARAMETERS:
         return "a parameter is not a module", "write param(...) or buffer(...) with sizes and an initializer"
     if name.startswith("builtins."):
@@ -89,6 +93,13 @@ def _problem(made: Value, context: RuleContext) -> tuple[str, str] | None:
     if isinstance(context.project.declarations.get(made.name), TensorClassDecl) or made.name in context.project.nested:
         return f"{made.text} is a TensorClass", "declare its tensors as buffer(...), or pass an object to forward"
     return None
+
+
+_NO_CLASSES = {
+    *(language.SPECIFIERS - {language.SUBMODULE}),
+    *(f"builtins.{name}" for name in ("len", "int", "float", "str", "abs")),
+}
+"""Functions whose result is never a class or a function that makes a module."""
 
 
 def _is_number(text: str) -> bool:
