@@ -49,8 +49,16 @@ ASSUMED = (
 statement explains what to write."""
 
 
-JUDGED = ("class of a child", "member", "named member", "option", "chosen argument")
-"""Those of them that hold what makes a child. The result of a call may be no class, which only the class statement sees."""
+JUDGED = (
+    "class of a child",
+    "member",
+    "named member",
+    "option",
+    "chosen argument",
+    "a tensor's value",
+    "a child's value",
+)
+"""Those of them that hold what makes a child, or a default. Only the class statement sees that the result of a call does not fit."""
 
 
 @cache
