@@ -118,6 +118,7 @@ def _of_nested(call: SpecifierCall) -> Iterator[Diagnostic]:
     """What is wrong with the submodules among the arguments of another, such as keywords that they cannot have."""
     for position, argument in enumerate(call.arguments):
         if not isinstance(argument.value, SpecifierCall):
+            yield from _of_field(call, argument)
             continue
         yield from _findings(argument.value)
         yield from _of_nested(argument.value)
@@ -130,6 +131,21 @@ def _of_nested(call: SpecifierCall) -> Iterator[Diagnostic]:
             elif given.keyword == "when" and argument.value.get(language.REPEAT) is not None:
                 message = "a member of a sequence has both when and repeat"
                 yield Diagnostic(KIND, message, given.place, "remove when; with repeat=0 there is none")
+
+
+def _of_field(call: SpecifierCall, argument: Argument) -> Iterator[Diagnostic]:
+    """What is wrong with the specifier of a field among the arguments of a child."""
+    value = argument.value
+    is_own = argument.keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
+    if call.name != language.SUBMODULE or argument is call.arguments[0] or is_own or not isinstance(value, Value):
+        return
+    called = next((name for name in value.contains if name in _OF_FIELDS), None)
+    if called is not None and not value.is_container:
+        message = f"{called.rpartition('.')[2]}(...) is the value of a field, not an argument of submodule"
+        yield Diagnostic(KIND, message, argument.place, "declare it as a field of the child's own class")
+
+
+_OF_FIELDS = language.SPECIFIERS - {language.SUBMODULE}
 
 
 def _of_lists(call: SpecifierCall) -> Iterator[Diagnostic]:
