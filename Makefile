@@ -2,7 +2,7 @@
 #
 #   make demo           generate, type-check and run the example
 #   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
-#   make test           lint, types, freshness, documentation, and all tests but those of the next line: about five minutes
+#   make test           lint, types, freshness, documentation, and all tests but those of the next line: under ten minutes
 #   make test-long      compiled code, several processes, large models, random projects, the examples, stubtest, the wheel
 #   make architectures  models of the transformers library, deferred, sharded and inspected
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
