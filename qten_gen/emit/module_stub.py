@@ -16,7 +16,7 @@ from ..model import (
     SubmoduleDecl,
     home,
 )
-from ..model.field_kinds import child_class
+from ..model.field_kinds import members_of
 from ..model.registered import RegisteredKind
 from . import layout, spelling
 from .module_names import TensorNames, tensor_names
@@ -125,10 +125,17 @@ def _children(
 ) -> Iterator[Child]:
     for field in declaration.fields:
         if isinstance(field, SubmoduleDecl):
-            own, cls = variables.get(field.owner, {}), child_class(field.type)
+            own = variables.get(field.owner, {})
             read, written = (names.field_type(field, own, way) for way in (Way.GIVEN, Way.TAKEN))
-            found = names.type(cls, home(field), own, Way.GIVEN)
-            yield Child(field.name, read, written, read if not field.may_be_none else found, field.doc)
+            yield Child(
+                field.name, read, written, _present(field, names, own) if field.may_be_none else read, field.doc
+            )
+
+
+def _present(field: SubmoduleDecl, names: StubNames, variables: Meanings) -> str:
+    """The type of a child that exists: the annotation without None."""
+    members = (member for member in members_of(field.type) if member.name != "None")
+    return " | ".join(names.type(member, home(field), variables, Way.GIVEN) for member in members)
 
 
 def _registered_children(registered: Iterable[RegisteredName]) -> Iterator[Child]:

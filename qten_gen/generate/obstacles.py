@@ -10,6 +10,7 @@ from ..model.diagnostics import FOREIGN_OUTPUT, UNIMPORTABLE_FILE, UNKNOWN_ROOT,
 from ..project.header import read_header
 from ..project.import_mismatch import ImportMismatch
 from ..project.output_names import outputs_of
+from ..project.scan import Origin
 
 
 def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
@@ -32,13 +33,16 @@ def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
         )
 
 
-def unknown_root(path: str, module: str, mismatch: ImportMismatch) -> Diagnostic:
-    """The warning that a file, read as `module`, belongs to a package without an `__init__.py`."""
-    folder = dirname(path) or "."
+def unknown_root(path: str, origin: Origin, mismatch: ImportMismatch) -> Diagnostic:
+    """The warning that a file belongs to a package, of which a folder has no `__init__.py`."""
+    folder = dirname(path)
+    for _ in range(len(origin.module.split(".")) - (not origin.is_package)):
+        folder = dirname(folder)
+    folder = folder or "."
     root = f'"{mismatch.root}"' if mismatch.root else f"the folder above {folder}"
     return Diagnostic(
         UNKNOWN_ROOT,
-        f"{mismatch.evidence}; there is no {join(folder, '__init__.py')}, so it is read as the module {module}",
+        f"{mismatch.evidence}; there is no {join(folder, '__init__.py')}, so it is read as the module {origin.module}",
         help=f"create that file, or set source-roots = [{root}] in [tool.qten-gen]",
         path=path,
     )

@@ -138,7 +138,7 @@ def _unfound(
 
 
 def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:
-    return unknown_root(path, graph.origins[path].module, graph.mismatches[path])
+    return unknown_root(path, graph.origins[path], graph.mismatches[path])
 
 
 def _crashes(readings: Readings, plans: Mapping[str, _FilePlan]) -> list[Crash]:

@@ -45,6 +45,8 @@ class ClassStatement:
     """What a qualified name that cannot be looked up yet means as a type; None if nobody knows."""
     classes: dict[str, type]
     """The TensorClasses in the annotations, by qualified name. It is filled while the annotations are read."""
+    children: Callable[[], Mapping[str, Declaration]] = dict
+    """Finds the declarations of the classes among the arguments of specifiers, and of their children's, by qualified name."""
     checks: tuple[RecordedCall, ...] = ()
     """The statements `check(...)` of the body."""
     declared: set[str] = field(default_factory=set)

@@ -34,7 +34,7 @@ class Project:
     """What a rule knows beside the declaration that it checks."""
 
     declarations: Mapping[str, Declaration] = field(default_factory=dict)
-    """The declarations of the run by qualified name. For a class statement, those of its ancestors."""
+    """The declarations of the run by qualified name. For a class statement, those of its ancestors and its children."""
     unimported: Collection[str] = ()
     """The paths of the files that no other file imports."""
     nested: Container[str] = ()

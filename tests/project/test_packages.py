@@ -86,6 +86,13 @@ def test_a_program_that_names_the_folder_of_a_script_is_noticed(qten_gen: Comman
     assert qten_gen(".").summary == "2 files written"
 
 
+def test_the_folder_that_is_named_is_the_one_without_the_file(qten_gen: Command) -> None:
+    qten_gen.write("tools/shop/__init__.py", "")
+    qten_gen.write("tools/shop/model.py", BATCH)
+    qten_gen.write("train.py", "import tools.shop.model")
+    assert "; there is no tools/__init__.py, so it is read as the module shop.model" in qten_gen(".").out
+
+
 def test_a_program_that_is_changed_later_is_noticed_too(qten_gen: Command) -> None:
     qten_gen.write("shop/model.py", BATCH)
     qten_gen.write("train.py", "")

@@ -108,14 +108,12 @@ def _member(member: object) -> object:
     return Submodule(cast("type[nn.Module]", member), (), {})
 
 
-@overload
-def choice(argument: str) -> type[Any]: ...
-@overload
 def choice(
-    argument: str, options: Mapping[str, type[M]] | Mapping[bool, type[M]] | Mapping[int, type[M]]
-) -> type[M]: ...
-def choice(argument: str, options: Mapping[Any, object] | None = None) -> object:
+    argument: str, options: Mapping[str, object] | Mapping[bool, object] | Mapping[int, object] | None = None
+) -> Any:
     """The class of a child, by the value of a config field, or of an expression over config fields.
+
+    The annotation of the child says which classes there are: type checkers take it, and QG341 compares it with the options.
 
     >>> class Net(Module):
     ...     act: str = "relu"

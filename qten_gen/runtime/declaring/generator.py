@@ -117,7 +117,8 @@ def _known(declaration: Declaration, statement: ClassStatement) -> tuple[Project
     )
     from ...rules.context import Project, RunningStatement
 
-    project = Project(dict(statement.parents), nested=statement.declared)
+    known = {**statement.children(), **dict(statement.parents)}
+    project = Project(known, nested=statement.declared)
     keywords = tuple((name, repr(value)) for name, value in {**statement.options, **statement.passed}.items())
     hooks, constructor = subclass_hooks(statement), module_constructor(statement)
     said = field_sources(statement), attributes(statement), mixins(statement)

@@ -10,6 +10,7 @@ from . import generator
 from .arithmetic import take_checks
 from .class_scope import Scope, annotations_of
 from .dataclass_fields import with_own_fields
+from .declared_children import declared_children
 from .declared_class import DeclaredClass, declared_bases
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def describe(
         import_of=scope.import_of,
         defines=scope.defines,
         elsewhere=elsewhere,
+        children=lambda: declared_children(namespace),
     )
 
 

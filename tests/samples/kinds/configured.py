@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -42,8 +43,11 @@ class Composed(Module):
         submodule(nn.Dropout, when="index % 2 == 0"),
         repeat="config.depth",
     )
-    kept: Sequential[nn.Module] | None = sequential(nn.ReLU, when="config.act == 'gelu'")
+    kept: Sequential[nn.ReLU | nn.GELU] | None = sequential(nn.ReLU, when="config.act == 'gelu'")
     activation: nn.ReLU | nn.GELU = submodule(choice("config.act", {"relu": nn.ReLU, "gelu": nn.GELU}))
+    either: nn.ReLU | nn.GELU | None = submodule(
+        choice("config.act", {"relu": nn.ReLU, "gelu": partial(nn.GELU, "tanh")}), when="config.bias"
+    )
     wide: nn.ReLU | nn.GELU = submodule(choice("head_dim > 2", {True: nn.ReLU, False: nn.GELU}))
     scales: nn.ParameterList = param("head_dim + index", repeat="config.depth", initializer=nn.init.zeros_)
     mask: Tensor | None = buffer("head_dim", value=ramp, when="config.bias and config.heads > 1")

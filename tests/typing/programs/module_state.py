@@ -8,11 +8,13 @@ from atlas.maps_qten import Layer as AtlasLayer
 from atlas.maps_qten import Reader
 from atlas.places_qten import Place
 from kinds import modules
+from kinds.configured import Config
+from kinds.configured_qten import Composed
 from kinds.modules_qten import Layer, Nested, Sizes, Tower, Wider
 from shop.model_qten import Attention
 from torch import Tensor, nn
 
-from qten_gen import ModuleDict, ModuleList
+from qten_gen import ModuleDict, ModuleList, Sequential
 
 sizes = Sizes(2)
 state = sizes.state_dict()
@@ -53,6 +55,9 @@ assert_type(attention.get_submodule("norm"), nn.LayerNorm)
 assert_type(attention.get_submodule(""), nn.Module)
 attention.get_submodule("nrom")  # E
 attention.get_submodule("norm.weight")  # E
+composed = Composed(Config())
+assert_type(composed.get_submodule("kept"), Sequential[nn.ReLU | nn.GELU])
+assert_type(composed.get_submodule("either"), nn.ReLU | nn.GELU)
 assert_type(attention.get_buffer("scale"), Tensor)
 attention.get_buffer("scael")  # E
 atlas = Reader(Place(torch.zeros(2), batch_size=()))
