@@ -1,0 +1,84 @@
+"""What a level knows: a file that is open for editing, and the project around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..link.program import Program
+from ..read.imports import dotted
+from ..read.names import Scope
+from .adoption import FoundClass, Need, Options
+from .text import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a file writes a name of another module, and what it has to import for that."""
+
+    text: str
+    needs: tuple[Need, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file that is open for editing, as the levels before have left it."""
+
+    path: str
+    module: str
+    is_package: bool
+    text: Text
+    tree: ast.Module = field(repr=False)
+    scope: Scope = field(repr=False)
+    """What the names of the top level mean."""
+    classes: Mapping[str, FoundClass]
+    """Its classes at the top level that an adoption is about, by name. Classes that a level was refused are left out for it."""
+
+    def qualified(self, expression: ast.expr) -> str:
+        """The qualified name of a name or chain of attributes as the file alone tells it; empty for any other expression."""
+        name = dotted(expression)
+        return "" if name is None else self.scope.resolve(name)
+
+    def spell(self, module: str, name: str) -> Spelling:
+        """How to write a name of a module: as the file imports it already, plainly, or `qten_gen.Module` if the name is taken."""
+        wanted = f"{module}.{name}"
+        for bound in self.scope.imports:
+            if not self.scope.imports[bound].type_checking and bound not in self.scope.classes:
+                meant = self.scope.resolve(bound)
+                if meant == wanted:
+                    return Spelling(bound)
+                if meant == module:
+                    return Spelling(f"{bound}.{name}")
+        if name not in self.taken:
+            return Spelling(name, (Need(module, name),))
+        return Spelling(wanted, (Need(module),))
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """Every name that the file uses or binds anywhere, so that a new import cannot change what one of them means."""
+        found = set(self.scope.bound)
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+            elif isinstance(node, ast.arg):
+                found.add(node.arg)
+            elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                found.add(node.name)
+        return frozenset(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """All files of a run, with the names of all of them."""
+
+    files: Mapping[str, OpenFile]
+    """The files below the given paths that have classes to adopt, or adopted ones, by path."""
+    programs: Mapping[str, Program] = field(repr=False)
+    """For each of the files, the program that it is part of: what the names in it mean across files."""
+    options: Options
+
+    def meaning(self, file: OpenFile, expression: ast.expr) -> str:
+        """The qualified name of the definition that a name leads to, through imports and aliases of other files."""
+        name = file.qualified(expression)
+        return self.programs[file.path].names.resolve(name) if name else ""
