@@ -114,7 +114,7 @@ def _apply(function: LevelFunction, sources: Sources, opened: Opened) -> _Applie
                     stays.update(dict.fromkeys(changing, result))
                     continue
                 last = latest.readings.sources.get(path)
-                texts[path] = last if last == result else result
+                texts[path] = last if last is not None and last == result else result
                 proposed[path] = [each.name for each in changing.values()]
                 made.update(changing)
         if not texts:

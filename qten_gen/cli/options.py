@@ -142,7 +142,7 @@ def needs_reasons(options: Options, config: Config) -> bool:
 
 
 def _parser() -> Parser:
-    """The parser of everything but `explain`, `inspect`, `stubs` and `adopt`. Help and version are plain flags, which `parse` answers."""
+    """The parser of everything but the commands above. Help and version are plain flags, which `parse` answers."""
     parser = Parser(
         prog="qten-gen",
         usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]\n       qten-gen inspect [options] TARGET\n       "
