@@ -86,6 +86,10 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         from .stubbing import write_stubs
 
         return write_stubs(arguments[1:], out, err)
+    if arguments[:1] == ["adopt"]:
+        from .adopting import adopt
+
+        return adopt(arguments[1:], out, err)
     return _generate(arguments, out, err)
 
 

@@ -34,7 +34,8 @@ ROOMS = {
     "generate": {"common", "model", "read", "link", "rules", "emit", "project"},
     "library_stubs": {"common", "model", "read", "project"},
     "inspection": {"common", "model", "read", "reflection", "project", "runtime"},
-    "cli": {"common", "model", "rules", "report", "project", "generate", "library_stubs", "inspection"},
+    "adopting": {"common", "model", "read", "link", "rules", "generate", "project"},
+    "cli": {"common", "model", "rules", "report", "project", "generate", "library_stubs", "inspection", "adopting"},
     "building": {"cli"},
     "__main__": {"cli"},
 }

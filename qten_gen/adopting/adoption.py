@@ -1,0 +1,143 @@
+"""The records of an adoption: what was found of a class, what a level proposes for it, and what became of it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Level(Enum):
+    """How far an adoption goes. Each level includes those before it."""
+
+    BASE = "base"
+    """The bases change, and nothing else."""
+    ANNOTATE = "annotate"
+    """The class body also says what `__init__` registers, and methods what they provably return."""
+    DECLARE = "declare"
+    """An `__init__` that only registers becomes declared fields."""
+
+    @property
+    def included(self) -> tuple[Level, ...]:
+        """This level and those before it, in the order in which they are applied."""
+        levels = tuple(Level)
+        return levels[: levels.index(self) + 1]
+
+
+class Kind(Enum):
+    """What a class is before its adoption, or was."""
+
+    MODULE = "module"
+    """It derives from `torch.nn.Module`."""
+    TENSORCLASS = "tensorclass"
+    """It is one of tensordict's: decorated, or derived from `tensordict.TensorClass`."""
+    DATACLASS = "dataclass"
+    """A dataclass of the standard library with a field that holds tensors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A part of a text, from `start` up to but without `end`, is replaced. Both count characters; equal ones insert."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A name that an edit uses, and that the file has to import: `from qten_gen import Module`, or `import qten_gen`."""
+
+    module: str
+    name: str | None = None
+    """None if the module itself is imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a class stays as it is, or why a level cannot do more with it."""
+
+    text: str
+    """What stands in the way: `its base timm.layers.BatchNormAct2d is a class of another library`."""
+    help: str = ""
+    """What to write instead, if there is something."""
+    code: str = ""
+    """The code of the finding that adopting the class would cause, such as QG218."""
+    is_open: bool = True
+    """Whether a person could adopt the class; False for what is no business of qten-gen, which the ratchet does not count."""
+
+
+Key = tuple[str, str]
+"""The path of a file and the name of a class in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundClass:
+    """A class statement that an adoption is about."""
+
+    path: str
+    module: str
+    name: str
+    kind: Kind
+    line: int
+    ancestors: tuple[str, ...] = field(repr=False)
+    """The resolved names of its ancestors, in method resolution order, without itself."""
+    node: ast.ClassDef = field(compare=False, repr=False)
+    is_adopted: bool = False
+    """Whether it derives from qten_gen's class already, directly or through its bases."""
+    is_inner: bool = False
+    """Whether it stands inside a class or a function, where nothing is generated for it."""
+
+    @property
+    def qualified(self) -> str:
+        """`shop.model.Encoder`. Files of two programs may have classes of one qualified name."""
+        return f"{self.module}.{self.name}"
+
+    @property
+    def key(self) -> Key:
+        """What tells it apart from all other classes of a run."""
+        return self.path, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a level would do with a class. Its edits are made together or not at all."""
+
+    name: str
+    """That of the class, in its file."""
+    does: tuple[str, ...] = ()
+    """What the edits do, one line each, in the imperative: `derive from Module`."""
+    edits: tuple[Edit, ...] = ()
+    needs: tuple[Need, ...] = ()
+    stays: Reason | None = None
+    """Why there is nothing that the level can do; only without edits."""
+    notes: tuple[str, ...] = ()
+    """What the author should know or do by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """What was done with a class, or would be."""
+
+    found: FoundClass
+    is_adopted: bool
+    """Whether it is a class of qten_gen afterwards."""
+    done: tuple[tuple[Level, str], ...] = ()
+    """What each level does, in order."""
+    stays: tuple[tuple[Level, Reason], ...] = ()
+    """Why it stays, or why a higher level could do nothing."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def why_it_stays(self) -> Reason | None:
+        """Why it is not a class of qten_gen afterwards; None for one that is."""
+        return None if self.is_adopted else next((reason for _, reason in self.stays), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user may choose."""
+
+    level: Level = Level.BASE
+    dataclasses: bool = False
+    """Whether dataclasses with tensor fields are adopted."""

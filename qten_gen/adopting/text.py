@@ -1,0 +1,67 @@
+"""The text of a file: from positions in its syntax tree to characters, and from edits to a new text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from .adoption import Edit
+
+
+class Text:
+    """A text and the starts of its lines. Positions of `ast` count bytes of UTF-8 in a line; these count characters."""
+
+    def __init__(self, content: str) -> None:
+        self.content = content
+        self._starts = [0]
+        for line in content.split("\n"):
+            self._starts.append(self._starts[-1] + len(line) + 1)
+
+    def offset(self, line: int, column: int) -> int:
+        """The character of a line, from 1, and a column in bytes, from 0."""
+        start = self._starts[line - 1]
+        whole = self.content[start : self._starts[line]]
+        return start + (column if whole.isascii() else len(whole.encode()[:column].decode()))
+
+    def span(self, node: ast.expr | ast.stmt | ast.alias | ast.arg | ast.keyword) -> tuple[int, int]:
+        """Where a node starts and ends. Decorators are not part of a class or function."""
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        return self.offset(node.lineno, node.col_offset), self.offset(node.end_lineno, node.end_col_offset)
+
+    def of(self, node: ast.expr | ast.stmt | ast.alias | ast.arg | ast.keyword) -> str:
+        """The text of a node, as written."""
+        start, end = self.span(node)
+        return self.content[start:end]
+
+    def line_start(self, line: int) -> int:
+        """The first character of a line, from 1."""
+        return self._starts[line - 1]
+
+    def indentation(self, line: int) -> str:
+        """The blanks that a line begins with."""
+        whole = self.content[self._starts[line - 1] : self._starts[line]]
+        return whole[: len(whole) - len(whole.lstrip(" \t\f"))]
+
+    @property
+    def newline(self) -> str:
+        """The line end of the text."""
+        return "\r\n" if "\r\n" in self.content else "\n"
+
+
+def edited(content: str, edits: Iterable[Edit]) -> str:
+    """The text with all edits made. Insertions at one place keep their order.
+
+    Raises:
+        ValueError: Two edits overlap.
+
+    >>> edited("class A(nn.Module): pass", [Edit(8, 17, "Module")])
+    'class A(Module): pass'
+    """
+    parts: list[str] = []
+    done = 0
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        if edit.start < done:
+            raise ValueError(f"edits overlap at character {edit.start}")
+        parts += [content[done : edit.start], edit.text]
+        done = edit.end
+    return "".join([*parts, content[done:]])

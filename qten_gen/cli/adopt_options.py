@@ -1,0 +1,121 @@
+"""Parses the options of `qten-gen adopt`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import NamedTuple, TextIO
+
+from ..adopting.adoption import Level
+from .options import Color, Formatter, Parser, UsageError, suggestion
+
+_DESCRIPTION = """\
+Make classes of qten_gen of the nn.Modules and tensorclasses below the given
+paths. Without --write, nothing is changed: the report says what would be done
+with each class, and why the rest stays. The sources are read as text; nothing
+is imported, unless --verify asks for it.
+
+  PATH                 files or folders; by default, those that `src` lists in
+                       [tool.qten-gen] of pyproject.toml, or the whole project
+"""
+
+_EPILOG = """\
+levels: base changes the bases of classes; annotate also says in the class body
+what __init__ registers; declare also turns an __init__ that only registers
+into declared fields
+
+exit status: 0 success, 1 more classes stay than --max-unadopted allows, a file
+that cannot be parsed, or a difference that --verify finds, 2 wrong usage,
+101 a bug in qten-gen, 130 interrupted
+"""
+
+
+class AdoptOptions(NamedTuple):
+    """The options of a command line."""
+
+    paths: tuple[str, ...]
+    level: Level = Level.BASE
+    write: bool = False
+    diff: bool = False
+    json: bool = False
+    dataclasses: bool = False
+    max_unadopted: int | None = None
+    verify: str | None = None
+    """The class that is built before and after, `pkg.model:Encoder`."""
+    config: str | None = None
+    """Its constructor arguments, as JSON or the path of a JSON file."""
+    color: Color = Color.AUTO
+    quiet: bool = False
+    verbose: bool = False
+
+
+def parse(arguments: Sequence[str], out: TextIO) -> AdoptOptions | None:
+    """Parse a command line. For `--help`, write the text to `out` and return None.
+
+    Raises:
+        UsageError: An option is unknown or has a wrong value.
+    """
+    parser = _parser()
+    values, unknown = parser.parse_known_args(arguments)
+    if values.help:
+        out.write(parser.format_help())
+        return None
+    if unknown:
+        raise UsageError(f"unknown option {unknown[0]}{suggestion(unknown[0], parser)}")
+    if "" in values.paths:
+        raise UsageError("an empty path was given")
+    if values.max_unadopted is not None and values.max_unadopted < 0:
+        raise UsageError("--max-unadopted takes a number from 0")
+    if values.config is not None and values.verify is None:
+        raise UsageError("--config gives the arguments of the class that --verify builds")
+    return AdoptOptions(
+        tuple(values.paths),
+        Level(values.level),
+        values.write,
+        values.diff,
+        values.json,
+        values.dataclasses,
+        values.max_unadopted,
+        values.verify,
+        values.config,
+        Color(values.color),
+        values.quiet,
+        values.verbose,
+    )
+
+
+def _parser() -> Parser:
+    """The parser. Help is a plain flag, which `parse` answers."""
+    parser = Parser(
+        prog="qten-gen adopt",
+        usage="qten-gen adopt [options] [PATH ...]\n       qten-gen adopt --verify PKG.MODEL:CLASS [--config JSON] [PATH ...]",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=Formatter,
+        add_help=False,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("paths", nargs="*", help=argparse.SUPPRESS)
+    add(
+        "--level",
+        choices=[level.value for level in Level],
+        default="base",
+        metavar="LEVEL",
+        help="how far to go (base)",
+    )
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--write", action="store_true", help="change the sources")
+    modes.add_argument("--diff", action="store_true", help="print the changes as a unified diff")
+    modes.add_argument("--verify", metavar="CLASS", help="build a class as it is and as adopted, and compare both")
+    add("--config", metavar="JSON", help="the constructor arguments for --verify: JSON, or a file with it")
+    add("--dataclasses", action="store_true", help="also adopt dataclasses with tensor fields")
+    add("--max-unadopted", type=int, metavar="N", help="exit with 1 if more than N classes stay")
+    add("--json", action="store_true", help="print the report as a JSON document")
+    whens = [item.value for item in Color]
+    add("--color", choices=whens, default="auto", metavar="WHEN", help="auto, always or never (auto)")
+    volume = parser.add_mutually_exclusive_group()
+    volume.add_argument("-q", "--quiet", action="store_true", help="print the summary only")
+    volume.add_argument("-v", "--verbose", action="store_true", help="also list the classes that are adopted already")
+    add("-h", "--help", action="store_true", help="print this text and exit")
+    return parser
