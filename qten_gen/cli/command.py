@@ -105,12 +105,14 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
         if options.stdin_filename is not None:
             return _check_text(options, options.stdin_filename, settings, out, err)
         config = settings.of(options.paths[0] if options.paths else ".")
+        from .progress import Progress
         from .run import run
 
         started = perf_counter()
         paths = _paths(options, config)
         writes, explains = options.mode == "write", needs_reasons(options, config)
-        outcome = run(paths, settings, writes, explains)
+        with Progress(err, options.quiet) as told:
+            outcome = run(paths, settings, writes, explains, told)
         mended: tuple[Diagnostic, ...] = ()
         if options.fix and outcome.diagnostics:
             from .fixing import fix
