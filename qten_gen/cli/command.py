@@ -104,6 +104,10 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
         settings = Settings()
         if options.stdin_filename is not None:
             return _check_text(options, options.stdin_filename, settings, out, err)
+        if options.watch:
+            from .watching import watch
+
+            return watch(options, out, err)
         config = settings.of(options.paths[0] if options.paths else ".")
         from .progress import Progress
         from .run import run

@@ -60,7 +60,7 @@ class _Manner(NamedTuple):
     progress: Told | None
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """The files of a run that belong to one project."""
 
     paths: tuple[str, ...]
@@ -87,16 +87,16 @@ def run(
     """
     settings = settings or Settings()
     manner = _Manner(writes, explains, progress)
-    outcomes = [_run_part(part, settings, manner) for part in _parts(paths, settings)]
+    outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings)]
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
 
 
-def _parts(paths: Sequence[str], settings: Settings) -> list[_Part]:
+def parts(paths: Sequence[str], settings: Settings) -> list[Part]:
     """The files of each project, the outermost project first. Projects inside a given folder are among them."""
     given: dict[str, list[str]] = {}
     for path in paths:
         given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
-    parts: list[_Part] = []
+    parts: list[Part] = []
     while given:
         root = min(given, key=len)
         own = given.pop(root)
@@ -106,7 +106,7 @@ def _parts(paths: Sequence[str], settings: Settings) -> list[_Part]:
             given.setdefault(settings.of(folder).root or "", []).append(folder)
         first = own[0]
         cache = root or (first if os.path.isdir(first) else os.path.dirname(first) or ".")
-        parts.append(_Part(tuple(own), config, cache, files))
+        parts.append(Part(tuple(own), config, cache, files))
     return parts
 
 
@@ -130,7 +130,7 @@ class _Changed(Exception):
     """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
 
 
-def _run_part(part: _Part, settings: Settings, manner: _Manner) -> Outcome:
+def _run_part(part: Part, settings: Settings, manner: _Manner) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
     path = ""
     for _ in range(_ATTEMPTS):
@@ -151,7 +151,7 @@ def _judged(outcome: Outcome, config: Config) -> Outcome:
     return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
 
 
-def _attempt(part: _Part, manner: _Manner) -> Outcome:
+def _attempt(part: Part, manner: _Manner) -> Outcome:
     """Generate the code for the files of one project, as they are now.
 
     Raises:

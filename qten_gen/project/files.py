@@ -51,6 +51,8 @@ class ProjectFiles(NamedTuple):
     """Folders and modules that are left out, as excluded ones and links, and that an import may lead to all the same."""
     leftovers: tuple[str, ...] = ()
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
+    folders: frozenset[str] = frozenset()
+    """The folders that were listed, in all of which a source may appear."""
 
 
 class PathError(Exception):
@@ -101,6 +103,7 @@ def discover(paths: Sequence[str], config: Config | None = None, settings: Setti
         tuple(sorted(path for path in walk.others if path in chosen)),
         frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
+        frozenset(walk.folders),
     )
 
 
