@@ -82,11 +82,25 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         from .init import init
 
         return init(arguments[1:], out, err)
+    if arguments[:1] == ["lsp"]:
+        return _serve(arguments[1:], out, err)
     if arguments[:1] == ["stubs"]:
         from .stubbing import write_stubs
 
         return write_stubs(arguments[1:], out, err)
     return _generate(arguments, out, err)
+
+
+def _serve(arguments: list[str], out: TextIO, err: TextIO) -> int:
+    """Start the language server, if what it is made of is installed."""
+    try:
+        from .serving import lsp
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        err.write("error: lsp needs the library pygls; install it with: python -m pip install 'qten-gen[lsp]'\n")
+        return MISUSE
+    return lsp(arguments, out, err)
 
 
 def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:

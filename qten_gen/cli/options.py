@@ -25,6 +25,7 @@ paths: model_qten.py and model_qten.pyi beside model.py.
   show TARGET          show a declaration as qten-gen understands it
   doctor               show what qten-gen finds around the project
   init                 set a project up: settings, hooks, lines for tools
+  lsp                  serve an editor: findings while you type, hover, fixes
   stubs [MODULE ...]   write typed stubs for modules of installed libraries,
                        such as torch.nn; see qten-gen stubs --help
                        (for a folder of such a name, write ./explain)
