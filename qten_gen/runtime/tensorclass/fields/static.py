@@ -153,7 +153,7 @@ def _equal(left: Any, right: Any) -> bool:
         if not is_dataclass:
             raise
     # The `==` that `dataclass` writes refuses arrays, or since Python 3.13 may give one.
-    return all(equal(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(kind))
+    return all(equal(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(left))
 
 
 def _is_array(value: object) -> bool:
