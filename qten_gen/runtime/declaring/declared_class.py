@@ -42,8 +42,8 @@ class DeclaredClass(ProtocolMeta):
     def __new__(
         mcls: type[C], name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **keywords: object
     ) -> C:
-        # From Python 3.12 on, that of Protocol takes a class with Generic among its bases for a protocol. It is not asked, so that
-        # what it refuses is refused here.
+        # From Python 3.12 on, that of Protocol takes a class with Generic among its bases for a protocol. It is not asked, so
+        # that what it refuses is refused here.
         if typing.Protocol in bases or typing_extensions.Protocol in bases:
             others = [base for base in bases if isinstance(base, DeclaredClass)]
             raise TypeError(
