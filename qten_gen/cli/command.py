@@ -82,6 +82,8 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
         from .init import init
 
         return init(arguments[1:], out, err)
+    if arguments[:1] == ["lsp"]:
+        return _serve(arguments[1:], out, err)
     if arguments[:1] == ["stubs"]:
         from .stubbing import write_stubs
 
@@ -91,6 +93,18 @@ def _dispatch(arguments: list[str], out: TextIO, err: TextIO) -> int:
 
         return adopt(arguments[1:], out, err)
     return _generate(arguments, out, err)
+
+
+def _serve(arguments: list[str], out: TextIO, err: TextIO) -> int:
+    """Start the language server, if what it is made of is installed."""
+    try:
+        from .serving import lsp
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        err.write("error: lsp needs the library pygls; install it with: python -m pip install 'qten-gen[lsp]'\n")
+        return MISUSE
+    return lsp(arguments, out, err)
 
 
 def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
@@ -108,13 +122,19 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
         settings = Settings()
         if options.stdin_filename is not None:
             return _check_text(options, options.stdin_filename, settings, out, err)
+        if options.watch:
+            from .watching import watch
+
+            return watch(options, out, err)
         config = settings.of(options.paths[0] if options.paths else ".")
+        from .progress import Progress
         from .run import run
 
         started = perf_counter()
         paths = _paths(options, config)
         writes, explains = options.mode == "write", needs_reasons(options, config)
-        outcome = run(paths, settings, writes, explains)
+        with Progress(err, options.quiet) as told:
+            outcome = run(paths, settings, writes, explains, told)
         mended: tuple[Diagnostic, ...] = ()
         if options.fix and outcome.diagnostics:
             from .fixing import fix

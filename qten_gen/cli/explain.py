@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import indent
 from typing import TextIO
 
 from ..common.suggestions import nearest
-from ..rules import RULES, Rule
-from ..rules.cases import case
+from ..rules import RULES
+from ..rules.explaining import page
 from . import DONE, MISUSE
 
 _USAGE = "usage: qten-gen explain [CODE]\n"
@@ -31,14 +30,6 @@ def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
             err.write(_USAGE)
             return MISUSE
     return DONE
-
-
-def page(rule: Rule) -> str:
-    """The page of a rule. Carets mark the mistake in the bad example."""
-    head = f"{rule.KIND.code} [{rule.KIND.name}], {'an' if rule.KIND.severity == 'error' else 'a'} {rule.KIND.severity}"
-    text = (rule.__doc__ or "").strip()
-    bad, good = indent(rule.BAD.strip("\n"), "    "), indent(case(rule.GOOD).text.strip("\n"), "    ")
-    return f"{head}\n\n{text}\n\nReported:\n\n{bad}\n\nRight:\n\n{good}\n"
 
 
 def _suggestion(word: str) -> str:

@@ -53,7 +53,7 @@ def init(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     if arguments == ["--diff"]:
         out.writelines(diff(item for item in changes if item.old != item.new))
     else:
-        _print(found, out, "missing" if arguments else "added")
+        _print(found, root, out, "missing" if arguments else "added")
     return FOUND if arguments and any(item.old != item.new for item in found) else DONE
 
 
@@ -61,11 +61,12 @@ def _root(config: Config) -> str:
     return config.root or os.getcwd()
 
 
-def _print(found: Sequence[Edit], out: TextIO, verb: str) -> None:
+def _print(found: Sequence[Edit], root: str, out: TextIO, verb: str) -> None:
     """A line for each addition, and for each that is left to the user."""
     for item in found:
-        out.writelines(f"{verb}: {item.name}: {said}\n" for said in item.added)
-        out.writelines(f"by hand: {item.name}: {said}\n" for said in item.left)
+        path = display_path(os.path.join(root, item.name))
+        out.writelines(f"{verb}: {path}: {said}\n" for said in item.added)
+        out.writelines(f"by hand: {path}: {said}\n" for said in item.left)
     if not found:
         out.write("everything is set up\n")
 

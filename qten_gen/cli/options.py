@@ -25,6 +25,7 @@ paths: model_qten.py and model_qten.pyi beside model.py.
   show TARGET          show a declaration as qten-gen understands it
   doctor               show what qten-gen finds around the project
   init                 set a project up: settings, hooks, lines for tools
+  lsp                  serve an editor: findings while you type, hover, fixes
   stubs [MODULE ...]   write typed stubs for modules of installed libraries,
                        such as torch.nn; see qten-gen stubs --help
   adopt [PATH ...]     make Modules and TensorClasses of existing classes; see
@@ -71,6 +72,7 @@ class Options(NamedTuple):
     fix: bool = False
     stdin_filename: str | None = None
     """The file that the text on standard input is meant for, with the path `-`."""
+    watch: bool = False
 
 
 class UsageError(Exception):
@@ -116,6 +118,10 @@ def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
         raise UsageError("the path - goes with --stdin-filename FILE, and without other paths")
     if values.fix and values.stdin_filename is not None:
         raise UsageError("--fix cannot write to standard input")
+    if values.watch and values.stdin_filename is not None:
+        raise UsageError("--watch reads files, and not standard input")
+    if values.watch and values.output_format in ("json", "sarif"):
+        raise UsageError(f"--watch prints after each run, and {values.output_format} is one document")
     mode: Literal["write", "check", "diff"] = "check" if values.check else "diff" if values.diff else "write"
     return Options(
         tuple(values.paths),
@@ -126,6 +132,7 @@ def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
         values.verbose,
         values.fix,
         values.stdin_filename,
+        values.watch,
     )
 
 
@@ -159,6 +166,7 @@ def _parser() -> Parser:
     modes.add_argument("--check", action="store_true", help="write nothing; list the files that are out of date")
     modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
     modes.add_argument("--fix", action="store_true", help="also mend sources where there is only one way to do so")
+    modes.add_argument("--watch", action="store_true", help="run again whenever a source or the settings change")
     add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{', '.join(OUTPUT_FORMATS)} (full)")
     add("--stdin-filename", metavar="FILE", help="check the text on standard input as FILE, with the path -")
     whens = [item.value for item in Color]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..model.diagnostics import Diagnostic
     from ..report import StaleFile
 
-_DOCUMENTS = ("json", "sarif")
+DOCUMENTS = ("json", "sarif")
 """Formats that are one document on standard output."""
 
 
@@ -32,10 +32,11 @@ def print_outcome(
     out: TextIO,
     err: TextIO,
     mended: Sequence[Diagnostic] = (),
+    at: str = "",
 ) -> None:
-    """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended."""
+    """Print the outcome of a run that took `seconds` seconds, and what `--fix` has mended. The last line begins with `at`."""
     form = output_format(options, config)
-    messages = err if options.mode == "diff" or form in _DOCUMENTS else out
+    messages = err if options.mode == "diff" or form in DOCUMENTS else out
     _print_diagnostics(outcome, options, form, err if options.mode == "diff" else out)
     if options.mode == "diff":
         from ..project.apply import diff
@@ -52,7 +53,7 @@ def print_outcome(
 
         print_faults((f"{crash.stage} {crash.path}\n{crash.traceback}" for crash in outcome.crashes), err)
     if not options.quiet:
-        messages.write(f"{summary(outcome, options.mode, seconds)}\n")
+        messages.write(f"{at}{summary(outcome, options.mode, seconds)}\n")
 
 
 def print_diagnostics(outcome: Outcome, options: Options, config: Config, out: TextIO) -> None:
@@ -75,7 +76,7 @@ def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextI
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
     lists = form == "json" or (form in ("github", "sarif") and options.mode != "write")
     stale = _stale_files(outcome) if lists else ()
-    if shown or stale or form in _DOCUMENTS:
+    if shown or stale or form in DOCUMENTS:
         from .. import __version__
         from ..report import report
 

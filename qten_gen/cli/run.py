@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..generate.plan import Plan
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
+    from .progress import Told
 
 
 _ATTEMPTS = 3
@@ -51,6 +52,14 @@ class Outcome(NamedTuple):
     """Why the changed outputs are out of date, by path, if a run is asked for that."""
 
 
+class _Manner(NamedTuple):
+    """How a run goes: whether it changes files and gives reasons, and what is told its progress."""
+
+    writes: bool
+    explains: bool
+    progress: Told | None
+
+
 class Part(NamedTuple):
     """The files of a run that belong to one project."""
 
@@ -61,7 +70,13 @@ class Part(NamedTuple):
     files: ProjectFiles
 
 
-def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = True, explains: bool = False) -> Outcome:
+def run(
+    paths: Sequence[str],
+    settings: Settings | None = None,
+    writes: bool = True,
+    explains: bool = False,
+    progress: Told | None = None,
+) -> Outcome:
     """Generate the code for the declarations below the paths. With `writes` off, change no file. If it `explains`, give reasons.
 
     Paths of several projects are generated one project after the other, each with its own settings.
@@ -71,7 +86,8 @@ def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = T
         ConfigError: The settings of a project cannot be used.
     """
     settings = settings or Settings()
-    outcomes = [_run_part(part, settings, writes, explains) for part in parts(paths, settings)]
+    manner = _Manner(writes, explains, progress)
+    outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings)]
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
 
 
@@ -114,12 +130,12 @@ class _Changed(Exception):
     """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
 
 
-def _run_part(part: Part, settings: Settings, writes: bool, explains: bool) -> Outcome:
+def _run_part(part: Part, settings: Settings, manner: _Manner) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
     path = ""
     for _ in range(_ATTEMPTS):
         try:
-            return _judged(_attempt(part, writes, explains), part.config)
+            return _judged(_attempt(part, manner), part.config)
         except _Changed as changed:
             path = str(changed)
             part = part._replace(files=discover(part.paths, part.config, settings))
@@ -135,7 +151,7 @@ def _judged(outcome: Outcome, config: Config) -> Outcome:
     return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
 
 
-def _attempt(part: Part, writes: bool, explains: bool) -> Outcome:
+def _attempt(part: Part, manner: _Manner) -> Outcome:
     """Generate the code for the files of one project, as they are now.
 
     Raises:
@@ -147,10 +163,10 @@ def _attempt(part: Part, writes: bool, explains: bool) -> Outcome:
     if found is not None:
         return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings)
     state = project_state(part.files, cache, part.config, open_readings)
-    if writes:
+    if manner.writes:
         remove_leftovers(part.files.leftovers)
     if state.stale or state.orphans:
-        outcome, fresh = _generate(state, writes, explains)
+        outcome, fresh = _generate(state, manner)
     else:
         outcome, fresh = _nothing_to_do(state), state.fresh
         if status is not None and _is_closed(state, part.config):
@@ -198,14 +214,14 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
     return ordered(replace(item, path=path) for path, item in recorded)
 
 
-def _generate(state: ProjectState, writes: bool, explains: bool) -> tuple[Outcome, dict[str, FreshRecord]]:
+def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, FreshRecord]]:
     """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records."""
     existing = _existing_outputs(state)
-    planned, readings = _plan(state, existing)
+    planned, readings = _plan(state, existing, manner.progress)
     found = changes(planned.outputs, {**existing, **state.orphans})
-    failures = [*state.failures, *(_write(found) if writes else ())]
+    failures = [*state.failures, *(_write(found) if manner.writes else ())]
     failed = {failure.path for failure in failures}
-    pending = failed if writes else {change.path for change in found}
+    pending = failed if manner.writes else {change.path for change in found}
     kept = sum(text is not None for text in planned.outputs.values()) - sum(change.new is not None for change in found)
     outcome = Outcome(
         sources=_targets(state),
@@ -216,7 +232,7 @@ def _generate(state: ProjectState, writes: bool, explains: bool) -> tuple[Outcom
         failures=tuple(failures),
         crashes=planned.crashes,
     )
-    if explains and outcome.changes:
+    if manner.explains and outcome.changes:
         from .reasons import reasons
 
         outcome = outcome._replace(reasons=reasons(outcome.changes, state, planned.linked))
@@ -229,7 +245,7 @@ def _existing_outputs(state: ProjectState) -> dict[str, bytes]:
     return {path: read_output(path) for path in outputs}
 
 
-def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Readings]:
+def _plan(state: ProjectState, existing: Mapping[str, bytes], progress: Told | None) -> tuple[Plan, Readings]:
     """The plan for the stale targets and the orphans, and what has been read for it."""
     from ..generate.plan import plan
     from ..generate.readings import Readings
@@ -239,7 +255,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Rea
     # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
     gc.disable()
     try:
-        planned = plan(readings.sources, existing, state.stale, state.graph, readings)
+        planned = plan(readings.sources, existing, state.stale, state.graph, readings, progress)
     finally:
         gc.enable()
     if isinstance(readings.sources, Disk):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple, TextIO
 
 from ..common.suggestions import did_you_mean
-from ..generate.description import Plain, describe, lines_of
+from ..generate.description import Plain, describe, field_details, lines_of, one_line
 from ..generate.plan import plan
 from ..generate.render import render_python
 from ..generate.render_stub import render_stub
@@ -163,7 +163,7 @@ def _text(described: dict[str, Plain], broken: bool, color: bool) -> str:
     ]
     for key, value in described.items():
         if value and key not in _SHOWN_APART:
-            rows.append(f"  {key.replace('_', ' ')}: {_one_line(value)}")
+            rows.append(f"  {key.replace('_', ' ')}: {one_line(value)}")
     rows += ["", painted("fields", CYAN, color)]
     width = max([len(str(field["name"])) for field in fields if isinstance(field, dict)] or [0])
     for field in fields:
@@ -178,18 +178,7 @@ _SHOWN_APART = {"name", "module", "kind", "bases", "doc", "path", "line", "field
 
 
 def _field(field: dict[str, Plain], module: str, cls: str) -> str:
-    """A field in one line: its kind and type, where it comes from, and what is special about it."""
-    told = {"name", "kind", "type", "owner", "path", "line", "doc"}
-    details = [f"{name}={_one_line(value)}" for name, value in field.items() if name not in told]
+    """A field in one line: what it is, and where it comes from."""
     inherited = "" if field["owner"] == f"{module}.{cls}" else f", inherited from {field['owner']}"
     where = f"{field['path']}:{field['line']}" if field["line"] else "line not known"
-    type = f": {field['type']}" if field["type"] else ""
-    return f"{field['kind']}{type}{'; ' if details else ''}{', '.join(details)}  ({where}{inherited})"
-
-
-def _one_line(value: Plain) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_one_line, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{name}: {_one_line(item)}' for name, item in value.items())}}}"
-    return str(value)
+    return f"{field_details(field)}  ({where}{inherited})"

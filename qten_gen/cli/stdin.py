@@ -34,7 +34,7 @@ def run_on_text(name: str, data: bytes, settings: Settings, explains: bool) -> O
     """What a run for one file would find and change if the file had this text.
 
     Raises:
-        PathError: There is no such file, or it is not a Python source.
+        PathError: It is not a Python source, or a folder.
         ConfigError: The settings of its project cannot be used.
     """
     if is_output(name):
@@ -42,7 +42,7 @@ def run_on_text(name: str, data: bytes, settings: Settings, explains: bool) -> O
     if os.path.isdir(name):
         raise PathError(f"{name} is a folder: --stdin-filename takes the file that the text belongs to")
     config = settings.of(name)
-    files = discover([name], config, settings)
+    files = discover([name], config, settings, unsaved=[name])
     path = next(item for item, source in files.sources.items() if source.target)
     state = project_state(
         files, os.path.abspath(config.root or os.path.dirname(path) or "."), config, unsaved={path: data}

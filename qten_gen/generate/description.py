@@ -94,6 +94,27 @@ def describe_field(field: FieldDecl | ModuleField) -> dict[str, Plain]:
     return described
 
 
+def field_details(field: Mapping[str, Plain]) -> str:
+    """A described field in one line: its kind and type, and what is special about it.
+
+    >>> field_details({"name": "qkv", "kind": "parameter", "type": "nn.Parameter", "owner": "m.Net", "dims": ["3*dim", "dim"]})
+    'parameter: nn.Parameter; dims=[3*dim, dim]'
+    """
+    told = {"name", "kind", "type", "owner", "path", "line", "doc"}
+    details = [f"{name}={one_line(value)}" for name, value in field.items() if name not in told]
+    type = f": {field['type']}" if field["type"] else ""
+    return f"{field['kind']}{type}{'; ' if details else ''}{', '.join(details)}"
+
+
+def one_line(value: Plain) -> str:
+    """Plain data as people read it, without quotes."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(one_line, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {one_line(item)}' for name, item in value.items())}}}"
+    return str(value)
+
+
 def _plain(value: object) -> Plain:
     """A part of a declaration as plain data, in the spelling of the source where there is one."""
     if isinstance(value, Dim):

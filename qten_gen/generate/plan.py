@@ -7,7 +7,7 @@ one file triggers becomes a `Crash`, and the other files are still generated.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from ..model import FileDecl
@@ -61,6 +61,7 @@ def plan(
     targets: Collection[str] | None = None,
     graph: SourceGraph | None = None,
     readings: Readings | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
     """Plan the outputs of `targets`, given the outputs that exist.
 
@@ -71,13 +72,17 @@ def plan(
         graph: The sources of the run and their imports. None means that `sources` are all sources, and that a folder is a
             package if its `__init__.py` is one of them.
         readings: What has been read of them already.
+        progress: Is told before each target how many of how many are done.
     """
     known = graph or graph_from_texts(sources, {source_of(path) for path in existing})
     wanted = frozenset(known.origins if targets is None else targets)
     known_readings = readings or Readings(sources, known)
     examinations: dict[View, Examination] = {}
     plans: dict[str, _FilePlan] = {}
-    for path in sorted(wanted & known.relevant):
+    relevant = sorted(wanted & known.relevant)
+    for done, path in enumerate(relevant):
+        if progress is not None:
+            progress(done, len(relevant))
         view = known.view(path)
         if view not in examinations:
             examinations[view] = Examination(known_readings, path)

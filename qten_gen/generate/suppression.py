@@ -39,7 +39,9 @@ def unsuppressed(found: Sequence[Diagnostic], path: str, data: bytes) -> tuple[D
 def suppressed_codes(text: str, first: int, last: int) -> frozenset[str]:
     """The codes that comments in these lines of a text suppress."""
     comments = (comment for comment in suppressions(text) if first <= comment.line <= last)
-    return frozenset(_KINDS[name].code for comment in comments for name, _ in _names(comment) if _can_be(name))
+    return frozenset(
+        _KINDS[name].code for comment in comments for name, _ in _names(comment) if can_be_suppressed(name)
+    )
 
 
 def accepted(findings: Iterable[Diagnostic], kept: Iterable[Diagnostic], text: str, qualname: str) -> list[Diagnostic]:
@@ -98,7 +100,7 @@ def _suppressing(item: Diagnostic, comments: Iterable[Suppression]) -> tuple[Sup
     for comment in comments:
         if comment.covers(item.span.line, item.span.end_line):
             for name, _ in _names(comment):
-                if _can_be(name) and _KINDS[name].code == item.code:
+                if can_be_suppressed(name) and _KINDS[name].code == item.code:
                     return comment, name
     return None
 
@@ -107,7 +109,7 @@ def _names(comment: Suppression) -> tuple[tuple[str, int], ...]:
     return comment.codes if comment.word == "ignore" else ()
 
 
-def _can_be(name: str) -> bool:
+def can_be_suppressed(name: str) -> bool:
     """Whether a comment can suppress a diagnostic."""
     return name in _KINDS and _KINDS[name].is_suppressible and _KINDS[name].code not in _OF_FILES
 
@@ -133,7 +135,7 @@ def _problem(name: str, is_used: bool) -> tuple[Kind, str, str] | None:
         advice = did_you_mean(name, choices, "qten-gen explain lists all")
         return WRONG_SUPPRESSION, f"there is no diagnostic {name}", advice
     kind = _KINDS[name]
-    if not _can_be(name):
+    if not can_be_suppressed(name):
         if kind.severity == "warning":
             help = "use per-file-ignores or severity in [tool.qten-gen]"
             return WRONG_SUPPRESSION, f"{kind.code} is not about one line, so that a comment cannot suppress it", help

@@ -10,7 +10,7 @@ over an unchanged tree.
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..common.suggestions import nearest
@@ -19,7 +19,7 @@ from .output_names import is_output, outputs_of, source_of
 from .packages import Packages
 from .paths import below, display_path, true_path
 from .scan import Origin
-from .walk import Stat, Walk, exclusion
+from .walk import NO_STAT, Stat, Walk, exclusion
 
 LIBRARY_FOLDERS = ("site-packages", "dist-packages")
 
@@ -51,32 +51,45 @@ class ProjectFiles(NamedTuple):
     """Folders and modules that are left out, as excluded ones and links, and that an import may lead to all the same."""
     leftovers: tuple[str, ...] = ()
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
+    folders: frozenset[str] = frozenset()
+    """The folders that were listed, in all of which a source may appear."""
 
 
 class PathError(Exception):
     """A given path that cannot be used; the text says why, and what to pass instead."""
 
 
-def discover(paths: Sequence[str], config: Config | None = None, settings: Settings | None = None) -> ProjectFiles:
+def discover(
+    paths: Sequence[str],
+    config: Config | None = None,
+    settings: Settings | None = None,
+    unsaved: Collection[str] = (),
+) -> ProjectFiles:
     """Find all sources of the project that the paths belong to, and the outputs below the paths.
 
     `config` are the settings of that project, and `settings` those of all folders, which say where another project begins.
+    `unsaved` are paths with texts that may not be on the disk yet.
 
     Raises:
         PathError: A path does not exist, or is not a Python source.
     """
     config, settings = config or Config(), settings or Settings()
     walk = Walk(exclusion(config.exclude, os.path.abspath(config.root or ".")), config.root, settings)
-    given = {path: _usable(path) for path in dict.fromkeys(_shown(path) for path in paths)}
+    new = {_shown(path) for path in unsaved if path.endswith(".py") and not os.path.lexists(path)}
+    given = {path: _usable(path) for path in dict.fromkeys(_shown(path) for path in paths) if path not in new}
     if config.root is not None:
         walk.enter(display_path(config.root))
     folders = [path for path, status in given.items() if stat.S_ISDIR(status.st_mode)]
     unlisted = [
-        path for path in given if (path if path in folders else os.path.dirname(path) or ".") not in walk.folders
+        path
+        for path in (*given, *_with_folders(new))
+        if (path if path in folders else os.path.dirname(path) or ".") not in walk.folders
     ]
     for folder in folders:
         walk.enter(folder)
-    named: dict[str, Stat] = {}
+    named: dict[str, Stat] = dict.fromkeys(new, NO_STAT)
+    for path in new:
+        walk.look(outputs_of(path))
     for path, status in given.items():
         if path not in folders:
             named[path] = Stat.of(status)
@@ -101,7 +114,13 @@ def discover(paths: Sequence[str], config: Config | None = None, settings: Setti
         tuple(sorted(path for path in walk.others if path in chosen)),
         frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
+        frozenset(walk.folders),
     )
+
+
+def _with_folders(paths: Iterable[str]) -> Iterator[str]:
+    """The paths in folders that exist."""
+    return (path for path in paths if os.path.isdir(os.path.dirname(path) or "."))
 
 
 def _is_beside(path: str, named: Iterable[str]) -> bool:

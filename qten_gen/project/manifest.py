@@ -18,7 +18,7 @@ from typing import NamedTuple
 from .. import __version__
 from ..common.format_number import FORMAT
 from .scan import Scan
-from .walk import Stat
+from .walk import NO_STAT, Stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Signature(NamedTuple):
     digest: str
 
 
-NO_FILE = Signature(Stat(-1, -1, -1, -1), "")
+NO_FILE = Signature(NO_STAT, "")
 """What no file has."""
 
 

@@ -72,14 +72,15 @@ def project_state(
     config: Config | None = None,
     open_reader: OpenReader | None = None,
     unsaved: Mapping[str, bytes] = {},
+    previous: Manifest | None = None,
 ) -> ProjectState:
     """Read the files that have changed since the last run, and find out which targets are fresh.
 
     `cache` is the folder that holds the manifest. Files outside the project that imports lead to are added to the sources.
     `open_reader` gives what reads the changed files. Without it, nothing is fresh that depends on them. `unsaved` are texts of
-    files that differ from those on the disk.
+    files that differ from those on the disk. `previous` is compared with instead of the manifest on the disk.
     """
-    previous = manifest.load(cache)
+    previous = manifest.load(cache) if previous is None else previous
     now = time.time_ns()
     records: dict[str, SourceRecord] = {}
     unreadable: list[Failure] = []
@@ -89,7 +90,8 @@ def project_state(
     while more:
         names.update(_manifest_names(more, cache))
         read, failed = _source_records(more, previous, names, now)
-        read.update({path: _unsaved_record(more[path], unsaved[path]) for path in unsaved if path in more})
+        for path in unsaved.keys() & more.keys():
+            read[path] = _unsaved_record(more[path], unsaved[path], previous.sources.get(names[path]))
         records.update(read)
         unreadable += failed
         dependencies.unreadable.update(failure.path for failure in failed)
@@ -240,9 +242,12 @@ def _source_records(
     return records, failures
 
 
-def _unsaved_record(source: Source, data: bytes) -> SourceRecord:
+def _unsaved_record(source: Source, data: bytes, before: SourceRecord | None) -> SourceRecord:
     """The record of a text that is not on the disk. Its time is never that of a file."""
-    return SourceRecord(Signature(NO_FILE.stat, manifest.digest(data)), source.origin.module, scan(data, source.origin))
+    found = Signature(NO_FILE.stat, manifest.digest(data))
+    if before is not None and before.module == source.origin.module and before.signature.digest == found.digest:
+        return before._replace(signature=found)
+    return SourceRecord(found, source.origin.module, scan(data, source.origin))
 
 
 def _source_record(path: str, source: Source, before: SourceRecord | None, now: int) -> SourceRecord:

@@ -34,6 +34,10 @@ class Stat(NamedTuple):
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
+NO_STAT = Stat(-1, -1, -1, -1)
+"""What no file has."""
+
+
 class Exclusion(NamedTuple):
     base: str
     names: tuple[str, ...]

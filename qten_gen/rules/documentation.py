@@ -1,4 +1,4 @@
-"""Writes docs/rules.md, the page that documents all rules. `cli.explain` prints the text of a single one.
+"""Writes docs/rules.md, the page that documents all rules. `explaining` has the text of a single one.
 
 With the argument `codes`, it writes `common/diagnostic_codes.py` instead, which knows the codes without loading the rules.
 """

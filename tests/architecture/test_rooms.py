@@ -35,7 +35,19 @@ ROOMS = {
     "library_stubs": {"common", "model", "read", "project"},
     "inspection": {"common", "model", "read", "reflection", "project", "runtime"},
     "adopting": {"common", "model", "read", "link", "rules", "generate", "project"},
-    "cli": {"common", "model", "rules", "report", "project", "generate", "library_stubs", "inspection", "adopting"},
+    "language_server": {"common", "model", "read", "rules", "project", "generate"},
+    "cli": {
+        "common",
+        "model",
+        "rules",
+        "report",
+        "project",
+        "generate",
+        "library_stubs",
+        "inspection",
+        "adopting",
+        "language_server",
+    },
     "building": {"cli"},
     "__main__": {"cli"},
 }
@@ -95,6 +107,13 @@ def test_the_command_imports_the_inspection_in_one_place_and_late() -> None:
     assert importers(r"qten_gen\.inspection", files="(?!inspection/)", at_once=True) == []
 
 
+def test_the_command_imports_the_language_server_in_one_place_and_late() -> None:
+    """What it is made of is an extra, and takes long to import."""
+    through = importers(r"qten_gen\.language_server", files="(?!language_server/)")
+    assert {in_file(found) for found in through} == {"cli/serving"}
+    assert importers(r"qten_gen\.cli\.serving", at_once=True) == []
+
+
 @pytest.mark.parametrize(
     ("module", "files"),
     [
@@ -105,6 +124,8 @@ def test_the_command_imports_the_inspection_in_one_place_and_late() -> None:
         ("tensordict", r"runtime/tensorclass/interop/tensordicts$"),
         ("numpy", r"$."),
         ("tomllib", r"project/config$"),
+        ("watchfiles", r"cli/watching$"),
+        ("pygls|lsprotocol", r"language_server/"),
     ],
 )
 def test_a_package_is_imported_in_one_place(module: str, files: str) -> None:

@@ -146,6 +146,16 @@ def test_without_a_repository_only_the_settings_are_written(qten_gen: Command) -
     assert sorted(path.name for path in qten_gen.folder.iterdir()) == ["pyproject.toml"]
 
 
+def test_a_call_in_a_subfolder_names_the_files_of_the_project(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = qten_gen.write("pyproject.toml", "[project]\nname = 'shop'\n")
+    qten_gen.write("services/search/model.py", BATCH)
+    monkeypatch.chdir(qten_gen.folder / "services" / "search")
+    assert qten_gen("init").out.splitlines()[0] == f"added: {settings}: the section [tool.qten-gen]"
+    assert "[tool.qten-gen]" in settings.read_text() and not qten_gen.exists("services/search/pyproject.toml")
+
+
 def test_a_diff_of_what_is_missing_can_be_applied(repository: Command) -> None:
     result = repository("init", "--diff")
     assert result.status == 1

@@ -80,13 +80,24 @@ def test_a_wrong_use_is_told(qten_gen: Command, arguments: list[str], message: s
     assert result.status == 2 and result.err.startswith(message)
 
 
-def test_a_file_that_does_not_exist_is_told(on_text: Run) -> None:
-    result = on_text(BATCH, name="src/other.py")
-    assert (result.status, result.err) == (
-        2,
-        "error: no such file or folder: src/other.py; did you mean src/model.py?\n",
-    )
+@pytest.mark.parametrize("name", ["src/other.py", "src/new/folder/other.py"])
+def test_a_text_of_a_file_that_is_not_there_yet_is_checked(qten_gen: Command, on_text: Run, name: str) -> None:
+    result = on_text(BROKEN, "--output-format", "concise", name=name)
+    assert (result.status, result.err) == (1, "")
+    assert result.out.startswith(f"{name}:5:26: error QG104")
+    assert on_text(BATCH, name=name).out == ""
+    assert on_text(BATCH, "--check", name=name).summary == "2 files missing"
+    child = "from base import Base\n\nclass Child(Base):\n    w: float = 1.0\n"
+    assert "QG210" in on_text(child, name=name).out
+    assert not qten_gen.exists(name)
+
+
+def test_a_name_that_cannot_be_that_of_a_source_is_told(on_text: Run) -> None:
     assert on_text(BATCH, name="src/model_qten.py").err == "error: src/model_qten.py is a generated file\n"
+    assert (
+        on_text(BATCH, name="src/model.txt").err
+        == "error: no such file or folder: src/model.txt; did you mean src/model.py?\n"
+    )
 
 
 def test_a_text_cannot_be_that_of_a_folder(on_text: Run) -> None:

@@ -52,6 +52,7 @@ class Property(Module):
 KINDS = [Static, OfClass, Partial, PartialMethod, Property]
 
 
+@pytest.mark.filterwarnings("ignore:functools.partial will be a method descriptor:FutureWarning")  # of Python 3.13
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_forward_of_any_kind_runs_where_there_is_no_handler(kind: type[Module]) -> None:
     class Dispatching(kind):  # type: ignore[misc, valid-type] # known at run time only

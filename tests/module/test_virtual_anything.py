@@ -37,7 +37,7 @@ def stepped(cls: type[torch.optim.Optimizer], variant: Mapping[str, bool], modul
     """Take a step with every tensor of the module, buffers too. False where the optimizer refuses the variant here."""
     sparse = cls is torch.optim.SparseAdam
     tensors = [module.weight, module.fixed, module.running, module.child.weight]
-    if cls is torch.optim.Muon:
+    if cls.__name__ == "Muon":
         tensors = tensors[:1]
     for tensor in tensors:
         gradient = torch.full_like(tensor, 0.5)

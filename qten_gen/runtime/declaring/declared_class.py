@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from abc import ABCMeta
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, TypeVar
@@ -41,7 +42,13 @@ class DeclaredClass(ProtocolMeta):
     def __new__(
         mcls: type[C], name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **keywords: object
     ) -> C:
-        # From Python 3.12 on, that of Protocol takes a class with Generic among its bases for a protocol.
+        # From Python 3.12 on, that of Protocol takes a class with Generic among its bases for a protocol. It is not asked, so
+        # that what it refuses is refused here.
+        if typing.Protocol in bases or typing_extensions.Protocol in bases:
+            others = [base for base in bases if isinstance(base, DeclaredClass)]
+            raise TypeError(
+                f"Protocols can only inherit from other protocols, got {others[0] if others else bases[0]!r}"
+            )
         return ABCMeta.__new__(mcls, name, bases, namespace, **keywords)
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, object], /, **keywords: object) -> None:

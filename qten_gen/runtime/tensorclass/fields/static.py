@@ -144,13 +144,16 @@ def _equal(left: Any, right: Any) -> bool:
         return len(left) == len(right) and all(map(equal, left, right))
     if kind is dict and type(right) is dict:
         return left.keys() == right.keys() and all(equal(value, right[key]) for key, value in left.items())
+    is_dataclass = kind is type(right) and dataclasses.is_dataclass(kind)
     try:
-        return _all(left == right)
+        same = left == right
+        if isinstance(same, bool) or not is_dataclass:
+            return _all(same)
     except ValueError:
-        # The `==` that `dataclass` writes compares tuples, which refuses arrays.
-        if kind is not type(right) or not dataclasses.is_dataclass(kind):
+        if not is_dataclass:
             raise
-        return all(equal(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(kind))
+    # The `==` that `dataclass` writes refuses arrays, or since Python 3.13 may give one.
+    return all(equal(getattr(left, f.name), getattr(right, f.name)) for f in dataclasses.fields(left))
 
 
 def _is_array(value: object) -> bool:

@@ -1,0 +1,51 @@
+"""The command `qten-gen lsp`, which starts the language server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import TextIO
+
+from ..language_server.server import Generated, serve
+from ..project.config import ConfigError, Settings, source_paths
+from ..project.files import PathError
+from . import DONE, MISUSE
+from .run import run
+from .summary import summary
+
+_USAGE = "usage: qten-gen lsp\n"
+_HELP = f"""{_USAGE}
+Speak the Language Server Protocol over the standard streams. Editors start it:
+see docs/editors.md.
+"""
+
+
+def lsp(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
+    """Serve an editor until it says that it has finished, and return the exit status."""
+    if list(arguments) in (["-h"], ["--help"]):
+        out.write(_HELP)
+        return DONE
+    if list(arguments) not in ([], ["--stdio"]):
+        err.write(_USAGE)
+        return MISUSE
+    from .. import __version__
+
+    serve(__version__, _generate)
+    return DONE
+
+
+def _generate(path: str) -> Generated:
+    """Write the generated files of the project that a file belongs to, as the command without paths does."""
+    started = perf_counter()
+    settings = Settings()
+    try:
+        config = settings.of(path)
+        outcome = run(source_paths(config) or [config.root or path], settings)
+    except ConfigError as error:
+        return Generated(f"{error.diagnostic.path}: {error.diagnostic.message}", True)
+    except PathError as error:
+        return Generated(str(error), True)
+    texts = [summary(outcome, "write", perf_counter() - started)]
+    texts += [f"{failure.path}: {failure.problem}" for failure in outcome.failures]
+    texts += [f"a bug in qten-gen: {crash.stage} {crash.path}\n{crash.traceback}" for crash in outcome.crashes]
+    return Generated("\n".join(texts), bool(outcome.failures or outcome.crashes))

@@ -1,0 +1,239 @@
+"""Carries out `qten-gen --watch`: runs again whenever a source, a folder or the settings of the project change.
+
+Only folders that a run lists are watched, each on its own: an environment or a cache in the project has thousands of others.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple, TextIO
+
+from ..project.config import Config, ConfigError, Settings, source_paths
+from ..project.files import PathError
+from ..project.output_names import is_output
+from ..project.staleness import read_output
+from ..project.temporary import is_temporary
+from ..project.walk import EXCLUDED
+from ..report.concise import headline
+from . import DONE, MISUSE
+from .options import Options, output_format
+from .printing import DOCUMENTS, print_outcome
+from .run import Outcome, parts, run
+
+if TYPE_CHECKING:
+    from watchfiles import Change as Kind
+
+_STEP = 10
+"""Milliseconds without a further change after which a run starts. An editor that saves a file makes several changes."""
+
+_LONGEST = 200
+"""Milliseconds after which a run starts, however many changes follow each other."""
+
+_WAKING = 100
+"""Milliseconds after which waiting begins anew."""
+
+_SETTLING = 0.1
+"""Seconds that a source which is gone or empty gets to come back, because some editors save in two steps."""
+
+_MISSING = "error: --watch needs the library watchfiles; install it with: python -m pip install 'qten-gen[watch]'\n"
+
+
+class _Watched(NamedTuple):
+    """The folders that are watched."""
+
+    folders: frozenset[str]
+
+    def matters(self, kind: int, path: str, written: Mapping[str, bytes | None]) -> bool:
+        """Whether a change of a path calls for a run.
+
+        Args:
+            kind: 1 for a new path, 2 for a changed one, 3 for one that is gone.
+            path: The path.
+            written: The outputs as runs have left them. They are no news.
+        """
+        name = os.path.basename(path)
+        if is_temporary(name):
+            return False
+        if is_output(name):
+            return path not in written or written[path] != _content(path)
+        return name == "pyproject.toml" or name.endswith(".py") or self.is_folder(kind, path)
+
+    def is_folder(self, kind: int, path: str) -> bool:
+        """Whether a folder has come, or one that is watched has gone."""
+        if path in self.folders:
+            return kind != 2
+        name = os.path.basename(path)
+        return kind == 1 and not name.startswith(".") and name not in EXCLUDED and os.path.isdir(path)
+
+
+def watch(options: Options, out: TextIO, err: TextIO) -> int:
+    """Run, and run again after each change, until the user interrupts that. Return the exit status.
+
+    Raises:
+        PathError: A path does not exist when the watch begins, or is not a Python source.
+        ConfigError: The settings cannot be used when the watch begins. Later mistakes in them are printed.
+    """
+    try:
+        import watchfiles
+    except ImportError:
+        err.write(_MISSING)
+        return MISUSE
+    here = os.getcwd()
+    watched = _watched(options)
+    written: dict[str, bytes | None] = {}
+    try:
+        while True:
+            changes = watchfiles.watch(
+                *sorted(watched.folders),
+                watch_filter=None,
+                recursive=False,
+                step=_STEP,
+                debounce=_LONGEST,
+                rust_timeout=_WAKING,
+                yield_on_timeout=True,
+            )
+            try:
+                with closing(changes):
+                    watched = _until_folders_change(changes, watched, here, options, written, out, err)
+            except FileNotFoundError:  # a folder has gone before it could be watched
+                watched = _watched_now(options, here, watched)
+            except OSError as error:
+                err.write(f"error: cannot watch the project: {error}; WATCHFILES_FORCE_POLLING=1 may help\n")
+                return MISUSE
+    except KeyboardInterrupt:
+        return DONE
+
+
+def _until_folders_change(
+    changes: Iterator[set[tuple[Kind, str]]],
+    watched: _Watched,
+    here: str,
+    options: Options,
+    written: dict[str, bytes | None],
+    out: TextIO,
+    err: TextIO,
+) -> _Watched:
+    """Run at once and after each change, until other folders have to be watched, and return these."""
+    found = next(changes)
+    while True:
+        _settle(path for _, path in found)
+        _print_run(options, written, out, err)
+        while True:
+            found = {(kind, path) for kind, path in next(changes) if watched.matters(kind, path, written)}
+            if any(watched.is_folder(kind, path) or path.endswith(".toml") for kind, path in found):
+                now = _watched_now(options, here, watched)
+                if now != watched:
+                    return now
+            if found:
+                break
+
+
+def _settle(paths: Iterable[str]) -> None:
+    """Wait a little if a source is gone or empty."""
+    for path in paths:
+        if path.endswith(".py") and not is_output(path) and not _content(path):
+            time.sleep(_SETTLING)
+            return
+
+
+def _content(path: str) -> bytes | None:
+    return read_output(path) if os.path.lexists(path) else None
+
+
+def _print_run(options: Options, written: dict[str, bytes | None], out: TextIO, err: TextIO) -> None:
+    """Run once, and print what was found and done. A mistake that stops the run is printed, too."""
+    started = time.perf_counter()
+    at = time.strftime("%H:%M:%S ")
+    if not _is_anywhere():
+        err.write(f"{at}error: the working folder is gone; waiting for it\n")
+        err.flush()
+        return
+    try:
+        settings = Settings()
+        config = settings.of(options.paths[0] if options.paths else ".")
+        outcome = run(_paths(options, config), settings, explains=options.verbose)
+    except ConfigError as error:
+        err.write(f"{at}{headline(error.diagnostic, color=False)}\n")
+    except PathError as error:
+        err.write(f"{at}error: {error}\n")
+    else:
+        _note(outcome, written)
+        if output_format(options, config) in DOCUMENTS:
+            options = options._replace(output_format="concise")
+        print_outcome(outcome, options, config, time.perf_counter() - started, out, err, at=at)
+    out.flush()
+    err.flush()
+
+
+def _is_anywhere() -> bool:
+    """Whether the working folder still exists."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _note(outcome: Outcome, written: dict[str, bytes | None]) -> None:
+    written.update({os.path.abspath(change.path): change.new for change in outcome.changes})
+
+
+def _paths(options: Options, config: Config) -> Sequence[str]:
+    return options.paths or source_paths(config) or [config.root or "."]
+
+
+def _watched(options: Options) -> _Watched:
+    """The folders of all sources of the projects, and those that sources of other projects are imported from.
+
+    Raises:
+        PathError: A path does not exist, or is not a Python source.
+        ConfigError: The settings of a project cannot be used.
+    """
+    settings = Settings()
+    paths = _paths(options, settings.of(options.paths[0] if options.paths else "."))
+    folders = {path if os.path.isdir(path) else os.path.dirname(path) or "." for path in paths}
+    for part in parts(paths, settings):
+        folders |= part.files.folders
+        if part.config.root is not None:
+            folders.add(part.config.root)
+        for root in part.config.import_roots:
+            if root not in folders and os.path.isdir(root):
+                folders.update(_below(root))
+    return _Watched(frozenset(map(os.path.abspath, folders)))
+
+
+def _below(root: str) -> Iterator[str]:
+    """A folder and the folders below it, as far as a run may read them."""
+    for folder, names, _ in os.walk(root):
+        names[:] = [name for name in names if not name.startswith(".") and name not in EXCLUDED]
+        yield folder
+
+
+def _watched_now(options: Options, here: str, before: _Watched) -> _Watched:
+    """The folders to watch after a change. If that cannot be told: those of before, or what is left of the way to them."""
+    try:
+        _return_to(here)
+        return _watched(options)
+    except (ConfigError, PathError, OSError):
+        given = [path for path in options.paths if os.path.isabs(path)]
+        return _Watched(frozenset(_left(before.folders | {here, *given})))
+
+
+def _return_to(here: str) -> None:
+    """Go to the working folder again, if it was removed and has come back.
+
+    Raises:
+        OSError: It has not come back.
+    """
+    if not _is_anywhere():
+        os.chdir(here)
+
+
+def _left(folders: Collection[str]) -> Iterator[str]:
+    for folder in folders:
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        yield folder

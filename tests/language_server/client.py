@@ -1,0 +1,206 @@
+"""An editor that speaks to `qten-gen lsp`: it sends whole texts, keeps what is published, and applies edits."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import qten_gen as package
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(package.__file__).parents[1]), *sys.path[1:]])}
+_CAPABILITIES = {
+    "textDocument": {"publishDiagnostics": {"versionSupport": True}, "hover": {"contentFormat": ["markdown"]}},
+    "workspace": {
+        "workspaceEdit": {"documentChanges": True},
+        "workspaceFolders": True,
+        "didChangeWatchedFiles": {"dynamicRegistration": True},
+    },
+}
+
+
+@dataclass
+class Client:
+    """The editor, its server, and what it shows."""
+
+    process: subprocess.Popen[bytes]
+    root: Path
+    count: int = 0
+    texts: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+    published: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """The findings of each file that the server has spoken of."""
+    said: list[str] = field(default_factory=list)
+    """What the server showed or logged."""
+    asked: list[str] = field(default_factory=list)
+    """The requests of the server."""
+
+    def move_to(self, root: Path) -> None:
+        """Show another folder instead of this one, and forget all that was said."""
+        for file in [*self.texts]:
+            self.close(file)
+        event = {"added": [{"uri": root.as_uri(), "name": "new"}], "removed": [{"uri": self.root.as_uri(), "name": ""}]}
+        for kept in (self.versions, self.published, self.said, self.asked):
+            kept.clear()
+        self.root = root
+        self.notify("workspace/didChangeWorkspaceFolders", {"event": event})
+
+    def write(self, file: str, text: str) -> None:
+        """Write a file to the disk."""
+        path = self.root / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(dedent(text).lstrip("\n"), encoding="utf-8")
+
+    def show(self, file: str, text: str | None = None) -> None:
+        """Open a file as it is on the disk or with a text, or give an open one another text."""
+        is_open = file in self.texts
+        text = (self.root / file).read_text(encoding="utf-8") if text is None else dedent(text).lstrip("\n")
+        self.texts[file] = text
+        self.versions[file] = version = self.versions.get(file, 0) + 1
+        document: dict[str, object] = {"uri": self.uri(file), "version": version}
+        if is_open:
+            self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
+        else:
+            document |= {"languageId": "python", "text": text}
+            self.notify("textDocument/didOpen", {"textDocument": document})
+
+    def close(self, file: str) -> None:
+        del self.texts[file], self.versions[file]
+        self.notify("textDocument/didClose", {"textDocument": {"uri": self.uri(file)}})
+
+    def save(self, file: str) -> None:
+        self.write(file, self.texts[file])
+        self.notify("textDocument/didSave", {"textDocument": {"uri": self.uri(file)}})
+
+    def findings(self, file: str, *codes: str) -> list[dict[str, Any]]:
+        """Wait until the findings of a file have these codes, and return them."""
+        self.until(lambda: self.codes(file) == sorted(codes), f"{file} to have {codes}")
+        return self.published.get(file, [])
+
+    def codes(self, file: str) -> list[str]:
+        return sorted(item.get("code", "") for item in self.published.get(file, []))
+
+    def until(self, is_so: Callable[[], bool], what: str) -> None:
+        """Read what the server sends until something is so."""
+        while not is_so():
+            message = self._receive()
+            assert message, f"the server has ended, and waited for {what}: {self.published} {self.said}"
+            self._answer(message)
+
+    def hover(self, file: str, text: str) -> str:
+        """What is shown over the last character of the first such text in a file."""
+        before = self.texts[file][: self.texts[file].index(text) + len(text) - 1]
+        line, column = before.count("\n"), len(before.rpartition("\n")[2].encode("utf-16-le")) // 2
+        position = {"textDocument": {"uri": self.uri(file)}, "position": {"line": line, "character": column}}
+        found = self.request("textDocument/hover", position)
+        return "" if found is None else str(found["contents"]["value"])
+
+    def actions(self, file: str, line: int, only: Sequence[str] | None = None) -> dict[str, Any]:
+        """What is offered in a line, counted from 1, by title."""
+        place = {"line": line - 1, "character": 0}
+        context: dict[str, object] = {"diagnostics": [], **({"only": list(only)} if only else {})}
+        parameters = {"textDocument": {"uri": self.uri(file)}, "range": {"start": place, "end": place}}
+        found = self.request("textDocument/codeAction", {**parameters, "context": context})
+        return {item["title"]: item for item in found or []}
+
+    def apply(self, action: Mapping[str, Any]) -> None:
+        """Make the edits of an action in the open texts, and send them."""
+        for change in action["edit"]["documentChanges"]:
+            file = self.file(change["textDocument"]["uri"])
+            assert change["textDocument"]["version"] == self.versions[file]
+            text = self.texts[file]
+            for edit in change["edits"]:
+                start, end = (_offset(text, edit["range"][name]) for name in ("start", "end"))
+                text = text[:start] + edit["newText"] + text[end:]
+            self.show(file, text)
+
+    def uri(self, file: str) -> str:
+        return (self.root / file).as_uri()
+
+    def file(self, uri: str) -> str:
+        return uri.removeprefix(f"{self.root.as_uri()}/")
+
+    def request(self, method: str, parameters: object) -> Any:
+        """The answer to a request. What the server sends meanwhile is kept."""
+        self.count += 1
+        self._send({"id": self.count, "method": method, "params": parameters})
+        while True:
+            message = self._receive()
+            assert message, f"the server has ended: {self.said}"
+            if message.get("id") == self.count and "method" not in message:
+                assert "error" not in message, message["error"]
+                return message["result"]
+            self._answer(message)
+
+    def notify(self, method: str, parameters: object) -> None:
+        self._send({"method": method, "params": parameters})
+
+    def _send(self, message: Mapping[str, object]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        assert self.process.stdin is not None
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.process.stdin.flush()
+
+    def _receive(self) -> dict[str, Any]:
+        """The next message; empty if the server has ended."""
+        assert self.process.stdout is not None
+        length = 0
+        while (line := self.process.stdout.readline()).strip():
+            name, _, value = line.decode().partition(":")
+            length = int(value) if name.lower() == "content-length" else length
+        message: dict[str, Any] = json.loads(self.process.stdout.read(length)) if length else {}
+        return message
+
+    def _answer(self, message: Mapping[str, Any]) -> None:
+        """Keep what the server says, and answer null to what it asks."""
+        method, parameters = message["method"], message.get("params", {})
+        if method == "textDocument/publishDiagnostics":
+            if parameters["uri"].startswith(self.root.as_uri()):
+                self.published[self.file(parameters["uri"])] = parameters["diagnostics"]
+        elif method in ("window/logMessage", "window/showMessage"):
+            self.said.append(parameters["message"])
+        if "id" in message:
+            self.asked.append(method)
+            self._send({"id": message["id"], "result": None})
+
+
+def _offset(text: str, position: Mapping[str, int]) -> int:
+    """The offset of a position, whose characters are units of UTF-16."""
+    lines = text.split("\n")
+    line = lines[position["line"]].encode("utf-16-le")[: 2 * position["character"]].decode("utf-16-le")
+    return sum(len(item) + 1 for item in lines[: position["line"]]) + len(line)
+
+
+@contextmanager
+def started(root: Path, folders: Sequence[str], options: Mapping[str, object]) -> Iterator[Client]:
+    """A server for folders below a root, which ends with the block."""
+    command = [sys.executable, "-m", "qten_gen", "lsp"]
+    process = subprocess.Popen(
+        command, cwd=root, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    client = Client(process, root)
+    try:
+        shown = [{"uri": client.uri(folder), "name": folder} for folder in folders or (".",)]
+        start = {"processId": os.getpid(), "rootUri": root.as_uri(), "workspaceFolders": shown}
+        client.request("initialize", {**start, "capabilities": _CAPABILITIES, "initializationOptions": dict(options)})
+        client.notify("initialized", {})
+        yield client
+        if process.poll() is None:
+            client.request("shutdown", None)
+            client.notify("exit", None)
+            assert process.wait(20) == 0
+    finally:
+        process.kill()
+        errors = process.stderr.read().decode() if process.stderr is not None else ""
+        for stream in (process.stdin, process.stdout, process.stderr):
+            assert stream is not None
+            stream.close()
+        process.wait()
+    assert "Traceback" not in errors, errors
