@@ -68,7 +68,7 @@ LONG := $(addprefix tests/,deferred devices fake fuzz inspection \
 	test_decoder.py test_example.py test_packaging.py)
 
 # The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.
-# One thread for each of the workers: they share the cores.
+# One thread for each of the workers: they share the cores. `tests/scheduling.py` says what `loadgroup` gives to whom.
 PYTEST = $(BIN)/python -m compileall -q qten_gen && OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 
 .PHONY: demo demo-decoder docs test test-long architectures typing-scoreboard test-oldest test-newest-torch test-oldest-torch test-model spellings fuzz stress lint types bench bench-chart generate peers clean

@@ -1,7 +1,8 @@
 """A project in a temporary folder: its sources are written, generated and imported as a user would, or given to the command."""
 
+import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from importlib import import_module, invalidate_caches
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from qten_gen.generate.plan import plan
+from tests import scheduling
 from tests.command import Command
 
 
@@ -47,9 +49,32 @@ class Project:
         return import_module(name)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect quickly: without collecting garbage, of which importing makes none, and keeping the rewritten test modules.
+
+    Garbage is looked for among the objects of the tests only, as torch and the collected tests stay until the end.
+    """
+    writes_nothing, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = writes_nothing
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start long tests first, the longest before the others, so that no worker is left alone with one at the end."""
-    items.sort(key=lambda item: -max((mark.args[0] for mark in item.iter_markers("long")), default=0))
+    """Before xdist, which writes the groups into the names of the tests."""
+    scheduling.sort(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Distribute files, and groups as `--dist loadgroup` does. Other ways to distribute tests are those of xdist."""
+    return scheduling.by_file(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Programs in processes of their own, without the seconds that torch takes to import.
 
-A server is started with nothing but torch loaded, once for each worker of the tests, and each program runs in a fork of it. So a
-program finds qten_gen not imported, as in an interpreter of its own.
+A server that has loaded torch, and the parts of torch that many programs import, is started once for each worker of the tests.
+Each program runs in a fork of it. So a program finds qten_gen not imported, as in an interpreter of its own.
 """
 
 from __future__ import annotations
@@ -24,6 +24,15 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from types import ModuleType
+
+PRELOADED = [
+    "torch",
+    "torch._dynamo",
+    "torch.distributed.tensor",
+    "torch.distributed.fsdp",
+    "torch.distributed.checkpoint",
+]
+"""`qten-gen inspect` takes 0.7 s where all of these are loaded, and 3.0 s where only torch is."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,7 @@ def with_torch() -> ForkServerContext:
     What is passed to them is pickled as for a process that is spawned, which would have to import torch first.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["torch"])
+    context.set_forkserver_preload(PRELOADED)
     return context
 
 

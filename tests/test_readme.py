@@ -42,6 +42,10 @@ PAGES = [
     ),
 ]
 
+# A reader's own settings of mypy: what is strict everywhere uses the cache that strict runs filled. Others would read torch anew
+# and throw that cache away. The page itself is checked as the command says.
+MYPY_SETTINGS = Path(__file__).parent / "typing" / "settings"
+
 ONLY_READ = {"text", "yaml"}
 
 
@@ -77,12 +81,36 @@ def only_sessions(page: str) -> str:
 
 
 def run(command: str, folder: Path) -> str:
-    """What a command prints, both streams. `qten-gen inspect` runs where torch is loaded already, and is piped on as written."""
+    """What a command prints, both streams.
+
+    `qten-gen inspect` and `python` run where torch is loaded already. The former is piped on as written.
+    """
     inspect = re.match(r"qten-gen (inspect [^|]*)(?:\| (.*))?$", command)
-    if inspect is None:
-        return run_shell(command, folder)
-    printed = run_python("-m", "qten_gen", *shlex.split(inspect[1]), folder=folder)
-    return printed if inspect[2] is None else run_shell(inspect[2], folder, printed)
+    if inspect is not None:
+        printed = run_python("-m", "qten_gen", *shlex.split(inspect[1]), folder=folder)
+        return printed if inspect[2] is None else run_shell(inspect[2], folder, printed)
+    started = [re.fullmatch(r"python ((?:-W ignore )?-m [^|<>]+?)(?: > (\w[\w.]*))?", part) for part in parts(command)]
+    return run_programs([part for part in started if part], folder) if all(started) else run_shell(command, folder)
+
+
+def parts(command: str) -> list[str]:
+    """The commands that a line starts at once, and waits for."""
+    return command.removesuffix("; wait").split(" & ")
+
+
+def run_programs(started: list[re.Match[str]], folder: Path) -> str:
+    """What Python programs print that run at once, but for what goes to files."""
+    arguments = [shlex.split(part[1].replace("$PWD", str(folder))) for part in started]
+    running = [fresh_process.FreshProcess(given, cwd=folder, env=surroundings(folder)) for given in arguments]
+    shown = ""
+    for part, program in zip(started, running, strict=True):
+        done = program.finish()
+        if part[2] is None:
+            shown += done.stdout
+        else:
+            (folder / part[2]).write_text(done.stdout, encoding="utf-8")
+        shown += done.stderr
+    return shown
 
 
 def run_shell(command: str, folder: Path, given: str | None = None) -> str:
@@ -116,6 +144,7 @@ def surroundings(folder: Path) -> dict[str, str]:
         "COLUMNS": "100",
         "NO_COLOR": "1",
         "MYPY_CACHE_DIR": str(REPOSITORY / ".mypy_cache"),
+        "XDG_CONFIG_HOME": str(MYPY_SETTINGS),
     }
 
 
@@ -175,9 +204,10 @@ def targets() -> set[str]:
 
 
 def grouped(page: str) -> object:
-    """The page as a parameter; those that run mypy are carried out by the worker that fills its cache."""
-    runs_mypy = "\n$ mypy " in (REPOSITORY / page).read_text(encoding="utf-8")
-    return pytest.param(page, marks=pytest.mark.xdist_group("mypy") if runs_mypy else ())
+    """The page as a parameter. Pages that run mypy go to the worker that fills its cache, others with commands go alone."""
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    runs_mypy = pytest.mark.xdist_group("mypy") if "\n$ mypy " in text else ()
+    return pytest.param(page, marks=runs_mypy or (pytest.mark.long(3) if "\n$ " in text else ()))
 
 
 @pytest.mark.parametrize("page", [grouped(page) for page in PAGES])

@@ -31,7 +31,7 @@ def written(*suffixes: str) -> Iterator[Path]:
     """The files of the repository that a person writes."""
     top = [path for path in REPOSITORY.iterdir() if path.is_file() or path.name in FOLDERS]
     for path in sorted(file for entry in top for file in (entry.rglob("*") if entry.is_dir() else [entry])):
-        if path.is_file() and path.suffix in suffixes and not re.search(r"_qten\.pyi?$", path.name):
+        if path.suffix in suffixes and not re.search(r"_qten\.pyi?$", path.name) and path.is_file():
             yield path
 
 
@@ -66,10 +66,10 @@ def test_generated_files_are_fresh() -> None:
 
 def test_nothing_is_left_over() -> None:
     found = [
-        f"{path.relative_to(REPOSITORY)}:{number}: {line.strip()}"
+        f"{path.relative_to(REPOSITORY)}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
         for path in written(".py", ".pyi", ".j2", ".md", ".toml", "")
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if LEFT_OVER.search(line)
+        for text in [path.read_text(encoding="utf-8")]
+        for match in LEFT_OVER.finditer(text)
     ]
     assert found == []
 

@@ -7,11 +7,13 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import qten_gen
+from qten_gen.cli.command import main
 from tests import fresh_process
 
 HEAVY = {
@@ -36,15 +38,22 @@ SOURCE = "from torch import Tensor\nfrom qten_gen import TensorClass\nclass Batc
 
 def loaded(folder: Path, *arguments: str) -> set[str]:
     """The modules that a run of the command imports, beyond those of the bare interpreter."""
+    return imported(folder, "-m", "qten_gen", *arguments) - of_the_interpreter()
+
+
+def imported(folder: Path, *arguments: str) -> set[str]:
+    """The modules that `python ARGUMENTS` imports."""
     environment = {**os.environ, "PYTHONPATH": str(Path(qten_gen.__file__).parents[1])}
-    runs = [["-c", "pass"], ["-m", "qten_gen", *arguments]]
-    names = []
-    for run in runs:
-        command = [sys.executable, "-X", "importtime", *run]
-        result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
-        lines = (line for line in result.stderr.splitlines() if line.startswith("import time:"))
-        names.append({line.rpartition("|")[2].strip() for line in lines})
-    return names[1] - names[0]
+    command = [sys.executable, "-X", "importtime", *arguments]
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    lines = (line for line in result.stderr.splitlines() if line.startswith("import time:"))
+    return {line.rpartition("|")[2].strip() for line in lines}
+
+
+@cache
+def of_the_interpreter() -> set[str]:
+    """What the bare interpreter imports, also for the path files of its environment."""
+    return imported(Path.cwd(), "-c", "pass")
 
 
 @pytest.fixture
@@ -53,7 +62,9 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'shop'\n")
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "model.py").write_text(SOURCE)
-    loaded(tmp_path, "src")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        assert main(["--quiet", "src"]) == 0
     return tmp_path
 
 

@@ -32,17 +32,23 @@ class Source(NamedTuple):
         return ("qten_gen", *self.name.split("/")[:-1])
 
 
-SOURCES = tuple(
-    Source(path.relative_to(PACKAGE).with_suffix("").as_posix(), ast.parse(path.read_bytes()))
-    for path in sorted(PACKAGE.rglob("*.py"))
-)
+@cache
+def sources() -> tuple[Source, ...]:
+    """The files of the package, read when a test asks for them and not in every process that collects tests."""
+    return tuple(
+        Source(path.relative_to(PACKAGE).with_suffix("").as_posix(), ast.parse(path.read_bytes()))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    )
 
 
-def imports() -> Iterator[Import]:
+@cache
+def imports() -> tuple[Import, ...]:
     """The imports of the package for run time: those under TYPE_CHECKING are left out."""
-    for source in SOURCES:
-        for module, at_once in _imported(source.tree.body, source.package, True):
-            yield Import(source.name, module, at_once)
+    return tuple(
+        Import(source.name, module, at_once)
+        for source in sources()
+        for module, at_once in _imported(source.tree.body, source.package, True)
+    )
 
 
 def _imported(body: list[ast.stmt], package: tuple[str, ...], at_once: bool) -> Iterator[tuple[str, bool]]:
@@ -65,9 +71,6 @@ def _imported(body: list[ast.stmt], package: tuple[str, ...], at_once: bool) -> 
                     yield from _imported(getattr(node, block, []), package, at_once)
 
 
-IMPORTS = tuple(imports())
-
-
 def named_modules(node: ast.AST, package: tuple[str, ...]) -> Iterator[str]:
     """The modules that one node of a syntax tree imports."""
     match node:
@@ -83,7 +86,7 @@ def importers(module: str, files: str = "", at_once: bool = False) -> list[str]:
     """The files, by the start of their names, that import a module or what is in it; `at_once`, at module level."""
     return sorted(
         f"{found.file} imports {found.module}"
-        for found in IMPORTS
+        for found in imports()
         if re.match(rf"(?:{module})(?:\.|$)", found.module)
         and re.match(files, found.file)
         and (found.at_once or not at_once)
@@ -102,7 +105,7 @@ def part(file: str) -> str:
 @cache
 def arrows() -> dict[str, set[str]]:
     """Each file of the package, and the files of the package that it imports in any form."""
-    modules = {module_of(source.name): source.name for source in SOURCES}
+    modules = {module_of(source.name): source.name for source in sources()}
     return {
         source.name: {
             modules[found]
@@ -110,7 +113,7 @@ def arrows() -> dict[str, set[str]]:
             for found in [next((start for start in _starts(module) if start in modules), "")]
             if found and modules[found] != source.name
         }
-        for source in SOURCES
+        for source in sources()
     }
 
 

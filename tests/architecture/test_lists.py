@@ -13,7 +13,7 @@ from qten_gen.runtime.declaring.metaclass import DeclarationMeta
 from qten_gen.runtime.module.metaclass import ModuleMeta
 from qten_gen.runtime.tensorclass.metaclass import TensorClassMeta
 
-from .imports import IMPORTS, PACKAGE, REPOSITORY, SOURCES
+from .imports import PACKAGE, REPOSITORY, imports, sources
 
 LONGEST = 450
 """Lines that a file written by hand may have."""
@@ -23,7 +23,7 @@ RULES = ("check", "check_file")
 
 
 def test_no_private_name_is_imported_from_another_module() -> None:
-    private = [found for found in IMPORTS if re.match(r"qten_gen\..*\._(?!_)\w+$", found.module)]
+    private = [found for found in imports() if re.match(r"qten_gen\..*\._(?!_)\w+$", found.module)]
     assert private == []
 
 
@@ -88,7 +88,7 @@ def test_every_long_function_says_what_it_is_for() -> None:
     """
     silent = [
         f"{source.name}.{function.name}"
-        for source in SOURCES
+        for source in sources()
         for function in _functions(source.tree)
         if ast.get_docstring(function) is None
         and (function.body[-1].end_lineno or 0) - function.body[0].lineno + 1 > 10

@@ -8,17 +8,17 @@ import re
 import pytest
 
 from .imports import (
-    IMPORTS,
     PACKAGE,
-    SOURCES,
     Import,
     arrows,
     circles,
     importers,
+    imports,
     in_file,
     mentioned,
     named_modules,
     part,
+    sources,
 )
 
 ROOMS = {
@@ -82,8 +82,8 @@ GENERATOR = r"qten_gen(?!\.(?:runtime|common))"
 
 def test_imports_are_found_wherever_they_stand() -> None:
     assert {in_file(found) for found in importers("ast")} >= {"read/module", "common/literals"}
-    assert Import("runtime/tensorclass/tensorclass", "qten_gen.runtime.declaring.fields.field", True) in IMPORTS
-    assert Import("cli/command", "qten_gen.cli.run.run", False) in IMPORTS
+    assert Import("runtime/tensorclass/tensorclass", "qten_gen.runtime.declaring.fields.field", True) in imports()
+    assert Import("cli/command", "qten_gen.cli.run.run", False) in imports()
 
 
 def test_the_runtime_imports_nothing_of_the_generator() -> None:
@@ -143,7 +143,7 @@ def test_only_apply_the_manifest_and_the_files_of_objects_change_the_disk() -> N
 
 @pytest.mark.parametrize("part", PURE)
 def test_a_pure_part_reads_no_disk(part: str) -> None:
-    files = [PACKAGE / f"{source.name}.py" for source in SOURCES if re.match(part, source.name)]
+    files = [PACKAGE / f"{source.name}.py" for source in sources() if re.match(part, source.name)]
     assert files
     assert importers(rf"os(?!\.path\.(?:{LEXICAL})$)|pathlib|shutil|subprocess|tempfile", files=part) == []
     assert [path for path in files if re.search(r"\bopen\(", path.read_text(encoding="utf-8"))] == []
@@ -151,7 +151,7 @@ def test_a_pure_part_reads_no_disk(part: str) -> None:
 
 def generator_imports() -> list[Import]:
     """All imports of the generator, those for checkers and those that name a module in a string included."""
-    generator = [source for source in SOURCES if part(source.name) not in ("runtime", "__init__")]
+    generator = [source for source in sources() if part(source.name) not in ("runtime", "__init__")]
     return [Import(source.name, module, False) for source in generator for module in mentioned(source)]
 
 

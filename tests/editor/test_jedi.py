@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,7 @@ REPOSITORY = Path(__file__).parents[2]
 FIELDS = {"tokens", "point", "mask", "source", "lengths", "shortened"}
 
 
-pytestmark = pytest.mark.xdist_group("jedi")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """jedi's cache in a folder of its own: processes that fill one at a time read each other's half-written files."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jedi.settings, "cache_directory", str(tmp_path_factory.mktemp("jedi")))
-        yield
+pytestmark = [pytest.mark.xdist_group("jedi"), pytest.mark.long(12)]
 
 
 @pytest.fixture(scope="module")

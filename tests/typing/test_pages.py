@@ -75,6 +75,7 @@ def test_mypy_accepts_every_block(project: Path) -> None:
     assert disagreements(errors) == []
 
 
+@pytest.mark.long(30)
 def test_pyright_accepts_every_block(project: Path) -> None:
     settings = {
         "include": ["."],

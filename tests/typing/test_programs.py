@@ -75,6 +75,7 @@ def test_mypy_reports_what_the_programs_say() -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.long(16)
 def test_pyright_reports_what_the_programs_say() -> None:
     project = f"--project={HERE / 'pyrightconfig.json'}"
     output = run("pyright", project, f"--pythonpath={sys.executable}", "--outputjson")

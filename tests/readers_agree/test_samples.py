@@ -9,7 +9,7 @@ from qten_gen.link import link
 from qten_gen.model import Declaration
 from qten_gen.read.module import read
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DECLARING = [
     (ROOT / "tests" / "samples", "shop.model"),
     (ROOT / "tests" / "samples", "kinds.tensorclasses"),

@@ -5,7 +5,6 @@ jedi takes `TYPE_CHECKING = False` at its word, so what is public stands in a st
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import jedi
@@ -39,15 +38,7 @@ def at_the_end_of(code: str) -> jedi.Script:
     return jedi.Script(DECLARATIONS + code, path=REPOSITORY / "notebook.py", project=project)
 
 
-pytestmark = pytest.mark.xdist_group("jedi")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """jedi's cache in a folder of its own: processes that fill one at a time read each other's half-written files."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jedi.settings, "cache_directory", str(tmp_path_factory.mktemp("jedi")))
-        yield
+pytestmark = [pytest.mark.xdist_group("jedi"), pytest.mark.long(12)]
 
 
 @pytest.mark.parametrize(
