@@ -184,6 +184,7 @@ def stored_field(
 
 
 def _lines(code: _FieldCode) -> Lines:
+    """The lines of a field, as its kind has them."""
     match code.field.kind:
         case FieldKind.NESTED:
             return _nested(code)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
+
+from torch import Tensor
 
 if TYPE_CHECKING:
     from tensordict import TensorDictBase
 
     from .stored import Stored
+
+H = TypeVar("H")
 
 
 def is_tensordict(value: object) -> TypeGuard[TensorDictBase]:
@@ -18,6 +22,19 @@ def is_tensordict(value: object) -> TypeGuard[TensorDictBase]:
     if library is None:
         return False
     return isinstance(value, getattr(library, "TensorDictBase", ())) or library.is_tensorclass(type(value))
+
+
+def is_made_class(value: object) -> bool:
+    """Whether a value, a TensorDict of any kind, is of a class that tensordict made."""
+    return bool(sys.modules["tensordict"].is_tensorclass(type(value)))
+
+
+def bare(value: H) -> H:
+    """A tensor in a file of tensordict's as a plain tensor of the same memory; any other value as it is."""
+    library = sys.modules.get("tensordict")
+    if library is None or type(value) is Tensor or not isinstance(value, getattr(library, "MemoryMappedTensor", ())):
+        return value
+    return cast(H, cast(Tensor, value).as_subclass(Tensor))
 
 
 def library(action: str) -> ModuleType:

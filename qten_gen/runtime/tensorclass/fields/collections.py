@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any, cast
 
 import torch
@@ -88,9 +89,16 @@ def dense(where: str, value: Any) -> Any:
         advice = "pad the tensors to one shape, or keep the items in a LazyStack"
         raise ValueError(f"{where}: the items of the lazy stack differ in shape; {advice}") from error
     found = {
-        key: dense(f"{where}[{key!r}]", part) if isinstance(part, made.TensorDictBase) else part
+        key: dense(f"{where}[{key!r}]", part)
+        if isinstance(part, made.TensorDictBase) and not _is_python(made, part)
+        else part
         for key, part in parts.items()
     }
     if type(value) is made.TensorDict and all(found[key] is part for key, part in parts.items()):
         return value
     return made.TensorDict(found, batch_size=value.batch_size, device=value.device, names=value.names)
+
+
+def _is_python(made: ModuleType, part: object) -> bool:
+    """Whether an entry holds Python values, one for each item or one for all."""
+    return isinstance(part, (made.NonTensorStack, made.NonTensorData))

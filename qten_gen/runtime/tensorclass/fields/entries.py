@@ -149,6 +149,7 @@ class Entries(Stored):
         return self._named(self._made(values, self._td_static, self._td_size, device))
 
     def _rearrange(self, fn: Callable[[Tensor, Any], Tensor], argument: Any, batch_size: Size) -> Entries:
+        """Apply `fn` to what the batch carries, the values of the items included."""
         values = [
             value._rearrange(fn, argument, batch_size + value._batch_size[len(self._td_size) :])
             if isinstance(value, Stored)
@@ -172,6 +173,7 @@ class Entries(Stored):
         return self._named(self._made(values, self._td_static, self._td_size, self._td_device))
 
     def _index_put(self, index: Any, value: Any) -> None:
+        """Write into the tensors. A Python value that differs becomes one for each item, in the TensorDict itself."""
         me, other = aligned([self, value])
         for (name, mine), theirs in zip(me._each(), other._td_carried, strict=True):
             if isinstance(mine, Stored):
@@ -186,6 +188,7 @@ class Entries(Stored):
         in_order(self, other)
 
     def _join(self, fn: Callable[[list[Tensor]], Tensor], items: Sequence[Any], batch_size: Size) -> Entries:
+        """Join the entries key by key. Python values that differ become one for each item."""
         found = aligned(items)
         first, count = found[0], len(self._td_size)
         columns = zip(*[item._td_carried for item in found], strict=True)
@@ -207,6 +210,7 @@ class Entries(Stored):
     def _split(
         self, fn: Callable[[Tensor, Any], Sequence[Tensor]], argument: Any, batch_sizes: Sequence[Size]
     ) -> Sequence[Entries]:
+        """Cut every tensor and the values of the items; a Python value that is the same for all is in every piece."""
         count, own = len(batch_sizes), len(self._td_size)
         columns: list[Sequence[Any]] = [
             value._split(fn, argument, [size + value._batch_size[own:] for size in batch_sizes])

@@ -15,7 +15,8 @@ from ..core.construction import construct, nested_class
 from ..core.contents import contents, tensors_of
 from ..core.errors import describe, suggestion
 from ..core.stored import Stored
-from ..core.tensordict_library import is_tensordict
+from ..core.tensordict_library import bare, is_tensordict
+from ..fields.collections import dense
 from ..fields.entries import collection, stacked
 from ..fields.nested import register_conversion
 from ..fields.per_item import PerItem
@@ -103,7 +104,8 @@ def from_tensordict(
         raise TypeError(
             f"{where}: expected a TensorDict, got {describe(tensordict)}; for other mappings use .from_dict"
         )
-    entries: dict[str, object] = {key: tensordict.get(key) for key in tensordict.keys()}
+    plain = tensordict if tensordict_library.is_made_class(tensordict) else dense(where, tensordict)
+    entries: dict[str, object] = {key: plain.get(key) for key in plain.keys()}
     for name, value in (non_tensordict or {}).items():
         if name in entries:
             raise ValueError(f"{where}: {name!r} is given twice, in the TensorDict and in non_tensordict")
@@ -114,7 +116,7 @@ def from_tensordict(
             f"{where}: no field {unknown!r}{suggestion(unknown, cls._fields)}; safe=False ignores keys that are not fields"
         )
     size = tensordict.batch_size
-    values = {name: _value(cls, name, entries[name], safe, size) for name in cls._fields if name in entries}
+    values = {name: field_value(cls, name, entries[name], size, safe) for name in cls._fields if name in entries}
     declared = _declared(cls)
     for name in cls._fields:
         if name not in values and name not in cls._defaults:
@@ -125,7 +127,7 @@ def from_tensordict(
     return construct(cls, {**values, **shape})
 
 
-def _value(cls: type[Stored], name: str, entry: Any, safe: bool, batch_size: Size) -> object:
+def field_value(cls: type[Stored], name: str, entry: Any, batch_size: Size, safe: bool = True) -> object:
     """The value of a field that a TensorDict's entry stands for."""
     library: Any = sys.modules["tensordict"]
     if name in cls._collections:
@@ -140,9 +142,9 @@ def _value(cls: type[Stored], name: str, entry: Any, safe: bool, batch_size: Siz
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
     if name in cls._containers and is_tensordict(entry):
-        tensors = {key: _value(cls, "", entry.get(key), safe, batch_size) for key in entry.keys()}
+        tensors = {key: field_value(cls, "", entry.get(key), batch_size, safe) for key in entry.keys()}
         return list(tensors.values()) if _declared(cls)[name].container == "list" else tensors
-    return entry
+    return bare(entry)
 
 
 def _declared(cls: type[Stored]) -> dict[str, FieldDecl]:

@@ -12,6 +12,7 @@ from torch import Size, Tensor, nn
 from ..core.contents import allocate_like, contents, tensor_and_nested
 from ..core.errors import label
 from ..core.stored import Stored
+from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.entries import Entries
 from .dtypes import PLAIN
@@ -81,6 +82,7 @@ def _entry(
     """The entry of a field that is not static; `key` is what the names of its files begin with."""
     if value is None:
         return None
+    value = bare(value)
     if isinstance(value, Tensor):
         entry = TensorEntry(value.dtype, tuple(value.shape), files.give(key, TENSOR_SUFFIX))
         refuse_unplain(value, where, may_be_meta=options.like)

@@ -39,6 +39,7 @@ from ..core.contents import contents
 from ..core.errors import describe, suggestion
 from ..core.locks import lock
 from ..core.stored import FROZEN, Stored
+from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import as_declared
 from ..fields.entries import collection
@@ -101,7 +102,7 @@ def reduce(self: T) -> Reduced[T]:
 
 def _fields(self: Stored) -> dict[str, object]:
     """What the fields hold, TensorDicts as they are."""
-    return {name: collection(value) for name, value in contents(self).items()}
+    return {name: collection(bare(value)) for name, value in contents(self).items()}
 
 
 def _view_as_integers(self: Stored, fields: dict[str, object]) -> dict[str, list[str | None]]:
