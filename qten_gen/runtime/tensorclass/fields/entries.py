@@ -12,13 +12,14 @@ from typing import Any, ClassVar, Final, NamedTuple, cast
 import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
-from torch.utils.weak import WeakIdKeyDictionary
 
 from ..core.contents import contents
 from ..core.stored import Lock, Stored
 from ..core.tensordict_library import is_tensordict, library
+from . import origins
 from .per_item import PerItem, join_items, part_items, put_items, rearrange_items
 from .static import equal
+from .tensor import tensor
 
 
 class Layout(NamedTuple):
@@ -70,7 +71,7 @@ class Entries(Stored):
         return repr(collection(self))
 
     @property
-    def _batch_size(self) -> Size:  # type: ignore[override] # a slot of other objects
+    def _batch_size(self) -> Size:
         return self._td_size
 
     @_batch_size.setter
@@ -80,32 +81,34 @@ class Entries(Stored):
             self._td_origin.batch_size = value
 
     @property
-    def _device(self) -> torch.device | None:  # type: ignore[override] # a slot of other objects
+    def _device(self) -> torch.device | None:
         return self._td_device
 
     @_device.setter
     def _device(self, value: torch.device | None) -> None:
         self._td_device = value
+        if self._td_origin is not None:
+            origins.set_device(self._td_origin, value)
 
     @property
-    def _names(self) -> tuple[str | None, ...] | None:  # type: ignore[override] # a slot of other objects
+    def _names(self) -> tuple[str | None, ...] | None:
         return self._td_names
 
     @_names.setter
     def _names(self, value: tuple[str | None, ...] | None) -> None:
         self._td_names = value
-        if self._td_origin is not None and _names_of(self._td_origin) != value:
+        if self._td_origin is not None and origins.names_of(self._td_origin) != value:
             self._td_origin.names = [None] * len(self._td_size) if value is None else [*value]
 
     @property
-    def _lock(self) -> Lock | None:  # type: ignore[override] # a slot of other objects
+    def _lock(self) -> Lock | None:
         return self._td_lock
 
     @_lock.setter
     def _lock(self, value: Lock | None) -> None:
         self._td_lock = value
         if self._td_origin is not None:
-            _lock_origin(self._td_origin, value)
+            origins.set_lock(self._td_origin, value)
 
     def _assign(
         self, values: Sequence[Any], static: Sequence[Any], batch_size: Size, device: torch.device | None
@@ -165,7 +168,7 @@ class Entries(Stored):
         return self._made(values, static, batch_size, self._td_device)
 
     def _zip(self, fn: Callable[[Tensor, Tensor], Tensor], other: Any) -> Entries:
-        others = contents(in_order(self, other))
+        others: dict[str, Any] = contents(in_order(self, other))
         values = [
             mine._zip(fn, others[name]) if isinstance(mine, Stored) else fn(mine, others[name])
             for name, mine in self._each()
@@ -296,8 +299,6 @@ def _with_items(self: Entries, apart: set[str]) -> Entries:
 
 _CLASSES: Final[dict[Layout, type[Entries]]] = {}
 _REGISTER: Final[list[Callable[[type[Stored]], None]]] = []
-_LOCKS: Final = WeakIdKeyDictionary()
-"""The locks of TensorDicts, which know by themselves only that they are locked."""
 
 
 def register_made_classes(register: Callable[[type[Stored]], None]) -> None:
@@ -336,7 +337,7 @@ def entries(value: Any) -> Any:  # the object for a TensorDict; any other value 
     nested, unbatched, python, per_item = [], [], [], []
     fields = tuple(value.keys())
     for name in fields:
-        entry: Any = value._get_str(name, None)
+        entry: Any = cast(Any, value)._get_str(name, None)
         if isinstance(entry, made.NonTensorStack):
             per_item.append(name)
             static.append(_items(entry))
@@ -357,8 +358,8 @@ def entries(value: Any) -> Any:  # the object for a TensorDict; any other value 
     layout = Layout(kind, fields, tuple(nested), tuple(unbatched), tuple(python), tuple(per_item))
     out = object.__new__(class_of(layout))
     out._assign(carried, static, value.batch_size, value.device)
-    out._td_names = _names_of(value)
-    out._td_lock = _lock_of(value)
+    out._td_names = origins.names_of(value)
+    out._td_lock = origins.lock_of(value)
     out._td_origin = value
     return out
 
@@ -377,7 +378,7 @@ def collection(value: Any) -> Any:  # the TensorDict for entries; any other valu
     if value._td_origin is None:
         value._td_origin = _build(value)
         if value._td_lock is not None:
-            _lock_origin(value._td_origin, value._td_lock)
+            origins.set_lock(value._td_origin, value._td_lock)
     return value._td_origin
 
 
@@ -410,8 +411,12 @@ def stacked(made: Any, value: PerItem[Any]) -> object:
 
 def _set(self: Entries, name: str, value: object) -> None:
     """Store another value under a key, in the TensorDict too."""
-    value = stacked(library("a TensorDict"), value) if isinstance(value, PerItem) else collection(value)
-    self._td_origin.set(name, value)
+    held = contents(self)[name]
+    if isinstance(value, PerItem):
+        value = stacked(library("a TensorDict"), value)
+    elif isinstance(held, Tensor) and name not in self._unbatched:
+        value = tensor(self, name, value, self._td_size, self._td_device)
+    self._td_origin.set(name, collection(value))
     fresh = entries(self._td_origin)
     self.__class__ = type(fresh)
     self._td_carried, self._td_static = fresh._td_carried, fresh._td_static
@@ -419,9 +424,8 @@ def _set(self: Entries, name: str, value: object) -> None:
 
 def _exchange(origin: Any, new: Entries) -> None:
     """Give a TensorDict the entries, the batch size and the device of another one, in place."""
-    made = library("a TensorDict")
-    inner, built = [one._tensordict if made.is_tensorclass(type(one)) else one for one in (origin, _build(new))]
-    lock = _lock_of(origin)
+    inner, built = origins.inner(origin), origins.inner(_build(new))
+    lock = origins.lock_of(origin)
     if inner.is_locked:
         inner.unlock_()
     inner.batch_size = []
@@ -431,24 +435,4 @@ def _exchange(origin: Any, new: Entries) -> None:
     inner.batch_size = new._td_size
     inner._device = new._td_device
     if lock is not None:
-        _lock_origin(origin, lock)
-
-
-def _names_of(value: Any) -> tuple[str | None, ...] | None:
-    found = tuple(value.names)
-    return found if any(name is not None for name in found) else None
-
-
-def _lock_of(value: Any) -> Lock | None:
-    return None if is_compiling() or not value.is_locked else _LOCKS.get(value)
-
-
-def _lock_origin(value: Any, lock: Lock | None) -> None:
-    """Lock or unlock a TensorDict. One that another TensorDict keeps locked stays so."""
-    if lock is not None:
-        _LOCKS[value] = lock
-        value.lock_()
-        return
-    _LOCKS.pop(value, None)
-    if value.is_locked:
-        value.unlock_()
+        origins.set_lock(origin, lock)

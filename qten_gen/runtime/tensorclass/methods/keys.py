@@ -18,7 +18,7 @@ from ..core.lookup import NO_DEFAULT, Key, Values, chosen, get, owner_of
 from ..core.stored import Stored
 from ..core.tensordict_library import is_tensordict
 from ..fields import annotated_shapes
-from ..fields.entries import collection
+from ..fields.entries import Entries, collection
 from .indexing import getitem, plain_index
 from .inplace import write
 
@@ -260,6 +260,8 @@ def delete(self: Stored, name: str) -> None:
 
 def _may_be_none(self: Stored, name: str) -> bool:
     """Whether a field holds an optional tensor or object."""
+    if isinstance(self, Entries):
+        return False
     fields = type(self)._declaration.fields
     return name not in self._static and any(field.optional for field in fields if field.name == name)
 
