@@ -111,18 +111,7 @@ ELSEWHERE = frozenset(
 """Members that need other processes, devices or files, or whose results are not determined."""
 
 MEMBERS = sorted(name for name in dir(TensorClass) if not name.startswith("_") and name not in ELSEWHERE)
-OPERATORS = [
-    "__add__",
-    "__copy__",
-    "__eq__",
-    "__getitem__",
-    "__iadd__",
-    "__iter__",
-    "__len__",
-    "__lt__",
-    "__neg__",
-    "__setitem__",
-]
+OPERATORS = "__add__ __copy__ __eq__ __getitem__ __iadd__ __iter__ __len__ __lt__ __neg__ __setitem__".split()
 
 
 def arguments(batch: Any) -> list[tuple[Any, ...]]:

@@ -50,8 +50,13 @@ def as_tensordict(self: Stored) -> TensorDict:
     return cast("TensorDict", _view(made, self, _Fields(made, self)))
 
 
-def _view(made: ModuleType, owner: Stored, entries: MutableMapping[str, object]) -> Any:  # a TensorDict
+def _view(
+    made: ModuleType, owner: Stored, entries: MutableMapping[str, object], holder: Stored | None = None
+) -> Any:  # a TensorDict
+    """A TensorDict over a mapping. `holder` has `owner` in a field, whose dimensions get the names that it gives."""
     names = None if owner._names is None else [*owner._names]
+    if names is None and holder is not None and holder._names is not None:
+        names = [*holder._names, *[None] * (len(owner._batch_size) - len(holder._names))]
     found = made.TensorDict._new_unsafe({}, batch_size=owner._batch_size, device=owner._device, names=names)
     found._tensordict = entries
     return found.lock_() if owner._lock is not None else found
@@ -148,7 +153,7 @@ class _Fields(_Mapping):
         if key in owner._collections:
             return value
         if isinstance(value, Stored):
-            return _view(made, value, _Fields(made, value))
+            return _view(made, value, _Fields(made, value), owner)
         if isinstance(value, (dict, list)):
             return _view(made, owner, _Tensors(made, owner, key, value))
         return made.UnbatchedTensor(value)
