@@ -27,6 +27,7 @@ FILES = {
         "methods.applying",
         "methods.conversion",
         "interop.tensordicts",
+        "interop.tensordict_views",
         "interop.arrays",
         "storage.pickling",
         "torch_tools.datasets",

@@ -46,7 +46,7 @@ def field_type(
             plain = "_Tensor"
         case FieldKind.NESTED:
             plain = names[qualified_name(field)]
-        case FieldKind.STATIC | FieldKind.PER_ITEM:
+        case FieldKind.STATIC | FieldKind.PER_ITEM | FieldKind.COLLECTION:
             return python_type(field, module, builtins, variables)
     return f"{plain} | None" if field.optional else plain
 
@@ -103,6 +103,8 @@ def _shape_doc(field: FieldDecl) -> str:
             return f"Number as a tensor of shape `(*batch, ...)`{none}."
         case FieldKind.NESTED:
             return f"`{field.nested}` whose batch size starts with this one's{none}."
+        case FieldKind.COLLECTION:
+            return f"`{field.nested}` of tensordict whose batch size starts with this one's{none}."
         case FieldKind.STATIC:
             return "The same for the whole batch."
         case FieldKind.PER_ITEM:

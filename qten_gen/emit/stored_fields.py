@@ -78,6 +78,8 @@ class StoredField(NamedTuple):
     """Whether it is one tensor that carries the batch."""
     stored: str
     """What `_fill` puts into the slot."""
+    seen: str
+    """What operations see of the slot."""
     lines: Lines
 
 
@@ -98,25 +100,31 @@ class _FieldCode(NamedTuple):
     @property
     def mine(self) -> str:
         """The value of this object."""
-        return f"self.{self.storage}"
+        return self.seen(f"self.{self.storage}")
 
     @property
     def others(self) -> str:
         """The value of another object."""
-        return f"other.{self.storage}"
+        return self.seen(f"other.{self.storage}")
 
     @property
     def of_items(self) -> str:
         """The values of several objects."""
-        return f"[item.{self.storage} for item in items]"
+        return f"[{self.seen(f'item.{self.storage}')} for item in items]"
+
+    def seen(self, stored: str) -> str:
+        """What operations see of a stored value: the entries of a TensorDict."""
+        return f"_rt.entries({stored})" if self.field.kind is FieldKind.COLLECTION else stored
 
     def none_or(self, expression: str, name: str = "") -> str:
         """An expression for values that are not None; None stays None. `name` is what may be None, if not `mine`."""
-        return f"None if {name or self.mine} is None else {expression}" if self.field.optional else expression
+        return (
+            f"None if {name or f'self.{self.storage}'} is None else {expression}" if self.field.optional else expression
+        )
 
     def false_if_none(self, condition: str) -> str:
         """A condition on what the field holds that is false where it holds None."""
-        return f"({self.mine} is not None and {condition})" if self.field.optional else condition
+        return f"(self.{self.storage} is not None and {condition})" if self.field.optional else condition
 
     @property
     def given(self) -> str:
@@ -154,6 +162,12 @@ def stored_field(
     """
     nested = names[qualified_name(field)] if field.kind is FieldKind.NESTED else ""
     code = _FieldCode(field, storage(field.name), nested, builtins, n, guard)
+    frozen_value = f"_rt.frozen_view({field.name})"
+    if field.kind is FieldKind.COLLECTION:
+        frozen_value = f"_rt.collection(_rt.frozen_view(_rt.entries({field.name})))"
+        stored = frozen_value if declaration.frozen else f"_rt.collection({field.name})"
+    else:
+        stored = frozen_value if nested and declaration.frozen else field.name
     return StoredField(
         name=field.name,
         storage=code.storage,
@@ -163,15 +177,19 @@ def stored_field(
         static=field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM),
         plain=field.kind in (FieldKind.TENSOR, FieldKind.NUMBER)
         and not (field.optional or field.unbatched or field.container),
-        stored=f"_rt.frozen_view({field.name})" if nested and declaration.frozen else field.name,
+        stored=stored,
+        seen=code.mine,
         lines=_lines(code),
     )
 
 
 def _lines(code: _FieldCode) -> Lines:
+    """The lines of a field, as its kind has them."""
     match code.field.kind:
         case FieldKind.NESTED:
             return _nested(code)
+        case FieldKind.COLLECTION:
+            return _collection(code)
         case FieldKind.STATIC:
             return _static(code)
         case FieldKind.PER_ITEM:
@@ -270,19 +288,41 @@ def _tensors(code: _FieldCode) -> Lines:
 
 def _nested(code: _FieldCode) -> Lines:
     """Another TensorClass, whose batch size starts with this one's."""
-    name, mine = code.field.name, code.mine
+    name = code.field.name
     wrong_type = f"not {code.builtins.name('isinstance')}({name}, {code.nested})"
     wrong_batch = f"{name}._batch_size[:{code.n}] != batch_size"
-    rest = f"{mine}._batch_size[n:]"
-    return Lines(
+    return _of_objects(
+        code,
         fit_if=code.given_and(f"{wrong_type} or {wrong_batch} or device is not None"),
         fit=code.call("nested", f"{code.nested}, {name}, batch_size, device"),
         set=code.none_or(code.call("nested", f"{code.nested}, value, self._batch_size, self._device"), "value"),
+    )
+
+
+def _collection(code: _FieldCode) -> Lines:
+    """A TensorDict, whose entries are seen as an object."""
+    name = code.field.name
+    return _of_objects(
+        code,
+        fit_if=code.given,
+        fit=code.call("held", f"{name}, batch_size, device"),
+        set=code.none_or(code.call("held", "value, self._batch_size, self._device"), "value"),
+    )
+
+
+def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> Lines:
+    """The lines of a field whose value has primitives of its own; the rest says how it is stored."""
+    name, mine = code.field.name, code.mine
+    rest = f"{mine}._batch_size[n:]"
+    return Lines(
+        fit_if=fit_if,
+        fit=fit,
+        set=set,
         map=code.none_or(f"{mine}._map(fn)"),
         map_with=code.none_or(f"{mine}._map_with(fn, argument, device or {mine}._device)"),
         rearrange=code.none_or(f"{mine}._rearrange(fn, argument, batch_size + {rest})"),
         zip=code.call("zip_nested", f"fn, {mine}, {code.others}"),
-        put=code.call("put_nested", f"{mine}, index, value.{code.storage}"),
+        put=code.call("put_nested", f"{mine}, index, {code.seen(f'value.{code.storage}')}"),
         join=code.call("join_nested", f"fn, {code.of_items}, batch_size"),
         pieces=f"_rt.part_nested(self, fn, {mine}, argument, batch_sizes)",
         leaf=f"*{mine}._leaves()",

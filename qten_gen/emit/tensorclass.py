@@ -116,7 +116,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         plain=plain,
         post_init=declaration.post_init,
         has_tensors=bool(carried),
-        has_nested=any(nested_fields(declaration)),
+        has_nested=any(f.kind in (FieldKind.NESTED, FieldKind.COLLECTION) for f in declaration.fields),
         fill_signature=_fill_signature(stored),
         stores=tuple(f"self.{f.storage} = {f.stored}" for f in stored),
         fill=layout.bracketed("self._fill(", [*(f.name for f in stored), "batch_size", "device", "names"], ")", 8),
@@ -133,7 +133,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
             "pieces = zip(", [*(f.lines.pieces for f in stored), "batch_sizes", "_repeat(self._device)"], ")", 8
         ),
         requires_grad=_any([f.lines.requires_grad for f in carried]),
-        contents=_contents([f.storage for f in carried], [f.storage for f in static]),
+        contents=_contents([f.seen for f in carried], [f.seen for f in static]),
         to_dict=layout.bracketed("return {", [f.lines.item for f in fields], "}", 8),
         builtin=builtins.names(
             *("type", "bool", "tuple", "dict", "str", "object"),
@@ -151,7 +151,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
 
 
 def _contents(carried: list[str], static: list[str]) -> str:
-    """The statement that returns two tuples of attributes: what the batch carries, and the Python values."""
+    """The statement that returns two tuples: what the batch carries, and the Python values."""
     line = f"return {_tuple(carried, 0)}, {_tuple(static, 0)}"
     if len(line) + 8 <= layout.WIDTH:
         return line
@@ -160,9 +160,8 @@ def _contents(carried: list[str], static: list[str]) -> str:
     )
 
 
-def _tuple(names: list[str], indent: int) -> str:
-    """A tuple of attributes, on one line if `indent` is 0."""
-    items = [f"self.{name}" for name in names]
+def _tuple(items: list[str], indent: int) -> str:
+    """A tuple of expressions, on one line if `indent` is 0."""
     return layout.bracketed("(", items, ")", indent) if indent and len(items) > 1 else layout.in_parentheses(items)
 
 

@@ -184,6 +184,10 @@ def _types(
         number = f"{tensor} | None" if field.optional else tensor
         given = f"{written} | {tensor}"
         return _Types(number, given, number, given, given)
+    if field.kind is FieldKind.COLLECTION:
+        anything = f"{names.builtin('dict')}[{names.builtin('str')}, {names.builtin('object')}]"
+        dumped = f"{anything} | None" if field.optional else anything
+        return _Types(written, written, dumped, f"{written} | {anything}", f"{written} | {anything}")
     if field.kind is not FieldKind.NESTED:
         return _Types(written, written, written, written, written)
     none = " | None" if field.optional else ""
@@ -215,6 +219,8 @@ def _arrays(field: FieldDecl, names: StubNames, types: _Types, variables: Mappin
         nested = _nested(field)
         given = bracketed(arguments(nested.text, names, home(field), variables.get(field.owner, {})))
         return f"{names.generated(nested.name, 'Arrays')}{given}{none}"
+    if field.kind is FieldKind.COLLECTION:
+        return types.dumped
     array = names.aliases.use("_Array")
     match field.container:
         case "dict":

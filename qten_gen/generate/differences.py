@@ -127,6 +127,8 @@ def _kind(field: FieldDecl | ModuleField) -> str:
     match field:
         case FieldDecl(kind=FieldKind.NESTED):
             kind = f"a nested {field.nested}"
+        case FieldDecl(kind=FieldKind.COLLECTION):
+            kind = f"a {field.nested} of tensordict"
         case FieldDecl(container=str(container)):
             kind = f"a {container} of tensors"
         case FieldDecl():

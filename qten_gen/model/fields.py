@@ -31,6 +31,8 @@ class FieldKind(Enum):
     """`int`, `float`, `bool` or `complex` in a class that is neither `autocast` nor `nocast`: a number is stored as a tensor."""
     NESTED = "nested"
     """Another TensorClass, whose batch size starts with this one's: `Point`."""
+    COLLECTION = "collection"
+    """A TensorDict, or an object of a class that tensordict made, whose batch size starts with this one's: `TensorDict`."""
     STATIC = "static"
     """Any other Python value, the same for the whole batch: `str`."""
     PER_ITEM = "per item"
@@ -46,7 +48,7 @@ class FieldDecl:
     optional: bool = False
     """Whether None is among its values: `mask: Tensor | None`."""
     nested: str | None = None
-    """The class name of a nested field, without its module: `Point`."""
+    """The class name of a nested field or a collection, without its module: `Point`, `TensorDict`."""
     cast: str | None = None
     """The builtin that values are converted with, for a number and in an `autocast` class: `"float"` for `rate: float`."""
     dims: str | None = None

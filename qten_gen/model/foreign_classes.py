@@ -15,6 +15,10 @@ OTHER_KINDS = frozenset(
 )
 """Bases that create their subclasses in their own way."""
 
+TENSORDICT_DECORATORS = frozenset({"tensordict.tensorclass", "tensordict.prototype.tensorclass"})
+TENSORDICT_BASES = frozenset({"tensordict.TensorClass", "tensordict.tensorclass.TensorClass"})
+"""What makes a class one of tensordict's."""
+
 PROTOCOLS = frozenset({"typing.Protocol", "typing_extensions.Protocol"})
 """The base that makes a class a protocol. A declaration cannot be one, but it can derive from one."""
 

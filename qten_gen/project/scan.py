@@ -23,6 +23,7 @@ _ALIAS = (
     r"(?m)^(?:[ \t]*+type[ \t]++\w|(?:\w++|[ \t]++[A-Z]\w*+)[ \t]*+(?::[^=\n]*+)?+="
     r"[ \t]*+(?:[^\W\d][\w.]*+[ \t]*+(?:$|[\[|])|(?:\w++\.)*+(?:TypeVar|NewType|TypeAliasType)\b))"
 )
+_TENSORDICT = r"(?m)^[ \t\f]*+(?:from|import)[ \t]++tensordict\b"
 _DEEPEST = 100
 """How many parts of a dotted name count."""
 _NAME = r"[.\w]++"
@@ -39,7 +40,7 @@ class Scan(NamedTuple):
     registers: bool
     """It registers a handler."""
     aliases: bool
-    """It may define a type alias or a type variable."""
+    """It may define a type alias, a type variable, or a class that tensordict makes."""
     imports: tuple[str, ...]
     """The dotted names of all imports that may be modules."""
     bases: tuple[str, ...]
@@ -76,7 +77,7 @@ def scan(data: bytes, origin: Origin) -> Scan:
         mentions="qten_gen" in code or b"qten_gen" in data,
         derives=bool(lists),
         registers=re.search(_REGISTER, code) is not None,
-        aliases=re.search(_ALIAS, code) is not None,
+        aliases=re.search(_ALIAS, code) is not None or re.search(_TENSORDICT, code) is not None,
         imports=_modules(found),
         bases=_modules(item for item in found if item.bound == "*" or (lists and item.bound in heads)),
         binds=tuple(sorted({item.bound for item in found})),

@@ -45,7 +45,7 @@ class Point(TensorClass, frozen=True):
         ^^^^^^^^^^^^^^
 """
 
-_TENSORS = (FieldKind.TENSOR, FieldKind.NUMBER, FieldKind.NESTED)
+_TENSORS = (FieldKind.TENSOR, FieldKind.NUMBER, FieldKind.NESTED, FieldKind.COLLECTION)
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:

@@ -1,8 +1,8 @@
 """The annotation of a field does not decide how the field is stored.
 
-A field is a tensor, another TensorClass, or a Python value that is the same for the whole batch. Generated code has different
-lines for each. A union of these, or a tensor inside a container such as `tuple[Tensor, ...]` could only be stored as a Python
-value: `batch[0]` would return it unindexed, and `.to()` would not move its tensors.
+A field is a tensor, another TensorClass, a TensorDict, or a Python value that is the same for the whole batch. Generated code has
+different lines for each. A union of these, or a tensor inside a container such as `tuple[Tensor, ...]` could only be stored as a
+Python value: `batch[0]` would return it unindexed, and `.to()` would not move its tensors.
 
 A type variable stands for its bound. Without a bound it stands for a Python value, and the constructor refuses tensors.
 
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from ..model import DerivedDecl, FieldDecl, FieldKind, TypeExpr, language
 from ..model.diagnostics import Diagnostic, Kind
-from ..model.field_kinds import is_tensor, members_of
+from ..model.field_kinds import is_tensor, is_tensordict, members_of
 from .context import RuleContext
 
 KIND = Kind("QG208", "unsupported-type")
@@ -112,9 +112,10 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
         return "allows several classes", "declare a field for each class, with None as its default"
     if any(member.name == language.TENSORCLASS for member in present):
         return "is TensorClass itself", "write the class of the stored objects"
+    if field.kind is not FieldKind.COLLECTION and any(is_tensordict(member) for member in present):
+        return "allows several classes", "declare a field for each class, with None as its default"
     if any(_is_of_tensordict(member) for member in present):
-        help = "declare a TensorClass with its entries as fields, whose from_tensordict converts, or write dict[str, Tensor]"
-        return "is a class of tensordict", help
+        return "is a class of tensordict that no field keeps", "write TensorDict, which takes it and stores a plain one"
     if any(member.name in _OTHER_BATCHES for member in present):
         return "holds tensors that a static field does not move or index", "write Tensor, or declare a TensorClass"
     if any(member.name == "typing.Self" for member in present):
@@ -141,7 +142,7 @@ _OF_TENSORDICT = re.compile(r"tensordict\.(?:.*\.)?(?:\w*TensorDict|TensorDictBa
 
 def _is_of_tensordict(type: TypeExpr) -> bool:
     """Whether the type is a container of tensordict, by its public name or that of the module that defines it."""
-    return _OF_TENSORDICT.fullmatch(type.name) is not None
+    return _OF_TENSORDICT.fullmatch(type.name) is not None and not is_tensordict(type)
 
 
 def _is_tensorclass(type: TypeExpr, context: RuleContext) -> bool:
@@ -159,6 +160,6 @@ def _holds_tensors(type: TypeExpr, context: RuleContext) -> bool:
 
 def _is_batched(type: TypeExpr, context: RuleContext) -> bool:
     """Whether objects of the type are tensors, or hold tensors."""
-    if is_tensor(type) or type.name in _OTHER_BATCHES or _is_of_tensordict(type):
+    if is_tensor(type) or is_tensordict(type) or type.name in _OTHER_BATCHES or _is_of_tensordict(type):
         return True
     return _is_tensorclass(type, context)

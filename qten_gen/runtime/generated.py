@@ -58,6 +58,7 @@ from .tensorclass.fields.annotated_shapes import UINT as UINT
 from .tensorclass.fields.annotated_shapes import fitting as fitting
 from .tensorclass.fields.annotated_shapes import refuse_shapes as refuse_shapes
 from .tensorclass.fields.annotated_shapes import shaped as shaped
+from .tensorclass.fields.collections import held as held
 from .tensorclass.fields.containers import join_tensors as join_tensors
 from .tensorclass.fields.containers import match_tensors as match_tensors
 from .tensorclass.fields.containers import part_tensors as part_tensors
@@ -66,6 +67,8 @@ from .tensorclass.fields.containers import same_tensors as same_tensors
 from .tensorclass.fields.containers import tensor_dict as tensor_dict
 from .tensorclass.fields.containers import tensor_list as tensor_list
 from .tensorclass.fields.containers import zip_tensors as zip_tensors
+from .tensorclass.fields.entries import collection as collection
+from .tensorclass.fields.entries import entries as entries
 from .tensorclass.fields.nested import join_nested as join_nested
 from .tensorclass.fields.nested import match_nested as match_nested
 from .tensorclass.fields.nested import nested as nested
@@ -122,10 +125,12 @@ __all__ = [
     "check_filled",
     "checked_tensor",
     "chosen",
+    "collection",
     "construct",
     "declared",
     "default",
     "device",
+    "entries",
     "failed_check",
     "fill",
     "fitting",
@@ -133,6 +138,7 @@ __all__ = [
     "from_declaration",
     "frozen",
     "frozen_view",
+    "held",
     "init_module",
     "join_items",
     "join_nested",

@@ -121,7 +121,10 @@ def test_the_command_imports_the_language_server_in_one_place_and_late() -> None
         ("libcst", r"$."),
         ("rich|mypy", r"$."),
         # Both for those who have them: neither is needed.
-        ("tensordict", r"runtime/tensorclass/interop/tensordicts$"),
+        (
+            "tensordict",
+            r"runtime/tensorclass/(?:interop/tensordicts|interop/tensordict_views|core/tensordict_library)$",
+        ),
         ("numpy", r"$."),
         ("tomllib", r"project/config$"),
         ("watchfiles", r"cli/watching$"),

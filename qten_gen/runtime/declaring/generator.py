@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ...generate.differences import Reason as Reason
     from ...generate.in_memory_text import OwnText
     from ...model import Declaration as Declaration
+    from ...model import FieldDecl as FieldDecl
     from ...model import Meaning as Meaning
     from ...model import ModuleDecl as ModuleDecl
     from ...model import TensorClassDecl as TensorClassDecl

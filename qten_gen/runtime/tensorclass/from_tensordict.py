@@ -23,8 +23,11 @@ The errors say the same as the tables. `batch.pack` raises AttributeError with t
 that have the same name but behave differently are among the [intentional differences](differences.md).
 
 Declare a class in the same way: `class Batch(TensorClass)` with annotated fields, and flags as keywords or in brackets. There is
-no decorator `tensorclass`. A field that is not annotated as a tensor or a TensorClass holds a static value, which is never
-converted.
+no decorator `tensorclass`. A field that is not annotated as a tensor, a TensorClass or a TensorDict holds a static value, which
+is never converted.
+
+Both libraries can be used in one program: a field [can hold a TensorDict](interop.md#keep-a-tensordict-in-a-field), and
+`batch.as_tensordict()` [is one](interop.md#use-objects-where-a-tensordict-is-wanted) that writes into the object.
 """
 
 

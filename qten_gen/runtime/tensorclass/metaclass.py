@@ -22,7 +22,7 @@ from .storage import pickling
 from .torch_tools import pytree
 
 if TYPE_CHECKING:
-    from ..declaring.generator import ClassStatement, Declaration, TensorClassDecl
+    from ..declaring.generator import ClassStatement, Declaration, FieldDecl, TensorClassDecl
 
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
 """Slots of `Stored` that generated code writes."""
@@ -57,6 +57,8 @@ class TensorClassMeta(DeclarationMeta):
     _unbatched: tuple[str, ...] = ()
     _per_item: tuple[str, ...] = ()
     _containers: tuple[str, ...] = ()
+    _collections: dict[str, str]
+    _nested: dict[str, str]
     _shapes: dict[str, tuple[str, str]]
 
     if TYPE_CHECKING:
@@ -110,6 +112,9 @@ class TensorClassMeta(DeclarationMeta):
         cls._unbatched = tuple(f.name for f in declaration.fields if f.unbatched)
         cls._per_item = tuple(f.name for f in declaration.fields if f.kind.value == "per item")
         cls._containers = tuple(f.name for f in declaration.fields if f.container is not None)
+        cls._collections = {f.name: _wanted(f) for f in declaration.fields if f.kind.value == "collection"}
+        if cls._collections:
+            cls._nested = {**cls._nested, **cls._collections}
         cls._shapes = shapes_of(declaration)
         annotations = {f.name: f.type.text for f in declaration.fields}
         # Not declared on the metaclass: checkers make both for the classes themselves.
@@ -133,6 +138,12 @@ class TensorClassMeta(DeclarationMeta):
         else:
             pytree.register_unfilled(made)
         pickling.register(made)
+
+
+def _wanted(field: FieldDecl) -> str:
+    """The qualified name of the class of tensordict's that a field wants; empty for a TensorDict of any kind."""
+    found = next(name for name in field.type.mentioned if name.rpartition(".")[2] == field.nested)
+    return "" if found.partition(".")[0] == "tensordict" else found
 
 
 def _let_fields_be_deleted(cls: type) -> None:

@@ -10,7 +10,7 @@ from .core import construction, locks, lookup
 from .core import names as dimension_names
 from .core.keywords import unexpected
 from .core.stored import Stored
-from .interop import arrays, tensordicts
+from .interop import arrays, tensordict_views, tensordicts
 from .metaclass import Flagged, TensorClassMeta
 from .methods import applying, conversion, indexing, inplace, moving, with_statements
 from .methods import batch_size as properties
@@ -174,6 +174,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
 
         # Other libraries
         to_tensordict = tensordicts.to_tensordict
+        as_tensordict = tensordict_views.as_tensordict
         numpy = arrays.numpy
         tolist = arrays.tolist
 

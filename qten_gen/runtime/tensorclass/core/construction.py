@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
-from torch import Tensor
+from torch import Size, Tensor
 
 from .devices import DeviceLike
 from .errors import suggestion
@@ -16,6 +16,7 @@ from .shared_dimensions import shared_dimensions
 from .sizes import BatchSize
 from .sizes import batch_size as as_batch_size
 from .stored import Stored
+from .tensordict_library import collection_class, is_tensordict, library
 
 if TYPE_CHECKING:
     from ...declaring.fields import Default
@@ -34,6 +35,17 @@ class Missing(Enum):
 
 DEFAULT: Final[Any] = Missing.DEFAULT  # the default of parameters of every type
 """Stands in a generated signature for a default that cannot be written there."""
+
+
+def _tensordict_of(cls: type[Stored], name: str, value: object, batch_size: Size, device: DeviceLike) -> object:
+    """The TensorDict of a mapping, for a field that holds one; any other value as it is."""
+    if not isinstance(value, Mapping) or is_tensordict(value):
+        return value
+    made = library(f"{cls.__name__}.{name}")
+    entries = {key: _tensordict_of(cls, name, part, batch_size, device) for key, part in value.items()}
+    found: object = made.TensorDict(entries, batch_size=batch_size, device=device)
+    wanted = collection_class(cls, name)
+    return found if wanted is None else wanted.from_tensordict(found)
 
 
 class HasDefaults(Protocol):
@@ -103,7 +115,9 @@ def from_dict(
     )
     fields = {
         name: from_dict(nested_class(cls, name), value, device=device, **of_nested)
-        if name in cls._nested and isinstance(value, Mapping)
+        if name in cls._nested and name not in cls._collections and isinstance(value, Mapping)
+        else _tensordict_of(cls, name, value, size, device)
+        if name in cls._collections
         else value
         for name, value in values.items()
     }

@@ -21,6 +21,14 @@ def contents(self: Stored) -> dict[str, object]:
     return {name: next(static_in_turn) if name in self._static else next(in_turn) for name in self._fields}
 
 
+def nested_value(self: Stored, name: str) -> Stored | None:
+    """The object in a nested field. For a TensorDict, which the field itself gives, it is the object that operations see."""
+    value: object = getattr(self, name)
+    if value is not None and not isinstance(value, Stored):
+        value = contents(self)[name]
+    return cast("Stored | None", value)
+
+
 def tensor_and_nested(self: Stored | type[Stored]) -> tuple[str, ...]:
     """Names of the fields whose values the first part of `_field_values` holds."""
     if not self._static:

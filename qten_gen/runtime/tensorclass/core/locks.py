@@ -17,7 +17,7 @@ from weakref import ref
 from torch import Tensor
 from torch.compiler import is_compiling
 
-from .contents import allocate_like
+from .contents import allocate_like, nested_value
 from .open_blocks import End, OpenBlocks
 from .stored import FROZEN, Lock, Stored
 
@@ -51,7 +51,7 @@ def refuse_if_frozen(self: Stored, action: str) -> None:
 def _refuse_if_it_holds_frozen(self: Stored, action: str, holder: Stored) -> None:
     """Raise the error of the first frozen object that `self` holds, at any depth; `holder` was to be changed."""
     for name in self._nested:
-        inner = getattr(self, name)
+        inner = nested_value(self, name)
         if inner is None:
             continue
         if inner._lock is FROZEN:

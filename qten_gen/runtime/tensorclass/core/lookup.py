@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from .contents import contents
+from .contents import contents, nested_value
 from .errors import describe, suggestion
 from .keywords import takes, unexpected
 from .stored import Stored
@@ -33,15 +33,21 @@ def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> object:
         KeyError: there is no such field and no default.
         TypeError: `key` is neither a name nor a tuple of names.
     """
+    return _walked(self, (key,) if isinstance(key, str) else _names(key), default)[0]
+
+
+def _walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) -> tuple[object, object]:
+    """What the names lead to, as the last field gives it, and as operations see it."""
+    found: object = self
     owner: object = self
-    steps = (key,) if isinstance(key, str) else _names(key)
     for position, name in enumerate(steps):
         if not isinstance(owner, Stored) or name not in owner._fields:
             if default is not NO_DEFAULT:
-                return default
+                return default, default
             raise _unknown(owner, name, steps[:position])
-        owner = getattr(owner, name)
-    return owner
+        found = getattr(owner, name)
+        owner = nested_value(owner, name) if name in owner._nested else found
+    return found, owner
 
 
 def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
@@ -54,7 +60,7 @@ def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
     if key in self._fields:
         return self, key
     steps = (key,) if isinstance(key, str) else _names(key)
-    owner = get(self, steps[:-1])
+    owner = _walked(self, steps[:-1])[1]
     if not steps or not isinstance(owner, Stored) or steps[-1] not in owner._fields:
         raise _unknown(owner, steps[-1] if steps else "", steps[:-1])
     return owner, steps[-1]

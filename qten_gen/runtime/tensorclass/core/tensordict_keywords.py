@@ -105,7 +105,7 @@ _ROWS: tuple[tuple[str, dict[str, str]], ...] = (
     ("items keys values", {"is_leaf": _LEAVES}),
     ("exclude select", {"inplace": _FIELDS}),
     ("select", {"strict": "every key has to be there; .keys() lists them"}),
-    ("select", {"as_tensordict": "use .to_tensordict().select(...)"}),
+    ("select", {"as_tensordict": "use .as_tensordict().select(...)"}),
     ("pad", {"safe": "a size that does not fit is always refused"}),
     ("pin_memory", {"num_threads": "tensors are copied one after the other"}),
     ("expand reshape view", {"size": "pass the sizes by position"}),

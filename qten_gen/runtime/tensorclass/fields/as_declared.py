@@ -10,6 +10,7 @@ from torch import Size
 from ..core.construction import nested_class
 from ..core.stored import Stored
 from .annotated_shapes import shaped
+from .collections import held
 from .containers import tensor_dict, tensor_list
 from .nested import nested
 from .per_item import per_item
@@ -40,6 +41,8 @@ def as_declared(
         return per_item(self, name, value, batch_size)
     if name in self._static:
         return value if declared.cast is None else cast_static(self, name, declared.cast, value)
+    if name in self._collections:
+        return held(self, name, value, batch_size, device)
     if name in self._nested:
         return nested(self, name, nested_class(type(self), name), value, batch_size, device)
     if declared.container is not None:

@@ -16,6 +16,7 @@ from ..core.construction import from_dict
 from ..core.errors import class_names, describe, disambiguation, label
 from ..core.stored import Stored
 from .batch_sizes import raised
+from .entries import Entries
 from .optional import Join, all_or_none, match_optional
 
 T = TypeVar("T", bound=Stored)
@@ -97,7 +98,7 @@ def match_nested(self: Stored, name: str, left: Stored | None, right: Stored | N
     """
     if left is None or right is None:
         match_optional(self, name, left, right)
-    elif type(left) is type(right):
+    elif _alike(left, right):
         left._check_compatible(right)
 
 
@@ -114,7 +115,7 @@ def zip_nested(
     if left is None or right is None:
         all_or_none(self, name, [left, right])
         return None
-    if type(left) is not type(right):
+    if not _alike(left, right):
         raise _different(self, name, left, right)
     return left._zip(fn, right)
 
@@ -130,7 +131,7 @@ def join_nested(self: Stored, name: str, fn: Join, values: Sequence[T | None], b
         return None
     first = present[0]
     for value in present:
-        if type(value) is not type(first):
+        if not _alike(first, value):
             raise _different(self, name, first, value)
     return first._join(fn, present, batch_size + first._batch_size[len(self._batch_size) :])
 
@@ -151,9 +152,14 @@ def put_nested(self: Stored, name: str, target: T | None, index: object, value: 
     if target is None or value is None:
         all_or_none(self, name, [target, value])
         return
-    if type(target) is not type(value):
+    if not _alike(target, value):
         raise _different(self, name, target, value)
     target._index_put(index, value)
+
+
+def _alike(left: object, right: object) -> bool:
+    """Whether two objects are of one class. Entries of TensorDicts are, whatever their keys: they say themselves what differs."""
+    return type(left) is type(right) or (isinstance(left, Entries) and isinstance(right, Entries))
 
 
 def _different(self: Stored, name: str, left: object, right: object) -> TypeError:

@@ -45,7 +45,25 @@ def numpy(self: Stored, *, force: bool = False) -> dict[str, object]:
     Raises:
         TypeError: a tensor needs `force`, or has a dtype that NumPy does not know, such as `torch.bfloat16`.
     """
-    return {name: _array(self, name, value, force) for name, value in contents(self).items()}
+    found = {name: _array(self, name, value, force) for name, value in contents(self).items()}
+    return Arrays(type(self).__name__, found)
+
+
+class Arrays(dict[str, object]):
+    """The arrays of an object by field, which say what to write where a TensorDict takes them for one array."""
+
+    def __init__(self, of: str, values: Mapping[str, object]) -> None:
+        super().__init__(values)
+        self.of = of
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, object]]]:
+        return dict, ({**self},)
+
+    @property
+    def dtype(self) -> Never:
+        raise AttributeError(
+            f"a {self.of} has one array for each field, and no dtype; to put it into a TensorDict, write .as_tensordict()"
+        )
 
 
 def _array(self: Stored, name: str, value: object, force: bool) -> object:

@@ -6,14 +6,18 @@ import sys
 from collections.abc import Mapping
 from math import prod
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from torch import Size, Tensor
 
+from ..core import tensordict_library
 from ..core.construction import construct, nested_class
 from ..core.contents import contents, tensors_of
 from ..core.errors import describe, suggestion
 from ..core.stored import Stored
+from ..core.tensordict_library import bare, is_tensordict
+from ..fields.collections import dense
+from ..fields.entries import collection, stacked
 from ..fields.nested import register_conversion
 from ..fields.per_item import PerItem
 from ..fields.static import shared_value
@@ -42,7 +46,7 @@ def to_tensordict(self: Stored, *, retain_none: bool = True) -> TensorDict:
     Raises:
         ImportError: tensordict is not installed.
     """
-    library = _library(f"{type(self).__name__}.to_tensordict")
+    library = tensordict_library.library(f"{type(self).__name__}.to_tensordict")
     entries = {
         name: _entry(library, self, name, value, retain_none)
         for name, value in contents(self).items()
@@ -57,9 +61,11 @@ def to_tensordict(self: Stored, *, retain_none: bool = True) -> TensorDict:
 def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_none: bool) -> object:
     """A field's value as a TensorDict holds it."""
     if isinstance(value, PerItem):
-        return _stacked(library, value)
+        return stacked(library, value)
     if value is None or name in self._static:
         return library.NonTensorData(value, batch_size=self._batch_size, device=self._device)
+    if name in self._collections:
+        return collection(value).copy()
     if isinstance(value, Stored):
         return to_tensordict(value, retain_none=retain_none)
     hold = library.UnbatchedTensor if name in self._unbatched else _itself
@@ -68,13 +74,6 @@ def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_n
     keys = value if isinstance(value, dict) else map(str, range(len(tensors_of(value))))
     entries = {key: hold(tensor) for key, tensor in zip(keys, tensors_of(value), strict=True)}
     return library.TensorDict(entries, batch_size=self._batch_size, device=self._device)
-
-
-def _stacked(library: ModuleType, value: PerItem[Any]) -> object:
-    """One `NonTensorData` for each item, in stacks for the batch dimensions. Values may be lists themselves."""
-    if not value.batch_size:
-        return library.NonTensorData(value.item())
-    return library.NonTensorStack(*[_stacked(library, item) for item in value], stack_dim=0)
 
 
 def _itself(value: object) -> object:
@@ -105,7 +104,8 @@ def from_tensordict(
         raise TypeError(
             f"{where}: expected a TensorDict, got {describe(tensordict)}; for other mappings use .from_dict"
         )
-    entries: dict[str, object] = {key: tensordict.get(key) for key in tensordict.keys()}
+    plain = tensordict if tensordict_library.is_made_class(tensordict) else dense(where, tensordict)
+    entries: dict[str, object] = {key: plain.get(key) for key in plain.keys()}
     for name, value in (non_tensordict or {}).items():
         if name in entries:
             raise ValueError(f"{where}: {name!r} is given twice, in the TensorDict and in non_tensordict")
@@ -116,7 +116,7 @@ def from_tensordict(
             f"{where}: no field {unknown!r}{suggestion(unknown, cls._fields)}; safe=False ignores keys that are not fields"
         )
     size = tensordict.batch_size
-    values = {name: _value(cls, name, entries[name], safe, size) for name in cls._fields if name in entries}
+    values = {name: field_value(cls, name, entries[name], size, safe) for name in cls._fields if name in entries}
     declared = _declared(cls)
     for name in cls._fields:
         if name not in values and name not in cls._defaults:
@@ -127,9 +127,11 @@ def from_tensordict(
     return construct(cls, {**values, **shape})
 
 
-def _value(cls: type[Stored], name: str, entry: Any, safe: bool, batch_size: Size) -> object:
+def field_value(cls: type[Stored], name: str, entry: Any, batch_size: Size, safe: bool = True) -> object:
     """The value of a field that a TensorDict's entry stands for."""
     library: Any = sys.modules["tensordict"]
+    if name in cls._collections:
+        return entry.data if isinstance(entry, library.NonTensorData) else entry
     if isinstance(entry, library.NonTensorStack):
         return entry.tolist() if name in cls._per_item else shared_value(f"{cls.__name__}.{name}", entry.tolist())
     if isinstance(entry, library.NonTensorData):
@@ -140,32 +142,14 @@ def _value(cls: type[Stored], name: str, entry: Any, safe: bool, batch_size: Siz
     if name in cls._nested and is_tensordict(entry):
         return from_tensordict(nested_class(cls, name), entry, safe=safe)
     if name in cls._containers and is_tensordict(entry):
-        tensors = {key: _value(cls, "", entry.get(key), safe, batch_size) for key in entry.keys()}
+        tensors = {key: field_value(cls, "", entry.get(key), batch_size, safe) for key in entry.keys()}
         return list(tensors.values()) if _declared(cls)[name].container == "list" else tensors
-    return entry
+    return bare(entry)
 
 
 def _declared(cls: type[Stored]) -> dict[str, FieldDecl]:
     """What the class declares about each field."""
     return {field.name: field for field in cls._declaration.fields}
-
-
-def is_tensordict(value: object) -> TypeGuard[TensorDictBase]:
-    """Whether a value is a TensorDict, or of a class that tensordict made. Does not import tensordict: without it nothing is."""
-    library = sys.modules.get("tensordict")
-    if library is None:
-        return False
-    return isinstance(value, getattr(library, "TensorDictBase", ())) or library.is_tensorclass(type(value))
-
-
-def _library(action: str) -> ModuleType:
-    try:
-        import tensordict
-    except ImportError as error:
-        raise ImportError(
-            f"{action} needs the package tensordict, which is not installed: pip install tensordict", name="tensordict"
-        ) from error
-    return tensordict
 
 
 register_conversion(is_tensordict, from_tensordict)

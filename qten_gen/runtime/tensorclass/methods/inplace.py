@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ....common.naming import storage
-from ..core.contents import contents, tensor_and_nested
+from ..core.contents import contents, nested_value, tensor_and_nested
 from ..core.errors import describe, label
 from ..core.indices import Index, PlainIndex
 from ..core.keywords import unexpected
@@ -324,7 +324,9 @@ def _target(owner: Stored, name: str) -> Tensor | Several | Stored:
     refuse_if_frozen(owner, "write to the tensors of")
     if name in owner._static:
         raise TypeError(f"{label(owner, name)} is not a tensor and cannot be written in place; use .set")
-    target: Tensor | Several | Stored | None = getattr(owner, name)
+    target: Tensor | Several | Stored | None = (
+        nested_value(owner, name) if name in owner._nested else getattr(owner, name)
+    )
     if target is None:
         raise ValueError(f"{label(owner, name)} is None, which cannot be written in place; use .set")
     return target

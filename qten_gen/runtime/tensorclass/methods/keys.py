@@ -9,14 +9,16 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from ..core.construction import construct
-from ..core.contents import contents, copied, shallow_copy
+from ..core.contents import contents, copied, nested_value, shallow_copy
 from ..core.errors import describe, label, suggestion
 from ..core.indices import Index
 from ..core.keywords import unexpected
 from ..core.locks import refuse_if_locked
 from ..core.lookup import NO_DEFAULT, Key, Values, chosen, get, owner_of
 from ..core.stored import Stored
+from ..core.tensordict_library import is_tensordict
 from ..fields import annotated_shapes
+from ..fields.entries import Entries, collection
 from .indexing import getitem, plain_index
 from .inplace import write
 
@@ -112,7 +114,11 @@ def _walk(self: Stored, path: tuple[str, ...], include_nested: bool) -> Iterator
     for name, value in contents(self).items():
         steps = (*path, name)
         is_object = name in self._nested and value is not None
-        yield (steps if path else name), value, not is_object and value is not None and name not in self._static
+        yield (
+            (steps if path else name),
+            collection(value),
+            not is_object and value is not None and name not in self._static,
+        )
         if include_nested and is_object and isinstance(value, Stored):
             yield from _walk(value, steps, include_nested)
 
@@ -254,6 +260,8 @@ def delete(self: Stored, name: str) -> None:
 
 def _may_be_none(self: Stored, name: str) -> bool:
     """Whether a field holds an optional tensor or object."""
+    if isinstance(self, Entries):
+        return False
     fields = type(self)._declaration.fields
     return name not in self._static and any(field.optional for field in fields if field.name == name)
 
@@ -333,7 +341,8 @@ def _update_fields(self: Stored, values: dict[str, object], inplace: bool, non_b
         annotated_shapes.set_together(self, shaped)
         values = {name: value for name, value in values.items() if name not in shaped}
     for name, value in values.items():
-        inner = getattr(self, name) if name in self._nested and isinstance(value, Mapping) else None
+        replaces = not isinstance(value, Mapping) or (name in self._collections and is_tensordict(value))
+        inner = nested_value(self, name) if name in self._nested and not replaces else None
         if inner is None:
             set(self, name, value, inplace, non_blocking)
         else:
@@ -383,7 +392,7 @@ def exclude(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
         nested = left[name]
         if isinstance(nested, Stored):
             left[name] = exclude(nested, *inner)
-    return left
+    return {name: collection(value) for name, value in left.items()}
 
 
 def replace(self: T, values: Mapping[str, object] | T | None = None, /, **changes: object) -> T:

@@ -12,7 +12,9 @@ from torch import Size, Tensor, nn
 from ..core.contents import allocate_like, contents, tensor_and_nested
 from ..core.errors import label
 from ..core.stored import Stored
+from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
+from ..fields.entries import Entries
 from .dtypes import PLAIN
 from .file_names import PENDING, TENSOR_SUFFIX, FileNames
 from .files import is_current, mapped_file
@@ -53,6 +55,8 @@ def _object(self: Stored, folder: str, name: str, options: Options, placed: list
     entries: dict[str, Entry] = {}
     if self._shapes:
         refuse_contents(self, self._batch_size, contents(self))
+    if isinstance(self, Entries) and self._unbatched:
+        raise TypeError(f"{label(self, self._unbatched[0])}: an UnbatchedTensor in a TensorDict cannot be saved")
     for key, value in contents(self).items():
         if key in self._static:
             where = label(self, key)
@@ -61,7 +65,8 @@ def _object(self: Stored, folder: str, name: str, options: Options, placed: list
         else:
             size = Size() if key in self._unbatched else self._batch_size
             entries[key] = _entry(value, label(self, key), size, folder, key, files, options, placed)
-    return Level("class", type(self).__qualname__, tuple(self._batch_size), self._names, name, entries)
+    kind = type(self).__name__ if isinstance(self, Entries) else type(self).__qualname__
+    return Level("class", kind, tuple(self._batch_size), self._names, name, entries)
 
 
 def _entry(
@@ -77,6 +82,7 @@ def _entry(
     """The entry of a field that is not static; `key` is what the names of its files begin with."""
     if value is None:
         return None
+    value = bare(value)
     if isinstance(value, Tensor):
         entry = TensorEntry(value.dtype, tuple(value.shape), files.give(key, TENSOR_SUFFIX))
         refuse_unplain(value, where, may_be_meta=options.like)

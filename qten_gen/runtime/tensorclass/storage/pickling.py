@@ -39,8 +39,10 @@ from ..core.contents import contents
 from ..core.errors import describe, suggestion
 from ..core.locks import lock
 from ..core.stored import FROZEN, Stored
+from ..core.tensordict_library import bare
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import as_declared
+from ..fields.entries import collection
 from ..fields.per_item import PerItem
 from . import files
 from .dtypes import DTYPES, WITHOUT_PICKLE, dtype_name
@@ -91,11 +93,16 @@ Reduced: TypeAlias = tuple[Callable[..., object], tuple[type[T]], State]
 
 def reduce(self: T) -> Reduced[T]:
     """How to pickle with torch's tensors."""
-    state = State(fields=contents(self), batch_size=self._batch_size, device=self._device)
+    state = State(fields=_fields(self), batch_size=self._batch_size, device=self._device)
     viewed = _view_as_integers(self, state["fields"])
     if viewed:
         state["viewed"] = viewed
     return _reduced(self, state)
+
+
+def _fields(self: Stored) -> dict[str, object]:
+    """What the fields hold, TensorDicts as they are."""
+    return {name: collection(bare(value)) for name, value in contents(self).items()}
 
 
 def _view_as_integers(self: Stored, fields: dict[str, object]) -> dict[str, list[str | None]]:
@@ -145,7 +152,7 @@ def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
     own: object = type(self).__reduce__
     if operator.index(protocol) < 5 or own is not reduce:
         return self.__reduce__()
-    fields = contents(self)
+    fields = _fields(self)
     device = None if self._device is None else str(self._device)
     state = State(fields=fields, batch_size=tuple(self._batch_size), device=device)
     raw = _take_raw(fields)

@@ -15,8 +15,10 @@ from ..core.construction import default, nested_class
 from ..core.contents import contents
 from ..core.errors import describe, suggestion
 from ..core.stored import Stored
+from ..core.tensordict_library import collection_class, library
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import as_declared
+from ..fields.entries import Entries, Layout, class_of, collection
 from ..fields.per_item import PerItem, per_item, refuse_unfit
 from . import files, metadata_files, schema, tensordict_folders
 from .errors import ReplacedError, StorageError
@@ -240,11 +242,45 @@ def _value(cls: type[Stored], declared: FieldDecl, entry: Entry, folder: str, wh
         return None
     if declared.container is not None:
         return _container(declared.container, entry, folder, where, source)
+    if isinstance(entry, Level) and declared.name in cls._collections:
+        return collection(_entries(cls, declared.name, entry, folder, where, source))
     if isinstance(entry, Level) and declared.name in cls._nested:
         inside = f"{folder}{os.sep}{entry.folder}"
         source.check_folder(inside, where)
         return fill(nested_class(cls, declared.name), entry, inside, source)
     raise StorageError(f"{where}: expected {_expected(cls, declared)}, got {_kind(entry)}")
+
+
+def _entries(cls: type[Stored], name: str, level: Level, folder: str, where: str, source: Source) -> Entries:
+    """The entries of a TensorDict from a level: what its keys lead to is what was saved."""
+    inside = f"{folder}{os.sep}{level.folder}"
+    source.check_folder(inside, where)
+    batch_size = Size(level.batch_size)
+    carried: dict[str, object] = {}
+    static: dict[str, object] = {}
+    for key, entry in level.entries.items():
+        at = f"{where}[{key!r}]"
+        if isinstance(entry, TensorEntry):
+            carried[key] = source.tensor(inside, entry, at)
+        elif isinstance(entry, Level):
+            carried[key] = _entries(cls, "", entry, inside, at, source)
+        elif isinstance(entry, StaticEntry):
+            static[key] = decode(entry.value, at, allow_pickle=source.allow_pickle)
+        else:
+            raise StorageError(f"{at}: expected a tensor, an object or a value, got nothing")
+    wanted = collection_class(cls, name) if name else None
+    layout = Layout(
+        wanted or library(where).TensorDict,
+        tuple(level.entries),
+        nested=tuple(key for key, value in carried.items() if isinstance(value, Stored)),
+        unbatched=(),
+        static=tuple(static),
+        per_item=tuple(key for key, value in static.items() if isinstance(value, PerItem)),
+    )
+    made = object.__new__(class_of(layout))
+    made._assign([*carried.values()], [*static.values()], batch_size, source.device or _CPU)
+    made._names = level.names
+    return made
 
 
 def _container(kind: str, entry: Entry, folder: str, where: str, source: Source) -> dict[str, Tensor] | list[Tensor]:

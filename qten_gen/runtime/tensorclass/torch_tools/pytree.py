@@ -15,6 +15,7 @@ from torch.utils import _pytree
 from ..core.contents import allocate_like, batched_leaves, tensor_and_nested, tensors_of
 from ..core.stored import Stored
 from ..core.tensor_shapes import dimension
+from ..fields.entries import register_made_classes
 from ..fields.per_item import fitted, original
 from .tree_specs import Hidden, Layout, dumped, loaded
 
@@ -36,6 +37,15 @@ def register_unfilled(cls: type[Stored]) -> None:
         lambda self: both_ways()[0](self),
         lambda children, layout: both_ways()[1](children, layout),
     )
+
+
+def _register_entries(cls: type[Stored]) -> None:
+    """Make a class of entries known: what pytree sees of a TensorDict in a field."""
+    names = tensor_and_nested(cls)
+    _register(cls, partial(_flatten_some, names), partial(_unflatten, cls, names))
+
+
+register_made_classes(_register_entries)
 
 
 def _register(cls: type[T], flatten: Flatten, unflatten: Callable[[Iterable[Any], Layout], T]) -> None:

@@ -1,0 +1,68 @@
+"""What is of tensordict, and the library itself where something has to be made with it. Nothing here imports it before."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
+
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from tensordict import TensorDictBase
+
+    from .stored import Stored
+
+H = TypeVar("H")
+
+
+def is_tensordict(value: object) -> TypeGuard[TensorDictBase]:
+    """Whether a value is a TensorDict, or of a class that tensordict made. Does not import tensordict: without it nothing is."""
+    library = sys.modules.get("tensordict")
+    if library is None:
+        return False
+    return isinstance(value, getattr(library, "TensorDictBase", ())) or library.is_tensorclass(type(value))
+
+
+def is_made_class(value: object) -> bool:
+    """Whether a value, a TensorDict of any kind, is of a class that tensordict made."""
+    return bool(sys.modules["tensordict"].is_tensorclass(type(value)))
+
+
+def bare(value: H) -> H:
+    """A tensor in a file of tensordict's as a plain tensor of the same memory; any other value as it is."""
+    library = sys.modules.get("tensordict")
+    if library is None or type(value) is Tensor or not isinstance(value, getattr(library, "MemoryMappedTensor", ())):
+        return value
+    return cast(H, cast(Tensor, value).as_subclass(Tensor))
+
+
+def library(action: str) -> ModuleType:
+    """The package tensordict, imported for `action`, which an error names.
+
+    Raises:
+        ImportError: it is not installed.
+    """
+    try:
+        import tensordict
+    except ImportError as error:
+        raise ImportError(
+            f"{action} needs the package tensordict, which is not installed: pip install tensordict", name="tensordict"
+        ) from error
+    return tensordict
+
+
+def collection_class(cls: type[Stored], name: str) -> Any:  # a class that tensordict made
+    """The class that a field wants, which tensordict made; None where it wants a TensorDict.
+
+    Raises:
+        TypeError: its module does not have the class.
+    """
+    wanted = cls._collections[name]
+    if not wanted:
+        return None
+    module, _, rest = wanted.rpartition(".")
+    found: object = getattr(sys.modules.get(module), rest, None)
+    if found is None:
+        raise TypeError(f"{cls.__name__}.{name}: cannot find the class {wanted} in its module, to make an object of it")
+    return found

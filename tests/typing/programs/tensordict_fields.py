@@ -1,0 +1,35 @@
+"""Fields that hold a TensorDict, and objects as TensorDicts."""
+
+from typing import assert_type
+
+import torch
+from kinds.tensordicts_qten import Collected
+from tensorclass_declared import Batch, Point
+from tensordict import TensorDict
+from torch import Tensor
+
+from qten_gen import TensorClass
+
+
+class Declared(TensorClass):
+    x: Tensor
+    td: TensorDict
+
+
+x = torch.ones(2)
+td = TensorDict({}, [2])
+collected = Collected(x, td, batch_size=2)
+declared = Declared(x, td, batch_size=2)
+
+assert_type(declared.td, TensorDict)
+assert_type(collected.get("td"), TensorDict)
+assert_type(collected.to_dict()["td"], dict[str, object])
+assert_type(collected.as_tensordict(), TensorDict)
+assert_type(Batch(x, Point(x)).as_tensordict(), TensorDict)
+assert_type(Collected.from_tensordict(td).x, Tensor)
+declared.td = td
+declared.td = x  # E
+collected.set("td", 3)  # E
+Collected(x, x)  # E
+Declared(x, {"a": x})  # E
+Collected.from_dict({"x": x, "td": {"a": x}})
