@@ -7,7 +7,7 @@ to torch's mode.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import cast
@@ -76,7 +76,7 @@ _KNOWN: dict[Key, _Results] = {}
 
 def key_of(mode: FakeTensorMode, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> Key | None:
     """What the result of an operation depends on; None where more than plain tensors and numbers take part."""
-    if not _is_simple(func) or torch.is_inference_mode_enabled():
+    if not _is_simple(func) or _has_more_to_know(mode):
         return None
     parts: list[object] = [func, torch.get_default_dtype()]
     if not _add(parts, args, mode):
@@ -158,6 +158,11 @@ def _add(parts: list[object], values: Iterable[object], mode: FakeTensorMode) ->
     return True
 
 
+def _has_more_to_know(mode: FakeTensorMode) -> bool:
+    """Whether sizes can be symbols, or results are of inference mode."""
+    return mode.shape_env is not None or torch.is_inference_mode_enabled()
+
+
 def _is_dense(tensor: Tensor) -> bool:
     """Whether shape, strides, dtype and device are all that there is of a tensor."""
     return (
@@ -170,19 +175,22 @@ def _is_dense(tensor: Tensor) -> bool:
     )
 
 
-def view_of(mode: FakeTensorMode, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> Fake | None:
+def view_of(
+    mode: FakeTensorMode, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]
+) -> Fake | None:
     """The part of a plain tensor that an operation returns, from its rule for meta tensors; None for anything else."""
-    if func not in _VIEWS or kwargs or type(args[0]) is not Fake or torch.is_inference_mode_enabled():
+    if func not in _VIEWS or kwargs or type(args[0]) is not Fake or _has_more_to_know(mode):
         return None
     tensor = args[0]
     if tensor.fake_mode is not mode or tensor.constant is not None or not _is_dense(tensor):
         return None
     with in_kernel_invocation_manager(mode):
         meta = func(*args)
-    return _fake(mode, meta, tensor.fake_device)
+    return fake_of(mode, meta, tensor.fake_device)
 
 
-def _fake(mode: FakeTensorMode, meta: Tensor, device: torch.device) -> Fake:
+def fake_of(mode: FakeTensorMode, meta: Tensor, device: torch.device) -> Fake:
+    """A fake tensor of a mode, on a device that has an index if its kind has some; nothing is known of its values."""
     known = mode.__dict__.get(_ATTRIBUTES)
     if known is not None:
         return made_like(known, meta, device)
@@ -196,7 +204,7 @@ def _made(mode: FakeTensorMode, kept: _Result, args: Sequence[object]) -> object
         return args[0]
     with no_dispatch():
         meta = torch.empty_strided(kept.shape, kept.stride, dtype=kept.dtype, device="meta")
-        return _fake(mode, meta, kept.device)
+        return fake_of(mode, meta, kept.device)
 
 
 def _kept(found: object, args: Sequence[object]) -> _Result:

@@ -33,7 +33,7 @@ from .errors import (
     writes_real_tensor,
 )
 from .fake_tensor import Fake
-from .known_results import keep, key_of, known_result, view_of
+from .known_results import fake_of, keep, key_of, known_result, view_of
 from .missing_rules import rule_for
 
 if TYPE_CHECKING:
@@ -44,7 +44,10 @@ _DEVICE = torch.ops.prim.device.default
 _MOST_BYTES = 2**26
 """How large the arguments of an operation may be, if torch can only find out its result by computing it, on zeros."""
 
+_CPU = torch.device("cpu")
+
 _UNKNOWN = object()
+"""Stands for a result that was not kept."""
 
 _READING = {torch.ops.aten._local_scalar_dense.default: "item(), bool(), int(), float(), tolist() or `if tensor:`"}
 """What the user wrote, for operations that have other names."""
@@ -116,7 +119,7 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             if known is not _UNKNOWN:
                 return known
         found = self._answered(func, types, args, kwargs)
-        if key is not None:
+        if key is not None and key == key_of(self, func, args, kwargs or {}):  # the operation changed no argument's shape
             keep(key, args, found)
         return found
 
@@ -231,6 +234,8 @@ class _Converter(FakeTensorConverter):
         pytype: type[Tensor] | None = None,
         dispatch_keys: torch.DispatchKeySet | None = None,
     ) -> FakeTensor:
+        if pytype is None and dispatch_keys is None and device == _CPU:
+            return fake_of(fake_mode, t, device)
         return Fake(fake_mode, t, device, pytype=pytype, dispatch_keys=dispatch_keys)
 
     def from_real_tensor(self, fake_mode: FakeTensorMode, t: Tensor, *args: Any, **kwargs: Any) -> FakeTensor:
