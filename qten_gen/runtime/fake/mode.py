@@ -119,7 +119,8 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
             if known is not _UNKNOWN:
                 return known
         found = self._answered(func, types, args, kwargs)
-        if key is not None and key == key_of(self, func, args, kwargs or {}):  # the operation changed no argument's shape
+        # An operation in place can have changed the shape of its argument.
+        if key is not None and key == key_of(self, func, args, kwargs or {}):
             keep(key, args, found)
         return found
 
