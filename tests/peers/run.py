@@ -15,6 +15,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 
+from . import modules
 from .reasons import Reason, reason
 from .rewritten import rewritten
 
@@ -72,4 +73,7 @@ def _error(case: ElementTree.Element) -> str | None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    given = Path(sys.argv[1])
+    if modules.is_here(given):
+        sys.exit(modules.run(given))
+    main(given)

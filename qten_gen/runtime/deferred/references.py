@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -23,6 +23,10 @@ _WITHOUT_TENSORS = (
     *(torch.device, torch.dtype, FakeTensorMode),
 )
 """What holds no tensors of the program. The mode of a fake tensor holds what was recorded."""
+
+_LEAVES = frozenset({str, int, float, bool, type(None), torch.device, torch.dtype})
+_CONTAINERS = frozenset({dict, list, tuple, set, OrderedDict})
+"""The types of most values: leaves, and containers, most of which are empty: a module without hooks has a dozen."""
 
 
 def holders_in(value: object) -> list[object]:
@@ -55,9 +59,12 @@ def replace_tensors(
 
 def replaced_value(value: object, visit: Visit, waiting: list[object]) -> object:
     """What is to stand in the place of a value; what has to be looked into further is added to `waiting`."""
+    kind = type(value)
+    if kind in _LEAVES or (kind in _CONTAINERS and not value):
+        return value
     if isinstance(value, Tensor):
         new = visit(value)
-        if new is value and type(value) not in _PLAIN_TENSORS:
+        if new is value and kind not in _PLAIN_TENSORS:
             waiting.append(value)
         return new
     if isinstance(value, _WITHOUT_TENSORS):
@@ -113,7 +120,9 @@ def _visit_items(items: dict[object, object], visit: Visit, waiting: list[object
         if new is not value:
             items[key] = new
     keys: dict[object, object] = {
-        key: replaced_value(key, visit, []) for key in items if isinstance(key, (Tensor, tuple))
+        key: replaced_value(key, visit, [])
+        for key in items
+        if type(key) is not str and isinstance(key, (Tensor, tuple))
     }
     if any(new is not old for old, new in keys.items()):
         entries = [(keys.get(key, key), value) for key, value in items.items()]

@@ -18,6 +18,7 @@ from torch._subclasses.fake_tensor import (
 )
 
 from ..fake.errors import FakeTensorError
+from ..fake.known_results import view_of
 from .overloads import Traits
 
 _NEEDS_VALUES = (DataDependentOutputException, DynamicOutputShapeException, UnsupportedOperatorException)
@@ -79,6 +80,9 @@ def compute_shape(
         tensor = cast(Tensor, args[0])
         if tensor.is_contiguous() and (tensor.is_floating_point() or func not in _DRAWING):
             return tensor
+    part = view_of(mode, func, args, kwargs)
+    if part is not None:
+        return part
     if func in _OF_ONE_TENSOR:
         tensor = cast(FakeTensor, args[0])
         with in_kernel_invocation_manager(mode):

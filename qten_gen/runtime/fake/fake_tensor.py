@@ -105,6 +105,15 @@ class Fake(FakeTensor):
 Fake.cls_to_become = Fake
 
 
+def made_like(known: Mapping[str, object], meta: Tensor, device: torch.device) -> Fake:
+    """A fake tensor with the attributes of another one of its mode, which nothing is known of: without the checks of torch."""
+    made = Tensor._make_subclass(Fake, meta, meta.requires_grad, dispatch_device=True, device_for_backend_keys=device)
+    torch._C._set_throw_on_mutable_data_ptr(made)
+    vars(made).update(known)
+    made.fake_device = device
+    return made
+
+
 def _deeply_copied(tensor: FakeTensor, memo: dict[int, object]) -> Tensor:
     """A copy with the same strides; tensors that share memory have copies that do."""
     found = memo.get(id(tensor))
