@@ -50,6 +50,8 @@ def parsed(parameters: str) -> tuple[Parameter, ...]:
     >>> [(parameter.name, parameter.type) for parameter in parsed("x: int, *, mode: str = ', '")]
     [('x', 'int'), ('mode', 'str')]
     """
+    if not parameters:
+        return ()
     text = f"def f({parameters}): ..."
     (function,) = ast.parse(text).body
     assert isinstance(function, ast.FunctionDef)
