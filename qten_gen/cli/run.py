@@ -22,7 +22,7 @@ from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
 from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, signature
-from ..project.unchanged import Unchanged, leads_out, state_of
+from ..project.unchanged import Glance, Unchanged, leads_out, state_of
 from ..project.walk import Stat
 from .disk import Disk, open_readings
 
@@ -49,6 +49,8 @@ class Outcome(NamedTuple):
     crashes: tuple[Crash, ...] = ()
     reasons: Mapping[str, str] = {}
     """Why the changed outputs are out of date, by path, if a run is asked for that."""
+    glance: Glance | None = None
+    """What the next run can compare, so that it need not do more, if there was nothing to do and nothing to report."""
 
 
 class _Part(NamedTuple):
@@ -145,7 +147,8 @@ def _attempt(part: _Part, writes: bool, explains: bool) -> Outcome:
     status = state_of(part.files, part.config, time.time_ns())
     found = None if status is None else unchanged.load(cache, status)
     if found is not None:
-        return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings)
+        glance = None if found.warnings else unchanged.glance_of(part.files, part.config, cache)
+        return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings, glance=glance)
     state = project_state(part.files, cache, part.config, open_readings)
     if writes:
         remove_leftovers(part.files.leftovers)

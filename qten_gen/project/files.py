@@ -10,7 +10,7 @@ over an unchanged tree.
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..common.suggestions import nearest
@@ -51,6 +51,8 @@ class ProjectFiles(NamedTuple):
     """Folders and modules that are left out, as excluded ones and links, and that an import may lead to all the same."""
     leftovers: tuple[str, ...] = ()
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
+    listings: Mapping[str, str] = {}
+    """What was seen of each folder; empty if it does not show all that was looked at."""
 
 
 class PathError(Exception):
@@ -101,6 +103,7 @@ def discover(paths: Sequence[str], config: Config | None = None, settings: Setti
         tuple(sorted(path for path in walk.others if path in chosen)),
         frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
+        {} if unlisted else walk.listings,
     )
 
 
