@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from ..common.records import dataclass
 from .renaming import Way
 
 if TYPE_CHECKING:

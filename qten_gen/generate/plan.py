@@ -8,8 +8,9 @@ one file triggers becomes a `Crash`, and the other files are still generated.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..common.records import dataclass
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, ordered
 from ..project.header import is_ours

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ..common.records import dataclass
 from ..model import NodePath, TypeExpr
 from .aliases import alias
 from .annotations import type_expr

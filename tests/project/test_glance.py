@@ -50,6 +50,16 @@ def rewritten(settled: Command) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
+def linked(name: str) -> Callable[[Command], None]:
+    """The change that a link takes the place of a file."""
+
+    def link(settled: Command) -> None:
+        os.replace(name, "kept")
+        os.symlink("../kept", name)
+
+    return link
+
+
 def replaced(settled: Command) -> None:
     """A file with the same size and time takes the place of a source."""
     before = os.stat("src/model.py")
@@ -68,14 +78,8 @@ CHANGES: dict[str, Callable[[Command], object]] = {
     "a removed output": lambda settled: os.remove("src/model_qten.pyi"),
     "an edited output": lambda settled: settled.write("src/model_qten.py", settled.read("src/model_qten.py") + "\n"),
     "an output of nobody": lambda settled: settled.write("src/plain_qten.py", settled.read("src/model_qten.py")),
-    "an output that is a link": lambda settled: (
-        os.replace("src/model_qten.py", "kept"),
-        os.symlink("../kept", "src/model_qten.py"),
-    ),
-    "a source that is a link": lambda settled: (
-        os.replace("src/model.py", "kept"),
-        os.symlink("../kept", "src/model.py"),
-    ),
+    "an output that is a link": linked("src/model_qten.py"),
+    "a source that is a link": linked("src/model.py"),
     "same size and time": rewritten,
     "another inode": replaced,
     "the settings": lambda settled: settled.write("pyproject.toml", '[tool.qten-gen]\nexclude = ["plain.py"]\n'),
