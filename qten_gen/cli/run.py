@@ -73,7 +73,14 @@ def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = T
         ConfigError: The settings of a project cannot be used.
     """
     settings = settings or Settings()
-    outcomes = [_run_part(part, settings, writes, explains) for part in _parts(paths, settings)]
+    # The manifest and the parser create millions of objects that live to the end. Looking for garbage among them takes long.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        outcomes = [_run_part(part, settings, writes, explains) for part in _parts(paths, settings)]
+    finally:
+        if collects:
+            gc.enable()
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
 
 
@@ -239,12 +246,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes]) -> tuple[Plan, Rea
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
-    # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
-    gc.disable()
-    try:
-        planned = plan(readings.sources, existing, state.stale, state.graph, readings)
-    finally:
-        gc.enable()
+    planned = plan(readings.sources, existing, state.stale, state.graph, readings)
     if isinstance(readings.sources, Disk):
         for path, digest in readings.sources.digests.items():
             if digest != state.records[path].signature.digest:
