@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -140,9 +141,8 @@ class Column:
                 os.utime(path, (1_500_000_000, 1_500_000_000))
 
     def forget(self) -> None:
-        """Remove the manifest."""
-        for path in (self.folder / ".qten_cache").glob("*.json"):
-            path.unlink()
+        """Remove what earlier runs have remembered."""
+        shutil.rmtree(self.folder / ".qten_cache", ignore_errors=True)
 
     def clean(self) -> None:
         """Remove the manifest and all outputs."""

@@ -109,7 +109,13 @@ def _serve(arguments: list[str], out: TextIO, err: TextIO) -> int:
 
 def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
     """Parse the options, read the settings, run, and print the outcome. Wrong usage is printed and returned as `MISUSE`."""
-    from time import perf_counter
+    from time import perf_counter, time_ns
+
+    from .remembered import print_remembered
+
+    started, began = perf_counter(), time_ns()
+    if print_remembered(arguments, started, out):
+        return DONE
 
     from ..project.config import ConfigError, Settings
     from ..project.files import PathError
@@ -130,7 +136,6 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
         from .progress import Progress
         from .run import run
 
-        started = perf_counter()
         paths = _paths(options, config)
         writes, explains = options.mode == "write", needs_reasons(options, config)
         with Progress(err, options.quiet) as told:
@@ -152,6 +157,10 @@ def _generate(arguments: list[str], out: TextIO, err: TextIO) -> int:
         from .printing import print_outcome
 
         print_outcome(outcome, options, config, perf_counter() - started, out, err, mended)
+        if outcome.glance is not None and config.output_format is None:
+            from .remembered import remember
+
+            remember(outcome, outcome.glance, options.paths, began)
         return _status(outcome, options)
     return MISUSE
 

@@ -16,6 +16,8 @@ from ..project import manifest
 from ..project.config import Config, ConfigError, Settings, source_paths
 from ..project.distributions import search_path
 from ..project.files import PathError, ProjectFiles, discover
+from ..project.generator import PACKAGE
+from ..project.glance import FOLDER
 from ..project.paths import display_path
 from ..project.staleness import project_state
 from ..report.concise import GREEN, RED, YELLOW, headline, painted
@@ -122,7 +124,7 @@ def _torch(installed: Mapping[str, Distribution]) -> _Finding:
 def _itself(installed: Mapping[str, Distribution], sites: Sequence[str]) -> Iterator[_Finding]:
     """How qten-gen is installed, and whether checkers find the types that go with it."""
     found = installed.get("qten-gen")
-    package = display_path(manifest.PACKAGE)
+    package = display_path(PACKAGE)
     if found is None:
         yield _Finding("note", "qten-gen", f"{__version__} in {package}, not installed in this environment")
     elif found.version != __version__:
@@ -133,7 +135,7 @@ def _itself(installed: Mapping[str, Distribution], sites: Sequence[str]) -> Iter
         editable = bool(url.get("dir_info", {}).get("editable"))
         yield _Finding("ok", "qten-gen", f"{__version__}{', editable,' if editable else ''} in {package}")
     stubs = [site for site in sites if os.path.isdir(os.path.join(site, "qten_gen_typing"))]
-    beside = os.path.join(os.path.dirname(manifest.PACKAGE), "stubs", "qten_gen_typing")
+    beside = os.path.join(os.path.dirname(PACKAGE), "stubs", "qten_gen_typing")
     places = [*stubs, *([os.path.dirname(beside)] if os.path.isdir(beside) else [])]
     if len(places) > 1:
         message = f"found {len(places)} times: {', '.join(map(display_path, places))}"
@@ -172,7 +174,7 @@ def _caches(config: Config, files: ProjectFiles) -> Iterator[_Finding]:
     root = os.path.abspath(config.root or ".")
     folders = {os.path.dirname(os.path.abspath(path)) for path in files.sources}
     for folder in sorted({root, *(parent for item in folders for parent in _upwards(item, root))}):
-        path = Path(folder, manifest.FOLDER, "manifest.json")
+        path = Path(folder, FOLDER, "manifest.json")
         if not path.exists():
             continue
         shown = display_path(str(path.parent))

@@ -22,7 +22,7 @@ from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
 from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, signature
-from ..project.unchanged import Unchanged, leads_out, state_of
+from ..project.unchanged import Glance, Unchanged, leads_out, state_of
 from ..project.walk import Stat
 from .disk import Disk, open_readings
 
@@ -50,6 +50,8 @@ class Outcome(NamedTuple):
     crashes: tuple[Crash, ...] = ()
     reasons: Mapping[str, str] = {}
     """Why the changed outputs are out of date, by path, if a run is asked for that."""
+    glance: Glance | None = None
+    """What the next run can compare, so that it need not do more, if there was nothing to do and nothing to report."""
 
 
 class _Manner(NamedTuple):
@@ -87,7 +89,14 @@ def run(
     """
     settings = settings or Settings()
     manner = _Manner(writes, explains, progress)
-    outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings)]
+    # The manifest and the parser create millions of objects that live to the end. Looking for garbage among them takes long.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        outcomes = [_run_part(part, settings, manner) for part in parts(paths, settings)]
+    finally:
+        if collects:
+            gc.enable()
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
 
 
@@ -161,7 +170,8 @@ def _attempt(part: Part, manner: _Manner) -> Outcome:
     status = state_of(part.files, part.config, time.time_ns())
     found = None if status is None else unchanged.load(cache, status)
     if found is not None:
-        return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings)
+        glance = None if found.warnings else unchanged.glance_of(part.files, part.config, cache)
+        return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings, glance=glance)
     state = project_state(part.files, cache, part.config, open_readings)
     if manner.writes:
         remove_leftovers(part.files.leftovers)
@@ -252,12 +262,7 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes], progress: Told | N
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
-    # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
-    gc.disable()
-    try:
-        planned = plan(readings.sources, existing, state.stale, state.graph, readings, progress)
-    finally:
-        gc.enable()
+    planned = plan(readings.sources, existing, state.stale, state.graph, readings, progress)
     if isinstance(readings.sources, Disk):
         for path, digest in readings.sources.digests.items():
             if digest != state.records[path].signature.digest:

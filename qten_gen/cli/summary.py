@@ -14,8 +14,12 @@ def summary(outcome: Outcome, mode: str, seconds: float) -> str:
 
     `mode` is `write`, `check` or `diff`. Counts of zero are left out.
     """
-    parts = [part for part in (_errors(outcome), _files(outcome, mode), _warnings(outcome)) if part]
-    return f"{'; '.join(parts)} in {seconds:.2f}s"
+    return f"{said(outcome, mode)} in {seconds:.2f}s"
+
+
+def said(outcome: Outcome, mode: str) -> str:
+    """The summary without the time."""
+    return "; ".join(part for part in (_errors(outcome), _files(outcome, mode), _warnings(outcome)) if part)
 
 
 def _errors(outcome: Outcome) -> str:

@@ -91,7 +91,8 @@ def docstring(text: str, indent: int) -> str:
     """
     whole = text.strip().encode(errors="backslashreplace").decode()
     escaped = _QUOTES.sub(lambda run: run[0].replace('"', '\\"'), whole.replace("\\", "\\\\"))
-    first, *others = "".join(map(_shown, escaped)).split("\n")
+    shown = escaped if escaped.isprintable() else "".join(map(_shown, escaped))
+    first, *others = shown.split("\n")
     pad = " " * indent
     rest = [f"{pad}{line}".rstrip() for line in others]
     return "\n".join([f'"""{first}', *rest, f'{pad}"""']) if rest else f'"""{first}"""'

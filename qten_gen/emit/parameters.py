@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from ..common.records import dataclass
 from .renaming import Way
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def parsed(parameters: str) -> tuple[Parameter, ...]:
     >>> [(parameter.name, parameter.type) for parameter in parsed("x: int, *, mode: str = ', '")]
     [('x', 'int'), ('mode', 'str')]
     """
+    if not parameters:
+        return ()
     text = f"def f({parameters}): ..."
     (function,) = ast.parse(text).body
     assert isinstance(function, ast.FunctionDef)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
@@ -102,11 +103,19 @@ class _Renaming(NamedTuple):
 
 def rewritten(text: str, words: Words, way: Way) -> str:
     """A type with its names as the words have them."""
-    try:
-        tree = ast.parse(text, mode="eval")
-    except SyntaxError:  # type parameters, whose brackets stand alone
+    tree = _expression(text)
+    if tree is None:  # type parameters, whose brackets stand alone
         return _WORD.sub(lambda word: words.head(word[0]), text)
-    return _Text(text, words).rewritten(tree.body, way)
+    return _Text(text, words).rewritten(tree, way)
+
+
+@lru_cache(1024)
+def _expression(text: str) -> ast.expr | None:
+    """The tree of an expression, which nobody changes; None for a text that is none. Most types stand in many places."""
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
 
 
 class _Text:
@@ -141,7 +150,7 @@ class _Text:
                 yield (*self._span(node), self._words.head(plain))
             case ast.Constant(value=str(text)):
                 inner = text.strip()
-                if _is_expression(inner):
+                if _expression(inner) is not None:
                     yield (*self._span(node), rewritten(inner, self._words, way))
             case ast.Subscript(value=outer, slice=inside):
                 yield from self._subscript(node, outer, inside, way)
@@ -187,11 +196,3 @@ def _dotted(node: ast.AST) -> str | None:
             before = _dotted(value)
             return None if before is None else f"{before}.{attribute}"
     return None
-
-
-def _is_expression(text: str) -> bool:
-    try:
-        ast.parse(text, mode="eval")
-    except (SyntaxError, ValueError):
-        return False
-    return True

@@ -72,6 +72,8 @@ def python_type(
 
 def static_type(type: TypeExpr) -> str:
     """An annotation as it was written, out of its quotes."""
+    if "'" not in type.text and '"' not in type.text:
+        return type.text
     try:
         found: object = literal_eval(type.text)
     except (ValueError, SyntaxError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Collection, Iterable, Mapping
+from copy import copy
 from typing import NamedTuple
 
 from ..common.module_names import absolute
@@ -44,13 +45,15 @@ class StubNames:
         self._imports: dict[str, str] = {}
         self._inside: set[str] = set()
         self._repeated = frozenset(repeated)
+        self._declared = frozenset(declaration.name for declaration in file.declarations)
         self._bound = self._repeated.union(*(_names_in_body(declaration) for declaration in file.declarations))
         self._builtins = Builtins(self._bound)
 
     def for_class(self) -> StubNames:
         """The same names with aliases of their own, for the view of one class."""
-        names = StubNames(self._file, self._repeated)
-        names._imports = self._imports
+        names = copy(self)
+        names.aliases = Aliases()
+        names._builtins = Builtins(self._bound)
         return names
 
     @property
@@ -171,7 +174,7 @@ class StubNames:
             or name in self._bound
             or name in WRITTEN_BUILTINS
             or name == "_decl"
-            or any(declaration.name == name for declaration in self._file.declarations)
+            or name in self._declared
         )
 
     def _output_module(self, home: str) -> str:

@@ -111,7 +111,7 @@ def view(
         init=_init(declaration, types, names),
         slots=(*_slots(declaration, types, names), *_match_args(declaration, types)),
         members=members(declaration, own, names),
-        keys=tuple(_keys(declaration, names, related, variables)),
+        keys=tuple(_keys(declaration, types, names, related, variables)),
         replace=_replace(types, f"{typed[update]}{parameters.arguments}"),
         selections=tuple(_selections(quoted, f"{typed['Fields']}{parameters.arguments}", names)),
         writers=(*_writers(declaration, names), *_takers(declaration, names)),
@@ -278,6 +278,7 @@ def _slots(declaration: TensorClassDecl, types: Mapping[str, _Types], names: Stu
 
 def _keys(
     declaration: TensorClassDecl,
+    types: Mapping[str, _Types],
     names: StubNames,
     related: Mapping[str, Declaration],
     variables: Mapping[str, Meanings],
@@ -286,7 +287,7 @@ def _keys(
 ) -> Iterator[Key]:
     """The literal keys: names of fields, and tuples of names that lead through nested fields."""
     for field in declaration.fields:
-        steps, found = (*path, field.name), _types(field, names, related, variables)
+        steps, found = (*path, field.name), types[field.name]
         if through_none:
             names.aliases.use("_Default")
         yield Key(_literal(steps, names), found.read, found.written, through_none)
@@ -295,7 +296,8 @@ def _keys(
         if isinstance(inner, TensorClassDecl) and inner is not declaration and len(steps) < _DEPTH:
             given = arguments(nested.text, names, home(field), variables.get(field.owner, {}))
             bound = meanings(inner, names, related, bind(inner, given, names))
-            yield from _keys(inner, names, related, bound, steps, through_none or field.optional)
+            read = {found.name: _types(found, names, related, bound) for found in inner.fields}
+            yield from _keys(inner, read, names, related, bound, steps, through_none or field.optional)
 
 
 def _literal(steps: tuple[str, ...], names: StubNames) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ..model import NodePath, SourceFile
@@ -30,19 +31,22 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, tuple):
-        return tuple(map(_plain, value))
+        return tuple([_plain(item) for item in value])
     if isinstance(value, NodePath):
         return None
+    if is_dataclass(value) and not isinstance(value, type):
+        return (type(value).__name__, *map(_plain, _items(type(value))(value)))
     if isinstance(value, frozenset):
         return sorted(map(repr, map(_plain, value)))
     if isinstance(value, Mapping):
         return [(name, _plain(item)) for name, item in value.items()]
-    if is_dataclass(value) and not isinstance(value, type):
-        return (type(value).__name__, *(_plain(getattr(value, name)) for name in _names(type(value))))
     return repr(value)
 
 
 @lru_cache
-def _names(cls: type[DataclassInstance]) -> tuple[str, ...]:
-    """The fields of a record, without the path of its file, which depends on the working directory."""
-    return tuple(field.name for field in fields(cls) if not (cls is SourceFile and field.name == "path"))
+def _items(cls: type[DataclassInstance]) -> Callable[[DataclassInstance], tuple[object, ...]]:
+    """Gives the fields of a record, without the path of its file, which depends on the working directory."""
+    names = [field.name for field in fields(cls) if not (cls is SourceFile and field.name == "path")]
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda record: tuple(getattr(record, name) for name in names)

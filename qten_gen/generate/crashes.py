@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
+
+from ..common.records import dataclass
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

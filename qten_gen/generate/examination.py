@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from .. import rules
+from ..common.records import dataclass
 from ..link.lookups import Remembered
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic

@@ -8,8 +8,9 @@ one file triggers becomes a `Crash`, and the other files are still generated.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..common.records import dataclass
 from ..model import FileDecl
 from ..model.diagnostics import Diagnostic, ordered
 from ..project.header import is_ours
@@ -114,13 +115,13 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
             found += _unfound(linked, readings, frozenset(lookups), existing)
         broken = examined.is_broken or any(item.is_error for item in found)
         sound = declares and not broken and not blocking
+        own = {output: existing[output] for output in outputs_of(path) if output in existing}
         outputs: dict[str, str] = {}
         if linked is not None and sound:
             if path in readings.graph.mismatches:
                 found.append(_unknown_root(path, readings.graph))
-            outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked) or {}
-        has_outputs = any(output in existing for output in outputs_of(path))
-        blocked = bool(blocking) and not broken and (declares or examined.is_suspect or has_outputs)
+            outputs = attempt(readings.crashes, path, "rendering", render_outputs, linked, own) or {}
+        blocked = bool(blocking) and not broken and (declares or examined.is_suspect or bool(own))
         if blocked:
             found += [item for blocker in sorted(blocking) for item in examination.of(blocker).found]
     keeps = declares or broken or bool(blocking)

@@ -6,9 +6,9 @@ So the answer for a file does not depend on which other files are asked about, o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
+from ..common.records import dataclass
 from ..model import (
     ClassSource,
     Declaration,

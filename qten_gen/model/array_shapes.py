@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
+
+from ..common.records import dataclass
 
 BATCH = "*batch"
 """The word for the batch dimensions."""

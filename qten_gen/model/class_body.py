@@ -7,9 +7,10 @@ fills `doc` and texts only if they are known at run time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..common import language
+from ..common.records import dataclass
 from .dimensions import Dim, DimError
 from .expressions import NO_PATH, NodePath, TypeExpr, Value
 

@@ -8,8 +8,9 @@ declaration. Attributes that are not compared (`compare=False`) are used for the
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..common.records import dataclass
 from .class_body import MethodSource, Signature
 from .expressions import NO_PATH, NodePath, TypeExpr
 from .fields import CheckDecl, FieldDecl, ModuleField

@@ -8,9 +8,10 @@ the manifest need nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, NamedTuple
 
+from ..common.records import dataclass
 from . import NO_PATH, NodePath
 
 Severity = Literal["error", "warning"]

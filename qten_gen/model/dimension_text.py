@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ..common.literals import double_quoted
+from ..common.records import dataclass
 from .dimensions import (
     Attribute,
     Binary,

@@ -7,7 +7,8 @@ Python. What is written means what it means in Python, because it is evaluated t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from ..common.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ them, and emitters write them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..common.records import dataclass
 from .dimensions import Dim, DimError
 
 

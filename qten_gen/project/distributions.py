@@ -18,19 +18,40 @@ def search_path(environment: str | None) -> tuple[tuple[str, ...], tuple[str, ..
     """
     sites: dict[str, None] = {}
     roots: dict[str, None] = {}
+    for folder, path_files in _searched(environment):
+        if path_files is None and os.path.isdir(folder):
+            roots[folder] = None
+        elif path_files is not None:
+            sites[folder] = None
+    return tuple(sites), tuple(roots)
+
+
+def looked_at(environment: str | None) -> tuple[str, ...]:
+    """All that `search_path` depends on: folders, which may not exist, and path files."""
+    found = [] if environment is None else [os.path.join(environment, name) for name in ("Lib", "lib", "lib64")]
+    for folder, path_files in _searched(environment):
+        found += [folder, *(os.path.join(folder, name) for name in path_files or ())]
+    return tuple(dict.fromkeys(found))
+
+
+def _searched(environment: str | None) -> Iterator[tuple[str, list[str] | None]]:
+    """The folders that modules may be imported from, each once. Those with metadata come with their path files."""
     starts = [*os.environ.get("PYTHONPATH", "").split(os.pathsep)] if environment is None else []
     waiting = [*filter(None, starts), *(_own_sites() if environment is None else _sites_of(environment))]
+    seen: set[str] = set()
     for folder in waiting:
         folder = os.path.abspath(folder)
-        if folder in sites or folder in roots or not os.path.isdir(folder):
+        if folder in seen:
             continue
+        seen.add(folder)
         names = listed(folder)
-        if any(name.endswith(".dist-info") for name in names) or os.path.basename(folder).endswith("-packages"):
-            sites[folder] = None
-            waiting.extend(line for name in names if name.endswith(".pth") for line in _lines_of(folder, name))
-        else:
-            roots[folder] = None
-    return tuple(sites), tuple(roots)
+        is_site = any(name.endswith(".dist-info") for name in names) or (
+            os.path.basename(folder).endswith("-packages") and os.path.isdir(folder)
+        )
+        path_files = [name for name in names if name.endswith(".pth")] if is_site else None
+        for name in path_files or ():
+            waiting.extend(_lines_of(folder, name))
+        yield folder, path_files
 
 
 def _own_sites() -> list[str]:

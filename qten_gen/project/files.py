@@ -10,7 +10,7 @@ over an unchanged tree.
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..common.suggestions import nearest
@@ -53,6 +53,8 @@ class ProjectFiles(NamedTuple):
     """Temporary files below the given paths, by their names, which an interrupted run has left."""
     folders: frozenset[str] = frozenset()
     """The folders that were listed, in all of which a source may appear."""
+    listings: Mapping[str, str] = {}
+    """What was seen of each folder; empty if it does not show all that was looked at."""
 
 
 class PathError(Exception):
@@ -115,6 +117,7 @@ def discover(
         frozenset(walk.unlisted),
         tuple(sorted(path for path in walk.leftovers if path in chosen or _is_beside(path, named))),
         frozenset(walk.folders),
+        {} if unlisted else walk.listings,
     )
 
 

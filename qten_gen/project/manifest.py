@@ -11,12 +11,10 @@ Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
 import hashlib
 import json
 import os
-import sys
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from .. import __version__
-from ..common.format_number import FORMAT
+from .generator import PACKAGE, state
+from .glance import FOLDER
 from .scan import Scan
 from .walk import NO_STAT, Stat
 
@@ -24,10 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.diagnostics import Diagnostic
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-"""The folder of `qten_gen`."""
-
-FOLDER = ".qten_cache"
 _NAME = "manifest.json"
 _TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of qten-gen and can be deleted.\n"
 
@@ -91,30 +85,8 @@ def digest(data: bytes) -> str:
 
 
 def generator(package: str = PACKAGE) -> str:
-    """The key of the manifest: a digest of the generator itself.
-
-    It covers the version, the format number and the Python version. For people who work on the generator, it also covers the size
-    and time of every module in `package` and of the templates beside it.
-    """
-    folders = [package, os.path.join(os.path.dirname(package), "templates")]
-    state = [f"{__version__} {FORMAT} {sys.version_info[:2]}", *(line for folder in folders for line in _state(folder))]
-    return digest("\n".join(state).encode("utf-8", "surrogateescape"))
-
-
-def _state(folder: str) -> Iterator[str]:
-    """Name, size and time of every file of the generator below a folder."""
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
-        if entry.is_dir():
-            # Generated code calls the runtime, but the generator does not use it.
-            if entry.name not in ("__pycache__", "runtime"):
-                yield from _state(entry.path)
-        elif not entry.name.endswith(".pyc"):
-            status = entry.stat()
-            yield f"{entry.name} {status.st_size} {status.st_mtime_ns}"
+    """The key of the manifest: a digest of the generator itself."""
+    return digest(state(package).encode("utf-8", "surrogateescape"))
 
 
 def load(root: str) -> Manifest:

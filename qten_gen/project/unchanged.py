@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from . import manifest
 from .config import Config
-from .distributions import search_path
+from .distributions import looked_at, search_path
 from .files import ProjectFiles
+from .glance import FOLDER
 from .paths import display_path
 
 TYPE_CHECKING = False
@@ -35,6 +36,17 @@ class Unchanged(NamedTuple):
     up_to_date: int
     warnings: tuple[Diagnostic, ...] = ()
     """With their paths as messages show them."""
+
+
+class Glance(NamedTuple):
+    """What a run looked at that had nothing to do (see `glance`)."""
+
+    cache: str
+    """The folder that holds what is remembered."""
+    probes: tuple[str, ...]
+    """Files and folders outside the listings whose status counts, whether they exist or not."""
+    listings: Mapping[str, str]
+    """What the walk saw of each folder, by its path."""
 
 
 def state_of(files: ProjectFiles, config: Config, now: int) -> str | None:
@@ -88,6 +100,22 @@ def _is_inside(folder: str, hidden: Collection[str]) -> bool:
     return True
 
 
+def glance_of(files: ProjectFiles, config: Config, cache: str) -> Glance | None:
+    """What a run over an unchanged tree has looked at; None if the next one has to look closer."""
+    if config.root is None or not files.listings or files.others:
+        return None
+    folders = [*(config.source_roots or ()), *((config.environment,) if config.environment is not None else ())]
+    probes = [os.path.join(config.root, folder) for folder in (*folders, "src/__init__.py")]
+    probes += [os.path.join(folder, "pyproject.toml") for folder, seen in files.listings.items() if ".toml " in seen]
+    folder = os.path.abspath(config.root)
+    while True:
+        probes += [os.path.join(folder, "pyproject.toml"), os.path.join(folder, "__init__.py")]
+        if os.path.dirname(folder) == folder:
+            break
+        folder = os.path.dirname(folder)
+    return Glance(cache, tuple(dict.fromkeys([*probes, *looked_at(_environment(config))])), files.listings)
+
+
 def _environment(config: Config) -> str | None:
     root = config.root
     return None if root is None or config.environment is None else os.path.join(root, config.environment)
@@ -96,7 +124,7 @@ def _environment(config: Config) -> str | None:
 def load(root: str, state: str) -> Unchanged | None:
     """What the last run with nothing to do found, if it found the files in this state; None otherwise."""
     try:
-        with open(os.path.join(root, manifest.FOLDER, _NAME), "rb") as file:
+        with open(os.path.join(root, FOLDER, _NAME), "rb") as file:
             document = json.load(file)
         if document["state"] != state:
             return None

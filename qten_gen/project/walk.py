@@ -7,14 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 from .config import ConfigError, Settings
+from .glance import BUILD_FOLDERS, listing
 from .output_names import is_output, source_of
 from .temporary import is_temporary
 
 EXCLUDED = frozenset({"__pycache__", "__pypackages__", "node_modules", "site-packages", "venv"})
 """Folders that are never searched, besides hidden folders and virtual environments of any name."""
-
-BUILD_FOLDERS = frozenset({"build", "dist"})
-"""Folders that are searched only if they are packages, because a build folder has copies of the sources."""
 
 
 class Stat(NamedTuple):
@@ -78,6 +76,8 @@ class Walk:
         """Folders with a `pyproject.toml` that has no settings, so that they belong to the project around them."""
         self.unlisted: set[str] = set()
         """Folders that were not entered and modules that were left out, which an import may lead to all the same."""
+        self.listings: dict[str, str] = {}
+        """What was seen of each folder (see `glance`)."""
         self.leftovers: list[str] = []
         """Files that have the name of a temporary file of a run."""
         self._excluded = excluded
@@ -101,21 +101,25 @@ class Walk:
     def look(self, paths: Iterable[str]) -> None:
         """Add those of the paths that exist. Links and folders named like an output are added, to be reported and kept."""
         for path in paths:
-            try:
-                status = os.lstat(path) if is_output(path) else os.stat(path)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                self.unreadable[path] = error.strerror or str(error)
-                continue
-            if is_output(path) or stat.S_ISREG(status.st_mode):
-                self.files[path] = Stat.of(status)
+            self._look(path)
+
+    def _look(self, path: str, entry: "os.DirEntry[str] | None" = None) -> None:
+        """Add a path if it exists, or say why it cannot be examined."""
+        try:
+            status = _status(path, entry)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.unreadable[path] = error.strerror or str(error)
+            return
+        if is_output(path) or stat.S_ISREG(status.st_mode):
+            self.files[path] = Stat.of(status)
 
     def _list(self, folder: str, is_start: bool, deep: bool) -> list[str]:
         """List one folder, and return the folders in it that a walk enters."""
         try:
-            with os.scandir(folder) as listing:
-                entries = list(listing)
+            with os.scandir(folder) as scanned:
+                entries = list(scanned)
         except FileNotFoundError as error:
             if is_start:
                 self.unreadable[folder] = error.strerror or str(error)
@@ -123,6 +127,7 @@ class Walk:
         except OSError as error:
             self.unreadable[folder] = error.strerror or str(error)
             return []
+        self.listings[folder] = listing(folder, entries)
         names = {entry.name for entry in entries}
         if deep and "pyvenv.cfg" in names:
             return []
@@ -140,7 +145,7 @@ class Walk:
                 # Outputs go with their source, whatever a pattern says of their own names.
                 plain = os.path.basename(source_of(name)) if is_output(name) else name
                 if (name.endswith(".py") or is_output(name)) and not self._excluded(folder, plain):
-                    self.look((prefix + name,))
+                    self._look(prefix + name, entry)
                 else:
                     self.unlisted.add(prefix + name)
             elif is_temporary(name):
@@ -162,6 +167,13 @@ class Walk:
             self.members.append(folder)
             return False
         return True
+
+
+def _status(path: str, entry: "os.DirEntry[str] | None") -> os.stat_result:
+    """The status of a file, of an output that is a link that of the link. On Windows, a listing knows less than the file."""
+    if entry is not None and os.name != "nt":
+        return entry.stat(follow_symlinks=not is_output(path))
+    return os.lstat(path) if is_output(path) else os.stat(path)
 
 
 def _is_entered(entry: "os.DirEntry[str]") -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from ..common.records import dataclass
 from ..model import NO_PATH, ImportedName, NodePath
 from .blocks import bound_inside, suites
 from .imports import bound_names, dotted, imported_names

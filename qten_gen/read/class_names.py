@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ..common.records import dataclass
 from ..model import NodePath, TypeExpr
 from .aliases import alias
 from .annotations import type_expr
 from .calls import positional
 from .imports import bound_names
 from .names import Scope
+from .signatures import Function
 from .type_variables import type_parameter_names
 from .values import constant_text, specifier
 
@@ -58,11 +60,12 @@ def class_names(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassNames
 
 def _assigned(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr, int]]:
     """The plain assignments of the body to a name that it binds once and does not annotate, with their index."""
-    bound = Counter(_bound(node))
-    for index, statement in enumerate(node.body):
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if bound[name] == 1:
-                yield name, value, index
+    assigned = [(statement, index) for index, statement in enumerate(node.body) if isinstance(statement, ast.Assign)]
+    bound = Counter(_bound(node)) if assigned else {}
+    for statement, index in assigned:
+        match statement.targets:
+            case [ast.Name(id=name)] if bound[name] == 1:
+                yield name, statement.value, index
 
 
 def _constants(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
@@ -76,9 +79,15 @@ def _constants(node: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _bound(node: ast.ClassDef) -> Iterator[str]:
-    for statement in node.body:
-        for inner in ast.walk(statement):
-            if isinstance(inner, ast.Assign):
-                yield from (name for target in inner.targets for name in bound_names(target))
-            elif isinstance(inner, ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For):
-                yield from bound_names(inner.target)
+    """The names that the body binds, each as often as it does. What functions and classes in it bind is their own."""
+    waiting: list[ast.AST] = [*node.body]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, ast.Assign):
+            yield from (name for target in inner.targets for name in bound_names(target))
+        elif isinstance(inner, ast.AnnAssign | ast.AugAssign | ast.NamedExpr | ast.For):
+            yield from bound_names(inner.target)
+        if isinstance(inner, Function):
+            waiting += [*inner.decorator_list, *inner.args.defaults, *(item for item in inner.args.kw_defaults if item)]
+        elif not isinstance(inner, ast.ClassDef):
+            waiting += ast.iter_child_nodes(inner)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from ..common.records import dataclass
 
 _TOKEN = re.compile(
     r"""\s*(?:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..common.module_names import absolute
+from ..common.records import dataclass
 from ..model import ImportedName, Reexports, language
 
 _BUILTINS = frozenset(dir(builtins))

@@ -7,7 +7,8 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from ..common.records import dataclass
 
 MARK = "qten-gen:"
 """What is in every file with such a comment."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..common.records import dataclass
 from ..common.specifier_records import RecordedCall
 from ..model import Declaration, Meaning
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import ast
 from ast import literal_eval
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
+from ..common.records import dataclass
 from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,

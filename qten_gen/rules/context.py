@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..common.records import dataclass
 from ..model import (
     NO_PATH,
     BaseFunction,

@@ -6,8 +6,9 @@ A type is a set of alternatives. `UNKNOWN` among them stands for any other: only
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ..common.records import dataclass
 from ..common.suggestions import did_you_mean
 from ..model import (
     Binary,

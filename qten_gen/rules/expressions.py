@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from ..common.records import dataclass
 from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,

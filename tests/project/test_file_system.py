@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from qten_gen.project import paths, staleness
+from qten_gen.project import paths, staleness, walk
 from tests.command import BATCH, Command
 
 OLD = BATCH.replace("x:", "old:")
@@ -274,14 +274,14 @@ def test_a_folder_that_only_lists_is_named(qten_gen: Command, monkeypatch: pytes
     qten_gen.write("pyproject.toml", "")
     qten_gen.write("open/model.py", BATCH)
     qten_gen.write("closed/model.py", BATCH)
-    original = os.stat
+    original = walk._status
 
-    def refuse(path: Any, **keywords: Any) -> os.stat_result:
-        if str(path) == "closed/model.py":
+    def refuse(path: str, entry: Any) -> os.stat_result:
+        if path == "closed/model.py":
             raise PermissionError(errno.EACCES, "Permission denied")
-        return original(path, **keywords)
+        return original(path, entry)
 
-    monkeypatch.setattr(os, "stat", refuse)
+    monkeypatch.setattr(walk, "_status", refuse)
     result = qten_gen(".")
     assert (result.status, result.err) == (2, "error: closed/model.py: cannot read it: Permission denied\n")
     assert qten_gen("open").status == 0

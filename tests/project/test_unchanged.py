@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from qten_gen.cli import run
-from qten_gen.project import manifest, staleness, unchanged
+from qten_gen.project import generator, staleness, unchanged
 from tests.command import BATCH, Command
 
 LONG_AGO = 1_500_000_000
@@ -138,7 +138,7 @@ def test_other_paths_and_another_folder_make_a_run_look_closer(
 
 def test_another_generator_makes_a_run_look_closer(settled: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "project_state", unexpected)
-    monkeypatch.setattr(manifest, "__version__", "other")
+    monkeypatch.setattr(generator, "__version__", "other")
     assert settled("src").status == 101
 
 

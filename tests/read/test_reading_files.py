@@ -271,3 +271,24 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     found, diagnostics = read(text.encode(), "shop/model.py", "shop.model")
 
     assert not diagnostics or found == SourceFile("shop/model.py", "shop.model")
+
+
+def test_names_that_methods_bind_are_not_those_of_the_class() -> None:
+    found = source(
+        """
+        class Batch:
+            SIZE = 3
+            TWICE = 1
+            TWICE = 2
+            def method(self, default=(SHOWN := 1)):
+                SIZE = 4
+                for TIMES in range(SIZE):
+                    pass
+            TIMES = 5
+            SHOWN = 6
+            class Inner:
+                SIZE = 7
+        """
+    )
+
+    assert found.constants == {"Batch.SIZE": "3", "Batch.TIMES": "5"}

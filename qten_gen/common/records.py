@@ -1,0 +1,49 @@
+"""Frozen dataclasses that are quick to define and to make.
+
+A frozen dataclass has six methods compiled for it, which takes 0.4 ms. For the eighty records of the generator, that was a third
+of what importing it takes. Here only the constructor is compiled, and the other methods are shared. Checkers see
+`dataclasses.dataclass`, so they refuse to assign to a field. At run time, nothing has to prevent that.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from operator import attrgetter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from dataclasses import dataclass as dataclass
+else:
+
+    def dataclass(*, frozen: bool, slots: bool = False) -> Callable[[type], type]:
+        """A decorator like `dataclasses.dataclass`, for frozen classes alone."""
+        assert frozen
+
+        def decorated(cls: type) -> type:
+            made = dataclasses.dataclass(cls, eq=False, repr=False, slots=slots)
+            for name, method in _methods(made).items():
+                if name not in cls.__dict__:
+                    setattr(made, name, method)
+            return made
+
+        return decorated
+
+
+def _methods(cls: type) -> dict[str, Callable[..., object]]:
+    """The methods of a record that do not differ from class to class but in the names of the fields."""
+    found = dataclasses.fields(cls)
+    compared = [field.name for field in found if field.compare]
+    shown = [field.name for field in found if field.repr]
+    values: Callable[[object], object] = attrgetter(*compared) if compared else lambda _: ()
+
+    def __eq__(self: object, other: object) -> object:
+        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def __hash__(self: object) -> int:
+        return hash(values(self))
+
+    def __repr__(self: object) -> str:
+        return f"{cls.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+
+    return {"__eq__": __eq__, "__hash__": __hash__, "__repr__": __repr__}

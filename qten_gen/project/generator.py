@@ -1,0 +1,42 @@
+"""What the generator is at the moment. What a run has remembered counts only for the same one."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .. import __version__
+from ..common.format_number import FORMAT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""The folder of `qten_gen`."""
+
+
+def state(package: str = PACKAGE) -> str:
+    """The version, the format number and the Python version.
+
+    For people who work on the generator, it also has the size and time of every module in `package` and of the templates.
+    """
+    folders = [package, os.path.join(os.path.dirname(package), "templates")]
+    files = [line for folder in folders for line in _files(folder)]
+    return "\n".join([f"{__version__} {FORMAT} {sys.version_info[:2]}", *files])
+
+
+def _files(folder: str) -> Iterator[str]:
+    """Name, size and time of every file of the generator below a folder."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir():
+            # Generated code calls the runtime, but the generator does not use it.
+            if entry.name not in ("__pycache__", "runtime"):
+                yield from _files(entry.path)
+        elif not entry.name.endswith(".pyc"):
+            status = entry.stat()
+            yield f"{entry.name} {status.st_size} {status.st_mtime_ns}"

@@ -1,0 +1,133 @@
+"""Tells at a glance that there is nothing to do, before any option or setting is read.
+
+A run that had nothing to do and nothing to report remembers what it looked at: the listing of each folder of the project, and the
+status of every file that decides what the project is. If the next run with the same arguments sees the same, it prints the same
+summary. Otherwise it goes on as if nothing had been remembered.
+
+It imports nothing but `os` and `sys`, because a run over an unchanged tree takes little longer than to start Python.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .generator import state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+FOLDER = ".qten_cache"
+NAME = "glance.txt"
+"""The name of the file in `FOLDER` that holds what is remembered."""
+
+_SHOWN = (".py", ".pyi", "pyproject.toml")
+"""The files whose status a listing shows."""
+
+BUILD_FOLDERS = frozenset({"build", "dist"})
+"""Folders that are searched only if they are packages, because a build folder has copies of the sources."""
+
+
+def listing(folder: str, entries: Iterable[os.DirEntry[str]]) -> str:
+    """What a walk sees of a folder. Files that neither hold Python nor settings do not count."""
+    lines = []
+    for entry in entries:
+        name = entry.name
+        if name.endswith(_SHOWN):
+            lines.append(f"{name} {_shown(entry)}")
+        elif name.endswith(".tmp") or name == "pyvenv.cfg":
+            lines.append(name)
+        elif not (name.startswith(".") or name == "__pycache__" or entry.is_file(follow_symlinks=False)):
+            is_package = name in BUILD_FOLDERS and os.path.exists(os.path.join(folder, name, "__init__.py"))
+            lines.append(f"{name} {entry.is_symlink()} {entry.is_dir()} {is_package}")
+    return "\n".join(lines)
+
+
+def _shown(entry: os.DirEntry[str]) -> str:
+    try:
+        found = entry.stat()
+    except OSError:
+        return "-"
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
+
+
+def text_of(
+    paths: Sequence[str], summary: str, probes: Sequence[str], listings: Mapping[str, str], newest: int
+) -> str | None:
+    """The text that `recall` reads. None if a probe has changed after `newest`, or the text cannot be written.
+
+    Args:
+        paths: Those of the command line.
+        summary: What is printed.
+        probes: Files and folders outside the listings whose status counts, whether they exist or not.
+        listings: What the walk saw of each folder, by its path.
+        newest: A time in nanoseconds.
+    """
+    for path in probes:
+        try:
+            found = os.stat(path)
+        except OSError:
+            continue
+        if max(found.st_mtime_ns, found.st_ctime_ns) > newest:
+            return None
+    parts = [_key(paths), summary, "\0".join(probes), "\0".join(listings), _view(probes, listings.values())]
+    text = "\0\0".join(parts)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # the name of a file is not text
+        return None
+    return text
+
+
+def recall(paths: Sequence[str]) -> str | None:
+    """The summary of the last run with these paths; None if anything may have changed since."""
+    key = _key(paths)
+    folder = os.path.abspath(paths[0] if paths else ".")
+    while True:
+        parts = _read(os.path.join(folder, FOLDER, NAME)).split("\0\0", 4)
+        if len(parts) == 5 and parts[0] == key:
+            return parts[1] if _seen_now(parts[2].split("\0"), parts[3].split("\0")) == parts[4] else None
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""
+
+
+def _key(paths: Sequence[str]) -> str:
+    """What the rest depends on: the generator, the arguments, and where Python looks for libraries."""
+    surroundings = [os.environ.get(name) for name in ("PYTHONPATH", "PYTHONUSERBASE", "HOME", "APPDATA")]
+    interpreter = [sys.prefix, sys.base_prefix, sys.flags.no_user_site, sys.flags.isolated]
+    given = [(path, os.path.realpath(path)) for path in paths]
+    return f"{state()}\n{os.getcwd()} {given} {interpreter} {surroundings}"
+
+
+def _seen_now(probes: Sequence[str], folders: Sequence[str]) -> str | None:
+    listings = []
+    for folder in folders:
+        try:
+            with os.scandir(folder) as entries:
+                listings.append(listing(folder, entries))
+        except (OSError, ValueError):
+            return None
+    return _view(probes, listings)
+
+
+def _view(probes: Iterable[str], listings: Iterable[str]) -> str:
+    return "\0".join([*map(_probed, probes), *listings])
+
+
+def _probed(path: str) -> str:
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return "-"
+    return f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_ino}"
