@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from qten_gen import LazyStack, ModuleDict
 
 x = torch.ones(2)
-batch = Batch(x, Point(x), batch_size=2)
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
 
 tower = Tower(2)
 assert_type(tower.sides["left"], Layer)
@@ -26,7 +26,7 @@ tower.sides["lfet"] = Layer(2)  # E
 del tower.sides["lfet"]  # E
 tower.sides.pop("lfet")  # E
 assert_type(tower.heads["topic"], nn.Linear)  # its keys are an argument
-assert_type(modules.Tower(2).sides["any"], modules.Layer)
+assert_type(modules.Tower(2).sides["left"], modules.Layer)
 
 lazy = Batch.lazy_stack([batch, batch])
 assert_type(lazy, LazyStack[Batch])
@@ -39,13 +39,13 @@ lazy.get("tokns", as_list=True)  # E
 lazy.get(("point", "wieght"))  # E
 lazy.get("source")  # E
 lazy.map(lambda one: one.point).get("tokens")  # E
-declared = model.Batch(x, model.Point(x), batch_size=2)
-assert_type(model.Batch.lazy_stack([declared]).get("any"), Tensor)
+declared = model.Batch(x, model.Point(x, x), batch_size=2)
+assert_type(model.Batch.lazy_stack([declared]).get("tokens"), Tensor)
 
 flat = batch.state_dict(flatten=True)
 assert_type(flat["point.weight"], Tensor)
 assert_type([flat[name] for name in flat.keys()], list[Tensor])
-assert_type(flat.get("mask"), Tensor)
+assert_type(flat.get("mask"), Tensor | None)  # a field that is None has no key
 plain: dict[str, Tensor] = flat
 batch.load_state_dict(flat, from_flatten=True)
 flat["point.wieght"]  # E

@@ -8,7 +8,7 @@ from shop.model_qten import Batch, Point
 from torch import Tensor
 
 x = torch.ones(2)
-batch = Batch(x, Point(x), batch_size=2)
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
 
 assert_type(batch, Batch)
 assert_type(batch.point, Point)
