@@ -140,6 +140,7 @@ class _Results:
 
 def _run_with_any(row: ast.stmt, names: dict[str, Any], path: Path, found: _Results) -> None:
     """Run a row over `v` with the first values that it takes."""
+    tried = _Results(0, [], [])
     for made in MADE:
         inside = dict(names)
         for name, call in made.items():
