@@ -29,7 +29,7 @@ from .builtin_names import Builtins
 from .children import child, several
 from .computed import condition_in_words, if_wanted, statements, written
 from .imports import Aliases
-from .module_words import class_doc, computed_by
+from .module_words import class_doc, computed_by, init_doc
 
 _KEPT = {
     False: "",
@@ -68,6 +68,8 @@ class ModuleView(NamedTuple):
     doc: str
     attributes: tuple[str, ...]
     constructs: bool
+    init_doc: str
+    """The docstring of the constructor; nothing where the class writes its own."""
     parameters: tuple[str, ...]
     defaults: tuple[str, ...]
     registrations: tuple[str, ...]
@@ -98,6 +100,7 @@ def view(declaration: ModuleDecl) -> ModuleView:
         doc=layout.docstring(class_doc(declaration), 4),
         attributes=_attributes(declaration),
         constructs=constructs,
+        init_doc=layout.docstring(init_doc(declaration), 8) if constructs else "",
         parameters=_parameters(config, declaration.module, builtins, aliases) if constructs else (),
         defaults=tuple(field.name for field in config if spelling.default_is_looked_up(field)),
         registrations=_registrations(declaration, builtins, aliases) if constructs else (),

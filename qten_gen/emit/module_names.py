@@ -17,18 +17,32 @@ from ..model import (
 )
 from ..model.field_kinds import child_class
 
-TORCH_LEAVES = frozenset(
-    f"torch.nn.{name}"
-    for name in """
-    AlphaDropout Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d CosineSimilarity Dropout Dropout1d
-    Dropout2d Dropout3d ELU Embedding EmbeddingBag Flatten Fold GELU GLU GroupNorm GRU GRUCell Hardsigmoid Hardswish Hardtanh
-    Identity LSTM LSTMCell LayerNorm LeakyReLU Linear LocalResponseNorm LogSoftmax MaxPool1d MaxPool2d MaxPool3d Mish AvgPool1d
-    AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d
-    AdaptiveMaxPool3d PReLU PixelShuffle PixelUnshuffle RMSNorm RNN RNNCell ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmin Softplus
-    Softsign Tanh Unflatten Unfold Upsample ZeroPad1d ZeroPad2d ZeroPad3d
-    """.split()
-)
-"""Layers of torch that contain neither modules nor buffers."""
+_AFFINE = ("weight", "bias")
+_STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+PARAMETERS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        """
+        Bilinear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d GroupNorm LayerNorm Linear BatchNorm1d
+        BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d SyncBatchNorm
+        """.split(),
+        _AFFINE,
+    ),
+    **dict.fromkeys("Embedding EmbeddingBag PReLU RMSNorm".split(), ("weight",)),
+    **dict.fromkeys("GRUCell LSTMCell RNNCell".split(), ("weight_ih", "weight_hh", "bias_ih", "bias_hh")),
+    **dict.fromkeys(
+        """
+        AlphaDropout CosineSimilarity Dropout Dropout1d Dropout2d Dropout3d ELU Flatten Fold GELU GLU Hardsigmoid Hardswish
+        Hardtanh Identity LeakyReLU LocalResponseNorm LogSoftmax MaxPool1d MaxPool2d MaxPool3d Mish AvgPool1d AvgPool2d AvgPool3d
+        AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d PixelShuffle
+        PixelUnshuffle ReLU ReLU6 SELU SiLU Sigmoid Softmax Softmin Softplus Softsign Tanh Unflatten Unfold Upsample ZeroPad1d
+        ZeroPad2d ZeroPad3d
+        """.split(),
+        (),
+    ),
+}
+"""The parameters of layers of torch that contain no modules, by the name of the class. Arguments can leave some of them out."""
+COMPUTED = frozenset({"torch.nn.GRU", "torch.nn.LSTM", "torch.nn.RNN"})
+"""Layers that contain neither modules nor buffers, whose parameters have names that arguments decide."""
 
 
 class TensorNames(NamedTuple):
@@ -64,7 +78,6 @@ class TensorNames(NamedTuple):
 
 
 _UNKNOWN = TensorNames(complete=False, knows_children=False)
-_LEAF = TensorNames(complete=False)
 
 
 def tensor_names(
@@ -111,7 +124,8 @@ def _is_complete(field: ModuleField, related: Mapping[str, Declaration]) -> bool
     if not isinstance(field, ConfigDecl):
         return True
     registers = (
-        name.startswith("torch.nn.") or isinstance(related.get(name), ModuleDecl) for name in field.type.mentioned
+        name == "qten_gen.LabelledTensor" or name.startswith("torch.nn.") or isinstance(related.get(name), ModuleDecl)
+        for name in field.type.mentioned
     )
     return not any(registers)
 
@@ -123,7 +137,19 @@ def _inside(field: SubmoduleDecl, related: Mapping[str, Declaration], above: tup
     same = field.cls.text.rpartition(".")[2] == child.name.rpartition(".")[2]
     if isinstance(declared, ModuleDecl) and same:
         return tensor_names(declared, related, above)
-    return _LEAF if field.cls.name == child.name and child.name in TORCH_LEAVES else _UNKNOWN
+    return of_torch(child.name) if field.cls.name == child.name else _UNKNOWN
+
+
+def of_torch(name: str) -> TensorNames:
+    """The names in a layer of torch, by its qualified name."""
+    layer = name.removeprefix("torch.nn.")
+    if name in COMPUTED:
+        return TensorNames(complete=False)
+    if layer == name or layer not in PARAMETERS:
+        return _UNKNOWN
+    buffers = _STATISTICS if "BatchNorm" in layer or "InstanceNorm" in layer else ()
+    parameters = PARAMETERS[layer]
+    return TensorNames(parameters, buffers, (*parameters, *buffers))
 
 
 def _prefixes(field: SubmoduleDecl) -> Iterator[str | None]:

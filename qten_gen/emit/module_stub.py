@@ -11,6 +11,7 @@ from ..model import (
     DerivedDecl,
     MethodSource,
     ModuleDecl,
+    ParameterDecl,
     RegistrationDecl,
     Signature,
     SubmoduleDecl,
@@ -24,6 +25,7 @@ from .parameters import as_written, of_call, parsed
 from .registered_names import RegisteredName, lines, registered_names
 from .renaming import Way
 from .repeated import OVERLOADS
+from .stub_exports import export
 from .stub_names import Meanings, StubNames
 from .tensorclass_stub import bases, members
 from .type_parameters import meanings, type_parameters
@@ -58,11 +60,11 @@ class ModuleStubView(NamedTuple):
     below: str
     """`get_submodule` for other names; nothing where there are no children."""
     lookups: tuple[str, ...]
-    """`get_parameter` and `get_buffer` by literal names."""
+    """`get_parameter`, `get_buffer` and `export` by literal names."""
     state: str
     """The type that `state_dict` returns."""
     keys: str
-    """The method that gives a state dict its literal keys; nothing where not all of them are known."""
+    """The type of the keys of a state dict; nothing where not all of them are known."""
     config: str
     """The TypedDict of the constructor arguments; nothing where there are none."""
     has_config: bool
@@ -90,6 +92,8 @@ def view(
     use = names.aliases.use
     plain_state = f"{use('_OrderedDict')}[{names.builtin('str')}, {use('_torch')}.Tensor]"
     use("_Destination")
+    if keys:
+        use("_KeyedState")
     if config:
         use("_DeviceLike")
     return ModuleStubView(
@@ -101,6 +105,7 @@ def view(
         slots=(
             *_config_slots(declaration, names, variables),
             *_slots(declared, names),
+            *_keyed_parameters(declaration, names),
             *_read_only(declaration, names, variables),
             *lines(registered, names),
         ),
@@ -109,7 +114,7 @@ def view(
         calls=tuple(_calls(declaration, names, related)),
         children=children,
         below=_below(tensors, children, names),
-        lookups=tuple(_lookups(tensors, names)),
+        lookups=(*_lookups(tensors, names), *export(declaration, related, names)),
         state=names.generated(qualified, "State") if keys else plain_state,
         keys=keys,
         config=names.generated(qualified, "Config") if config else "",
@@ -127,6 +132,7 @@ def _children(
         if isinstance(field, SubmoduleDecl):
             own = variables.get(field.owner, {})
             read, written = (names.field_type(field, own, way) for way in (Way.GIVEN, Way.TAKEN))
+            read = _keyed(field, read, names)
             yield Child(
                 field.name, read, written, _present(field, names, own) if field.may_be_none else read, field.doc
             )
@@ -136,6 +142,30 @@ def _present(field: SubmoduleDecl, names: StubNames, variables: Meanings) -> str
     """The type of a child that exists: the annotation without None."""
     members = (member for member in members_of(field.type) if member.name != "None")
     return " | ".join(names.type(member, home(field), variables, Way.GIVEN) for member in members)
+
+
+def _keyed(field: SubmoduleDecl, read: str, names: StubNames) -> str:
+    """The type of children, with their names where the declaration says them."""
+    optional = " | None" if field.may_be_none else ""
+    present = next((member for member in members_of(field.type) if member.name != "None"), field.type)
+    if not isinstance(field.keys, tuple) or not field.keys or present.name != "qten_gen.ModuleDict":
+        return read
+    inside = read.removesuffix(optional).partition("[")[2].removesuffix("]")
+    return f"{names.aliases.use('_KeyedModules')}[{literals(field.keys)}, {inside}]{optional}" if inside else read
+
+
+def _keyed_parameters(declaration: ModuleDecl, names: StubNames) -> Iterator[str]:
+    """Dicts of parameters whose names the declaration says."""
+    for field in declaration.fields:
+        if isinstance(field, ParameterDecl) and isinstance(field.keys, tuple) and field.keys:
+            keyed = f"{names.aliases.use('_KeyedParameters')}[{literals(field.keys)}]"
+            doc = f"\n    {layout.docstring(field.doc, 4)}" if field.doc else ""
+            yield f"{field.name}: {names.aliases.use('_Slot')}[{keyed}, {names.field_type(field)}] = ...{doc}"
+
+
+def literals(keys: Sequence[str]) -> str:
+    """The type of one of several strings."""
+    return f"_t.Literal[{', '.join(map(layout.quoted_string, keys))}]"
 
 
 def _registered_children(registered: Iterable[RegisteredName]) -> Iterator[Child]:
@@ -208,8 +238,7 @@ def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
 def _keys(tensors: TensorNames) -> str:
     if not tensors.complete or not tensors.state:
         return ""
-    quoted = [layout.quoted_string(name) for name in tensors.state]
-    return layout.bracketed("def __getitem__(self, key: _t.Literal[", quoted, "], /) -> _torch.Tensor: ...", 4)
+    return literals(tensors.state)
 
 
 def _config(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> tuple[str, ...]:

@@ -32,6 +32,23 @@ def class_doc(declaration: ModuleDecl) -> str:
     return "\n".join(lines)
 
 
+def init_doc(declaration: ModuleDecl) -> str:
+    """The docstring of the generated constructor: every argument with what the declaration says of it."""
+    config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
+    arguments = [f"{field.name}: {_indented(field.doc) or spelling.static_type(field.type)}" for field in config]
+    arguments += [
+        "device: Where its tensors are made; on the default device without it.",
+        "dtype: The dtype of its floating point tensors, apart from those that declare one; the default dtype without it.",
+    ]
+    made = "Construct the module, and initialise its parameters and buffers."
+    return "\n".join([made, "", "Args:", *(f"    {line}" for line in arguments)])
+
+
+def _indented(doc: str) -> str:
+    """A docstring below the name of an argument."""
+    return doc.replace("\n", "\n        ").replace("\n        \n", "\n\n")
+
+
 def _what(field: ParameterDecl | BufferDecl) -> str:
     """What the docstring of the class says of a parameter or buffer: its shape, or what computes it."""
     if field.value is not None:

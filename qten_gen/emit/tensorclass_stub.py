@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..model import Declaration, FieldDecl, FieldKind, MethodSource, ModuleDecl, TensorClassDecl, TypeExpr, home
-from ..model.field_kinds import members_of
-from . import layout, spelling
+from . import layout, spelling, stub_keys
 from .members import mentioned_inside, written
 from .renaming import Way
+from .stub_keys import Key, nested_class
 from .stub_names import Meanings, StubNames
 from .type_parameters import arguments, bind, bracketed, meanings, type_parameters
 
@@ -18,18 +18,6 @@ _IN_TEMPLATE = ("_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike")
 """What the template itself calls by an alias."""
 _DEPTH = 3
 """How many levels of nested keys are spelled out."""
-
-
-class Key(NamedTuple):
-    """A literal key of `get` and `set`: its type, and what is read and written under it.
-
-    `through_none` says that a nested field on the way may be None, where `get` gives its default.
-    """
-
-    literal: str
-    read: str
-    written: str
-    through_none: bool = False
 
 
 class TensorClassStubView(NamedTuple):
@@ -52,6 +40,8 @@ class TensorClassStubView(NamedTuple):
     slots: tuple[str, ...]
     members: tuple[str, ...]
     """The user's own methods that the stub repeats."""
+    key_types: tuple[str, ...]
+    """Aliases for the types of keys, beside the class."""
     keys: tuple[Key, ...]
     selections: tuple[str, ...]
     writers: tuple[str, ...]
@@ -64,7 +54,9 @@ class TensorClassStubView(NamedTuple):
     update: str
     """Suffix of the TypedDict that `update` takes."""
     by_path: str
-    """What `update` takes as well: values by tuples of names."""
+    """What `update` takes as well: values by tuples of names; nothing where no field is nested."""
+    chosen_keys: str
+    """The type of any key."""
     changed: tuple[str, ...]
     frozen: bool
     builtin: dict[str, str]
@@ -96,7 +88,10 @@ def view(
     quoted = [f'"{name}"' for name in types]
     literals = [f"_t.Literal[{name}]" for name in quoted]
     parameters = type_parameters(declaration, names)
-    typed = {kind: names.generated(f"{declaration.module}.{declaration.name}", kind) for kind in _TYPED}
+    keys = _keys_of(declaration, types, names, related, variables)
+    qualified = f"{declaration.module}.{declaration.name}"
+    key_types = stub_keys.key_types(keys, qualified, names)
+    typed = {kind: names.generated(qualified, kind) for kind in _TYPED}
     for alias in _IN_TEMPLATE:
         names.aliases.use(alias)
     return TensorClassStubView(
@@ -111,10 +106,19 @@ def view(
         init=_init(declaration, types, names),
         slots=(*_slots(declaration, types, names), *_match_args(declaration, types)),
         members=members(declaration, own, names),
-        keys=tuple(_keys(declaration, types, names, related, variables)),
+        key_types=key_types.lines,
+        keys=keys,
         replace=_replace(types, f"{typed[update]}{parameters.arguments}"),
-        selections=tuple(_selections(quoted, f"{typed['Fields']}{parameters.arguments}", names)),
-        writers=(*_writers(declaration, names), *_takers(declaration, names)),
+        selections=tuple(
+            stub_keys.selections(tuple(types), key_types, f"{typed['Fields']}{parameters.arguments}", names)
+        ),
+        writers=(
+            *stub_keys.writers(declaration, keys, key_types, f"{typed[update]}{parameters.arguments}", names),
+            *stub_keys.takers(declaration, keys, names),
+            *stub_keys.states(declaration, related, names),
+            stub_keys.stacked(keys, names),
+        ),
+        chosen_keys=key_types.all,
         listings=tuple(_listings(literals, [found.read for found in types.values()], names)),
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
         as_arrays=tuple(
@@ -123,8 +127,8 @@ def view(
         chosen=tuple(f"{name}: {found.read}" for name, found in types.items()),
         given=tuple(_given(field, types[field.name]) for field in declaration.fields),
         update=update,
-        by_path=f"_t.Mapping[{_path(names)}, {names.builtin('object')}]",
-        changed=tuple(f"{name}: {found.changed}" for name, found in types.items()) if update == "Update" else (),
+        by_path=stub_keys.by_path(keys, names),
+        changed=tuple(_changed(types, names)) if update == "Update" else (),
         frozen=declaration.frozen,
         builtin={name: names.builtin(name) for name in ("bool", "classmethod", "dict", "int", "object", "str")},
         imports=names.aliases.used,
@@ -191,7 +195,7 @@ def _types(
     if field.kind is not FieldKind.NESTED:
         return _Types(written, written, written, written, written)
     none = " | None" if field.optional else ""
-    nested = _nested(field)
+    nested = nested_class(field)
     given = bracketed(arguments(nested.text, names, home(field), own))
     generated, dumped, loaded, changed = (
         f"{names.generated(nested.name, suffix)}{given}"
@@ -216,7 +220,7 @@ def _arrays(field: FieldDecl, names: StubNames, types: _Types, variables: Mappin
     if field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM):
         return types.read
     if field.kind is FieldKind.NESTED:
-        nested = _nested(field)
+        nested = nested_class(field)
         given = bracketed(arguments(nested.text, names, home(field), variables.get(field.owner, {})))
         return f"{names.generated(nested.name, 'Arrays')}{given}{none}"
     if field.kind is FieldKind.COLLECTION:
@@ -228,11 +232,6 @@ def _arrays(field: FieldDecl, names: StubNames, types: _Types, variables: Mappin
         case "list":
             return f"{names.builtin('list')}[{array}]{none}"
     return f"{array}{none}"
-
-
-def _nested(field: FieldDecl) -> TypeExpr:
-    """The class of a nested field, without None."""
-    return next(member for member in members_of(field.type) if member.name != "None")
 
 
 def _init(declaration: TensorClassDecl, types: Mapping[str, _Types], names: StubNames) -> str:
@@ -263,10 +262,10 @@ def _match_args(declaration: TensorClassDecl, types: Mapping[str, _Types]) -> It
 
 
 def _slots(declaration: TensorClassDecl, types: Mapping[str, _Types], names: StubNames) -> Iterator[str]:
-    """Fields that are read as another type than the declaration's annotation says."""
+    """Fields that are read as another type than the declaration's annotation says, or that a flag in brackets freezes."""
     for field in declaration.fields:
         found = types[field.name]
-        if found.read == found.written:
+        if found.read == found.written and (not declaration.frozen or declaration.frozen_by_keyword):
             continue
         if declaration.frozen:
             doc = f"\n        {layout.docstring(field.doc, 8)}" if field.doc else " ..."
@@ -290,8 +289,8 @@ def _keys(
         steps, found = (*path, field.name), types[field.name]
         if through_none:
             names.aliases.use("_Default")
-        yield Key(_literal(steps, names), found.read, found.written, through_none)
-        nested = _nested(field) if field.kind is FieldKind.NESTED else TypeExpr("")
+        yield Key(stub_keys.literal(steps, names), steps, found.read, found.written, field, through_none)
+        nested = nested_class(field) if field.kind is FieldKind.NESTED else TypeExpr("")
         inner = related.get(nested.name)
         if isinstance(inner, TensorClassDecl) and inner is not declaration and len(steps) < _DEPTH:
             given = arguments(nested.text, names, home(field), variables.get(field.owner, {}))
@@ -300,61 +299,27 @@ def _keys(
             yield from _keys(inner, read, names, related, bound, steps, through_none or field.optional)
 
 
-def _literal(steps: tuple[str, ...], names: StubNames) -> str:
-    if len(steps) == 1:
-        return f'_t.Literal["{steps[0]}"]'
-    return f"{names.builtin('tuple')}[{', '.join(_literal((step,), names) for step in steps)}]"
+def _keys_of(
+    declaration: TensorClassDecl,
+    types: Mapping[str, _Types],
+    names: StubNames,
+    related: Mapping[str, Declaration],
+    variables: Mapping[str, Meanings],
+) -> tuple[Key, ...]:
+    """All keys; tuples of any names too where some nested field has keys that are not spelled out."""
+    found = tuple(_keys(declaration, types, names, related, variables))
+    spelled = {key.path[:-1] for key in found}
+    nested = [key.path for key in found if key.field is not None and key.field.kind is FieldKind.NESTED]
+    if all(path in spelled for path in nested):
+        return found
+    anything = names.builtin("object")
+    return (*found, Key(stub_keys.literal((), names), (), anything, anything))
 
 
 def _replace(types: Mapping[str, _Types], values: str) -> str:
     changes = [f"{name}: {found.written} = ..." for name, found in types.items()]
     first = ["self", f"values: {values} | _t.Self | None = ...", "/"]
     return layout.bracketed("def replace(", [*first, *(["*", *changes] if changes else [])], ") -> _t.Self: ...", 4)
-
-
-def _selections(quoted: list[str], fields: str, names: StubNames) -> Iterator[str]:
-    """`select` and `exclude`: names of fields give a TypedDict, tuples that lead into nested objects a plain dict."""
-    literals = f"_t.Literal[{', '.join(quoted)}]" if quoted else "_t.Never"
-    anything = f"{names.builtin('dict')}[{names.builtin('str')}, {names.builtin('object')}]"
-    for method in ("select", "exclude"):
-        yield "@_t.overload"
-        yield layout.bracketed(f"def {method}(", ["self", f"*keys: {literals}"], f") -> {fields}: ...", 4)
-        yield "@_t.overload"
-        wider = f"*keys: {literals} | {_path(names)}"
-        yield layout.bracketed(f"def {method}(", ["self", wider], f") -> {anything}: ...", 4)
-
-
-def _path(names: StubNames) -> str:
-    """The type of a key that leads into nested objects."""
-    return f"{names.builtin('tuple')}[{names.builtin('str')}, ...]"
-
-
-def _writers(declaration: TensorClassDecl, names: StubNames) -> Iterator[str]:
-    """Methods that write into the tensors of one field: they know the names of those that have some."""
-    quoted = [f'"{field.name}"' for field in declaration.fields if field.kind is not FieldKind.STATIC]
-    key = (
-        f"key: _t.Literal[{', '.join(quoted)}] | {_path(names)}"
-        if quoted and not declaration.frozen
-        else "key: _t.Never"
-    )
-    value, non_blocking = f"value: {names.builtin('object')}", f"non_blocking: {names.builtin('bool')} = ..."
-    index = f"index: {names.aliases.use('_Index')}"
-    for method, rest in (("set_", ["*", non_blocking]), ("set_at_", [index, non_blocking])):
-        yield layout.bracketed(f"def {method}(", ["self", key, value, *rest], ") -> _t.Self: ...", 4)
-
-
-def _takers(declaration: TensorClassDecl, names: StubNames) -> Iterator[str]:
-    """`pop`, which takes the values of optional fields only, and `setdefault`."""
-    anything = names.builtin("object")
-    optional = [f for f in declaration.fields if f.optional and f.kind not in (FieldKind.STATIC, FieldKind.PER_ITEM)]
-    for method, fields, default in (
-        ("pop", optional, f"default: {anything} = ..."),
-        ("setdefault", declaration.fields, f"default: {anything}"),
-    ):
-        quoted_fields = ", ".join(f'"{field.name}"' for field in fields)
-        literals = [f"_t.Literal[{quoted_fields}]"] if fields else []
-        known = " | ".join([*literals, _path(names)])
-        yield layout.bracketed(f"def {method}(", ["self", f"key: {known}", default], f") -> {anything}: ...", 4)
 
 
 def _listings(literals: list[str], values: list[str], names: StubNames) -> Iterator[str]:
@@ -372,6 +337,13 @@ def _listings(literals: list[str], values: list[str], names: StubNames) -> Itera
         yield layout.bracketed(f"def {name}(self) -> {several}[", members or ["()"], "]: ...", 4)
         yield "@_t.overload"
         yield layout.bracketed(f"def {name}(", some, f") -> {several}[{one}, ...]: ...", 4)
+
+
+def _changed(types: Mapping[str, _Types], names: StubNames) -> Iterator[str]:
+    """What `update` takes by name. It only reads the values, so it takes what `select` gives too, which has exacter types."""
+    for name, found in types.items():
+        type = found.changed if found.changed == found.read else f"{names.aliases.use('_ReadOnly')}[{found.changed}]"
+        yield f"{name}: {type}"
 
 
 def _given(field: FieldDecl, types: _Types) -> str:

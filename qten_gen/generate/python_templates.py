@@ -69,6 +69,7 @@ def module_py(c: ModuleView) -> str:
             add(f"        {parameter},\n")
         add(
             "    ) -> None:\n"
+            f"        {c.init_doc}\n"
             "        _rt.init_module(self)\n"
         )
         for name in c.defaults:

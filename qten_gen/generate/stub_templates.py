@@ -51,9 +51,8 @@ def module_pyi(c: ModuleStubView) -> str:
     if c.keys:
         add(
             "@_t.type_check_only\n"
-            f"class {c.state}(_OrderedDict[{c.builtin['str']}, _torch.Tensor]):\n"
+            f"class {c.state}(_KeyedState[{c.keys}, _torch.Tensor]):\n"
             f"    \"\"\"What `{c.name}.state_dict` returns.\"\"\"\n"
-            f"    {c.keys}\n"
             "\n"
         )
     if c.is_final:
@@ -144,6 +143,9 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
     for line in c.given:
         add(f"    {line}\n")
     add("\n")
+    for line in c.key_types:
+        add(f"{line}\n")
+    add("\n")
     if c.changed:
         add(
             "@_t.type_check_only\n"
@@ -215,12 +217,12 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
         add(
             "    def update(\n"
             "        self,\n"
-            f"        values: {c.typed[c.update]}{c.arguments} | {c.by_path} | _t.Self | None = ...,\n"
+            f"        values: {c.typed[c.update]}{c.arguments}{c.by_path} | _t.Self | None = ...,\n"
             f"        clone: {c.builtin['bool']} = ...,\n"
             f"        inplace: {c.builtin['bool']} = ...,\n"
             "        *,\n"
             f"        non_blocking: {c.builtin['bool']} = ...,\n"
-            "        keys_to_update: _t.Sequence[_Key] | None = ...,\n"
+            f"        keys_to_update: _t.Sequence[{c.chosen_keys}] | None = ...,\n"
             f"        **fields: _t.Unpack[{c.typed[c.update]}{c.arguments}],\n"
             "    ) -> _t.Self: ...\n"
         )

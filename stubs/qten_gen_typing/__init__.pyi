@@ -5,6 +5,10 @@ from .attributes import NoOtherAttribute as NoOtherAttribute
 from .calls import DeclaredCall as DeclaredCall
 from .calls import ExactCall as ExactCall
 from .frozen import Frozen as Frozen
+from .keyed import KeyedModules as KeyedModules
+from .keyed import KeyedParameters as KeyedParameters
+from .keyed import KeyedState as KeyedState
+from .keyed import StackedGet as StackedGet
 from .operations import Operations as Operations
 from .per_item import PerItemField as PerItemField
 from .per_item import PerItemInput as PerItemInput
@@ -25,6 +29,9 @@ __all__ = [
     "DeviceField",
     "ExactCall",
     "Frozen",
+    "KeyedModules",
+    "KeyedParameters",
+    "KeyedState",
     "LockField",
     "NamesField",
     "NoOtherAttribute",
@@ -32,4 +39,5 @@ __all__ = [
     "PerItemField",
     "PerItemInput",
     "Slot",
+    "StackedGet",
 ]

@@ -26,7 +26,8 @@ from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, field, par
 TENSORCLASS = {"_rt", "_t", "_torch"}
 STORED = {*TENSORCLASS, "_repeat"}
 STUB = {"_Array", "_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike"}
-MODULE_STUB = {"_Destination", "_DeviceLike", "_ExactCall", "_OrderedDict", "_torch"}
+MODULE_STUB = {"_Destination", "_DeviceLike", "_ExactCall", "_LabelledTensor", "_OrderedDict", "_torch"}
+STATE = {"_Destination", "_KeyedState", "_NestedState", "_OrderedDict", "_torch"}
 
 
 def linked(text: str, head: str = HEAD) -> FileDecl:
@@ -62,18 +63,18 @@ def test_statements_are_grouped_and_sorted(aliases: list[str], expected: tuple[t
 @pytest.mark.parametrize(
     ("fields", "python", "stub"),
     [
-        ("x: Tensor", TENSORCLASS, STUB),
-        ("x: Tensor | None", STORED, STUB),
-        ("x: float", TENSORCLASS, {*STUB, "_Slot", "_torch"}),
-        ("x: Unbatched[Tensor]", STORED, STUB),
+        ("x: Tensor", TENSORCLASS, STUB | STATE),
+        ("x: Tensor | None", STORED, STUB | STATE | {"_Default"}),
+        ("x: float", TENSORCLASS, STUB | STATE | {"_ReadOnly", "_Slot"}),
+        ("x: Unbatched[Tensor]", STORED, STUB | STATE),
         ("x: list[Tensor]", STORED, STUB),
         ("x: Unbatched[list[Tensor]]", STORED, STUB),
         ("x: str", STORED, STUB - {"_Array"}),
-        ("x: PerItem[str]", STORED, STUB - {"_Array"} | {"_PerItemInput", "_Slot"}),
-        ("len: Tensor", {*TENSORCLASS, "_builtins"}, STUB),
+        ("x: PerItem[str]", STORED, STUB - {"_Array"} | {"_PerItemInput", "_ReadOnly", "_Slot"}),
+        ("len: Tensor", {*TENSORCLASS, "_builtins"}, STUB | STATE),
         ("len: str", STORED, STUB - {"_Array"}),
         ("type: str", {*STORED, "_builtins"}, STUB - {"_Array"}),
-        ("x: Tensor = field(default=torch.nn.init.ones_)", {*TENSORCLASS, "_nn"}, STUB),
+        ("x: Tensor = field(default=torch.nn.init.ones_)", {*TENSORCLASS, "_nn"}, STUB | STATE),
         ("pass", TENSORCLASS, STUB - {"_Array"}),
     ],
 )
@@ -94,20 +95,36 @@ def test_a_nested_field_needs_a_slot_and_a_default_where_a_key_leads_through_non
             point: Point | None
         """)
     ).classes
-    assert point.imports == STUB
-    assert required.imports == STUB - {"_Array"} | {"_Slot"}
-    assert optional.imports == STUB - {"_Array"} | {"_Slot", "_Default"}
+    assert point.imports == STUB | STATE
+    assert required.imports == STUB - {"_Array"} | STATE | {"_ReadOnly", "_Slot"}
+    assert optional.imports == STUB - {"_Array"} | STATE | {"_ReadOnly", "_Slot", "_Default"}
 
 
 @pytest.mark.parametrize(
     ("fields", "python", "stub"),
     [
         ("dim: int", {"_torch"}, MODULE_STUB),
-        ('dim: int\n    x: Tensor = param("dim", initializer=nn.init.ones_)', {"_torch"}, MODULE_STUB),
-        ('dim: int\n    x: Tensor = param("dim", initializer=nn.init.normal_)', {"_torch", "_nn"}, MODULE_STUB),
-        ('dim: int\n    x: Tensor = buffer("dim", initializer=nn.init.ones_)', {"_torch"}, MODULE_STUB),
-        ('dim: int\n    x: nn.Linear = submodule(nn.Linear, "dim", "dim")', {"_torch", "_nn"}, MODULE_STUB),
-        ("def __init__(self) -> None: ...", set(), MODULE_STUB - {"_DeviceLike"}),
+        (
+            'dim: int\n    x: Tensor = param("dim", initializer=nn.init.ones_)',
+            {"_torch"},
+            MODULE_STUB | {"_KeyedState"},
+        ),
+        (
+            'dim: int\n    x: Tensor = param("dim", initializer=nn.init.normal_)',
+            {"_torch", "_nn"},
+            MODULE_STUB | {"_KeyedState"},
+        ),
+        (
+            'dim: int\n    x: Tensor = buffer("dim", initializer=nn.init.ones_)',
+            {"_torch"},
+            MODULE_STUB | {"_KeyedState"},
+        ),
+        (
+            'dim: int\n    x: nn.Linear = submodule(nn.Linear, "dim", "dim")',
+            {"_torch", "_nn"},
+            MODULE_STUB | {"_KeyedState"},
+        ),
+        ("def __init__(self) -> None: ...", set(), MODULE_STUB - {"_DeviceLike", "_LabelledTensor"}),
     ],
 )
 def test_a_module_imports_what_its_fields_need(fields: str, python: set[str], stub: set[str]) -> None:

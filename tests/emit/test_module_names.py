@@ -3,7 +3,7 @@
 import pytest
 from torch import nn
 
-from qten_gen.emit.module_names import TORCH_LEAVES, tensor_names
+from qten_gen.emit.module_names import COMPUTED, PARAMETERS, of_torch, tensor_names
 from qten_gen.model import ModuleDecl
 
 from .declared import linked
@@ -22,8 +22,30 @@ def made(name: str) -> nn.Module:
     raise AssertionError(f"no arguments for {name}")
 
 
-@pytest.mark.parametrize("name", sorted(name.removeprefix("torch.nn.") for name in TORCH_LEAVES))
-def test_a_leaf_of_torch_has_neither_modules_nor_buffers(name: str) -> None:
+MADE_WITH = {"InstanceNorm": {"affine": True, "track_running_stats": True}}
+"""Keywords that give layers all tensors that they can have, by what their names start with."""
+
+
+def full(name: str) -> nn.Module:
+    """A layer of torch with all tensors that it can have."""
+    keywords = next((found for start, found in MADE_WITH.items() if name.startswith(start)), None)
+    if keywords is None:
+        return made(name)
+    layer: nn.Module = getattr(nn, name)(2, **keywords)
+    return layer
+
+
+@pytest.mark.parametrize("name", sorted(PARAMETERS))
+def test_the_tensors_of_a_layer_of_torch_are_those_of_the_table(name: str) -> None:
+    layer, known = full(name), of_torch(f"torch.nn.{name}")
+    assert list(layer.children()) == []
+    assert tuple(dict(layer.named_parameters())) == known.parameters
+    assert tuple(dict(layer.named_buffers())) == known.buffers
+    assert tuple(layer.state_dict()) == known.state
+
+
+@pytest.mark.parametrize("name", sorted(name.removeprefix("torch.nn.") for name in COMPUTED))
+def test_a_layer_with_computed_names_has_neither_modules_nor_buffers(name: str) -> None:
     layer = made(name)
     assert list(layer.children()) == list(layer.buffers()) == []
 
@@ -49,7 +71,7 @@ def test_paths_lead_through_declared_children_and_lists() -> None:
     "body",
     [
         "class Net(Module):\n    part: nn.Sequential = submodule(nn.Sequential)\n",
-        "class Net(Module):\n    part: nn.BatchNorm1d = submodule(nn.BatchNorm1d, 2)\n",
+        "class Net(Module):\n    part: nn.MultiheadAttention = submodule(nn.MultiheadAttention, 2, 1)\n",
         f"{INNER}class Net(Module):\n    depth: int\n    parts: ModuleList[Inner] = submodule(Inner, repeat='depth')\n",
         f"{INNER}    def __post_init__(self) -> None: ...\n",
     ],

@@ -33,6 +33,7 @@ ARGUMENTS: tuple[tuple[Any, ...], ...] = (
     (fixed(), 0),
     (fixed(), fixed()),
     (torch.ones(2) > 0, 1.0),
+    ({"x": torch.ones(2)},),
     ({"x": torch.ones(2)}, 0),
 )
 """What one of the methods takes or another."""

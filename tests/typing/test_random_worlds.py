@@ -13,15 +13,16 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from qten_gen.cli.command import main
 from tests import fresh_process
+from tests.typing.module_worlds import ModuleWorld, module_worlds
 from tests.typing.worlds import World, worlds
 
 REPOSITORY = Path(__file__).parents[2]
 EXAMPLES = int(os.environ.get("QTEN_GEN_EXAMPLES", "6"))
 
 
-def some_worlds() -> list[World]:
+def some_worlds() -> list[World | ModuleWorld]:
     """The programs of one run: the same ones each time, or as many others as `QTEN_GEN_EXAMPLES` says."""
-    found: list[World] = []
+    found: list[World | ModuleWorld] = []
 
     @settings(
         max_examples=EXAMPLES,
@@ -31,9 +32,9 @@ def some_worlds() -> list[World]:
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
-    @given(worlds())
-    def collect(world: World) -> None:
-        found.append(world)
+    @given(worlds(), module_worlds())
+    def collect(world: World, modules: ModuleWorld) -> None:
+        found.extend((world, modules))
 
     collect()
     return found
@@ -74,9 +75,10 @@ def disagreements(folder: Path, reported: dict[tuple[str, int], str]) -> list[st
     ]
 
 
-def test_every_program_runs(folder: Path) -> None:
+def test_every_program_runs_and_gives_the_types_that_it_asserts(folder: Path) -> None:
     modules = sorted(path.parent.name for path in folder.glob("p*/use.py"))
-    program = "; ".join(f"import {module}.use" for module in modules)
+    checked = "import typing; from tests.typing.executed import check; typing.assert_type = check"
+    program = "; ".join([checked, *(f"import {module}.use" for module in modules)])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(REPOSITORY), str(folder)))}
     done = fresh_process.run("-W", "error", "-c", program, cwd=folder, env=environment)
     assert (done.returncode, done.stderr) == (0, "")

@@ -181,10 +181,15 @@ class World:
         for module in MODULES:
             for cls in self.classes:
                 if cls.home == module:
-                    functions = [
-                        f"{cls.name.lower()}_m{i}" for i, method in enumerate(cls.methods) if method.kind == "function"
-                    ]
-                    lines.append(f"from .{module}_qten import {', '.join([cls.name, f'make_{cls.name}', *functions])}")
+                    functions = {
+                        f"{cls.name.lower()}_m{i}": method
+                        for i, method in enumerate(cls.methods)
+                        if method.kind == "function"
+                    }
+                    # The stub has what gives objects of a class; what a function takes is of the declaration.
+                    given = [name for name, method in functions.items() if not method.given.text.startswith("Callable")]
+                    lines.append(f"from .{module}_qten import {', '.join([cls.name, f'make_{cls.name}', *given])}")
+                    lines += [f"from .{module} import {name}" for name in functions if name not in given]
         for cls in self.classes:
             lines += [
                 f"def over_{cls.name}(one: {cls.name}) -> Tensor:\n    return one.{cls.name.lower()}_x",

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 x = torch.ones(2)
 attention = Attention(4, heads=2, device="cpu", dtype=torch.float64)
-batch = Batch(x, Point(x))
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
 
 assert_type(attention(x), Tensor)
 assert_type(attention(x=x), Tensor)

@@ -45,7 +45,7 @@ Sizes.from_config(Tower(2).config())  # E
 tower = Tower(2)
 assert_type(tower.layers, ModuleList[Layer])
 assert_type(tower.layers[0], Layer)
-assert_type(tower.sides, ModuleDict[Layer])
+sides: ModuleDict[Layer] = tower.sides
 assert_type(tower.get_submodule("layers"), ModuleList[Layer])
 assert_type(tower.layers[0].norm, nn.LayerNorm | None)
 assert_type(tower.layers[0].get_submodule("norm"), nn.LayerNorm)

@@ -7,7 +7,7 @@ from tensorclass_declared import Batch, Fixed, FixedChild, Labelled, Point
 from torch import Tensor
 
 x = torch.ones(2)
-batch = Batch(x, Point(x))
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
 
 assert_type(batch.tokens, Tensor)
 assert_type(batch.point, Point)
@@ -21,7 +21,7 @@ assert_type(batch.names, tuple[str | None, ...])
 assert_type(batch.requires_grad, bool)
 assert_type(batch.lengths, Tensor)
 assert_type(batch.first(), Batch)
-assert_type(Labelled(x, Point(x)).first(), Labelled)
+assert_type(Labelled(x, Point(x, x), batch_size=2).first(), Labelled)
 assert_type(Labelled(x, Point(x)).clone(), Labelled)
 assert_type(len(batch), int)
 

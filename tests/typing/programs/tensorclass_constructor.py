@@ -7,7 +7,7 @@ from tensorclass_declared import Batch, Fixed, FixedChild, Labelled, Pair, Point
 from torch import Tensor
 
 x = torch.ones(2)
-point = Point(x)
+point = Point(x, x)
 
 assert_type(Point(x, x, batch_size=2), Point)
 assert_type(Batch(x, point, None, "test", tags=[], batch_size=[2], device="cpu"), Batch)

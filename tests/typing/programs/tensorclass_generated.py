@@ -8,7 +8,7 @@ from shop.model_qten import Batch, Point
 from torch import Tensor
 
 x = torch.ones(2)
-batch = Batch(x, Point(x), batch_size=2)
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
 
 assert_type(batch, Batch)
 assert_type(batch.point, Point)
@@ -21,8 +21,8 @@ assert_type(batch.set("source", "test"), Batch)
 assert_type(batch.replace(mask=x).to("cpu"), Batch)
 assert_type(batch.update({"tokens": x, "point": {"weight": x}}), Batch)
 assert_type(batch.update({("point", "weight"): x}), Batch)
-assert_type(batch.pop("mask"), object)
-assert_type(batch.setdefault("mask", x), object)
+assert_type(batch.pop("mask"), Tensor | None)
+assert_type(batch.setdefault("mask", x), Tensor | None)
 assert_type(batch.select("tokens").get("tokens"), Tensor | None)
 assert_type(batch.point.keys(), tuple[Literal["position"], Literal["weight"]])
 assert_type(batch.to_dict()["point"]["weight"], Tensor)

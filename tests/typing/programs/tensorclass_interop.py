@@ -13,7 +13,7 @@ from torch import Tensor
 from qten_gen.runtime.tensorclass.interop.arrays import Rows
 
 x = torch.ones(2)
-batch = Batch(x, Point(x))
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
 made = TensorDict({}, [2])
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from qten_gen import LazyStack
 
 x = torch.ones(2)
-batch = Batch(x, Point(x))
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
 lazy = Batch.lazy_stack([batch, batch])
 
 assert_type(lazy, LazyStack[Batch])

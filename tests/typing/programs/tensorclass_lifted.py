@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, Subset, random_split
 from qten_gen import lifted
 
 x = torch.ones(2)
-batch = Batch(x, Point(x))
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
 
 assert_type(lifted(torch.hypot)(batch, x), Batch)
 assert_type(lifted(torch.hypot)(x, batch), Batch)

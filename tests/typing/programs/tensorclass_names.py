@@ -7,7 +7,7 @@ import torch
 from tensorclass_declared import Batch, Fixed, Point
 
 x = torch.ones(2)
-batch = Batch(x, Point(x))
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
 
 assert_type(batch.get("tokens"), object)
 assert_type(batch.get(("point", "weight"), None), object)

@@ -6,7 +6,7 @@ import torch
 from tensorclass_declared import Batch, Labelled, Point
 
 x = torch.ones(2)
-batch = Batch(x, Point(x))
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
 
 assert_type(batch.lock_(), Batch)
 assert_type(Labelled(x, Point(x)).unlock_(), Labelled)

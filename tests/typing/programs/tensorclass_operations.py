@@ -8,8 +8,8 @@ from tensorclass_declared import Batch, Labelled, Point
 from torch import Tensor
 
 x = torch.ones(2)
-batch = Batch(x, Point(x))
-labelled = Labelled(x, Point(x))
+batch = Batch(x, Point(x, x, batch_size=2), batch_size=2)
+labelled = Labelled(x, Point(x, x, batch_size=2), batch_size=2)
 
 assert_type(batch[0], Batch)
 assert_type(batch[1:3], Batch)

@@ -9,7 +9,7 @@ import torch
 from tensorclass_declared import Batch, Point
 from torch import Tensor
 
-batch = Batch(torch.zeros(2), Point(torch.zeros(2)), batch_size=2)
+batch = Batch(torch.zeros(2), Point(torch.zeros(2), torch.zeros(2)), batch_size=2)
 
 assert_type(batch.memmap("folder"), Batch)
 assert_type(batch.memmap(Path("folder"), True, num_threads=4, existsok=False, durable=True), Batch)

@@ -45,7 +45,8 @@ def registered(getter: Callable[[Any], object]) -> RegisteredProperty:
             raise AttributeError(f"{type(module).__name__!r} object has no attribute {name!r}")
         del module.__dict__[name]
 
-    return RegisteredProperty(getter, set_plain, delete_plain, getter.__doc__)
+    # A subclass of property shows the docstring of the getter only where none is passed.
+    return RegisteredProperty(getter, set_plain, delete_plain)
 
 
 def unregistered(module: nn.Module, name: str) -> V:  # type: ignore[type-var] # the getter says what a plain value is

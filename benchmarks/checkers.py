@@ -1,0 +1,147 @@
+"""How long type checkers take over generated stubs: 60 files with 420 classes, and a program that uses every class.
+
+    python -m benchmarks.checkers
+
+Each checker runs over a program that imports torch and qten_gen alone, and over the same program with all classes. mypy has those
+two libraries in its cache, as it has in every run but the first; pyright keeps nothing between runs. The difference is what the
+stubs cost. Times are of the processor, which other programs on the machine hardly change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+FILES, TENSORCLASSES, MODULES = 60, 4, 3
+REPOSITORY = Path(__file__).parents[1]
+ALONE = "import torch\n\nimport qten_gen\n\nprint(torch.ones(2), qten_gen.TensorClass)\n"
+
+
+def declarations(number: int) -> str:
+    """One file: TensorClasses that hold each other, and Modules with children and a handler."""
+    lines = ["from torch import Tensor, nn", "from qten_gen import Module, TensorClass, param, submodule", ""]
+    for index in range(TENSORCLASSES):
+        lines += [f"class Batch{number}x{index}(TensorClass):", "    tokens: Tensor", "    mask: Tensor | None = None"]
+        lines += ['    source: str = "train"']
+        lines += [f"    inner: Batch{number}x{index - 1} | None = None"] if index else []
+        lines += [f"    def doubled(self) -> 'Batch{number}x{index}':", "        return self + self", ""]
+    for index in range(MODULES):
+        lines += [f"class Layer{number}x{index}(Module):", "    width: int", "    heads: int = 2"]
+        lines += ['    weight: nn.Parameter = param("width", "width", initializer=nn.init.ones_)']
+        lines += ['    norm: nn.LayerNorm = submodule(nn.LayerNorm, "width")']
+        lines += (
+            [f'    below: Layer{number}x{index - 1} = submodule(Layer{number}x{index - 1}, "width")'] if index else []
+        )
+        lines += ["    def forward(self, x: Tensor) -> Tensor:", "        return x @ self.weight", ""]
+    lines += [f"@Layer{number}x0.register(Batch{number}x0)"]
+    lines += [
+        f"def handle(layer: Layer{number}x0, batch: Batch{number}x0) -> Tensor:",
+        "    return layer(batch.tokens)",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def use() -> str:
+    """A program that uses every class."""
+    lines = [ALONE]
+    for number in range(FILES):
+        batches = [f"Batch{number}x{index}" for index in range(TENSORCLASSES)]
+        layers = [f"Layer{number}x{index}" for index in range(MODULES)]
+        lines.append(f"from made.part{number}_qten import {', '.join([*batches, *layers])}")
+        for name in batches:
+            lines.append(f"def f{name}(batch: {name}) -> {name}:")
+            lines.append('    print(batch.get("tokens"), batch.select("mask"), batch.to("cpu").doubled()[0])')
+            lines.append("    return batch.replace(mask=batch.tokens)")
+        for name in layers:
+            lines.append(f"def f{name}(layer: {name}, x: torch.Tensor) -> torch.Tensor:")
+            lines.append('    print(layer.state_dict()["weight"], layer.config()["heads"])')
+            lines.append("    return layer(x)")
+    return "\n".join(lines) + "\n"
+
+
+def seconds(command: list[str], folder: Path, rounds: int, prepare: Callable[[], None]) -> float:
+    """The least time of the processor that a command takes that reports nothing."""
+    times = []
+    for _ in range(rounds):
+        prepare()
+        start = _used()
+        done = subprocess.run(
+            command, cwd=folder, env=os.environ | {"MYPYPATH": _path()}, capture_output=True, text=True
+        )
+        times.append(_used() - start)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return min(times)
+
+
+def _used() -> float:
+    """Seconds of the processor that finished child processes took."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _path() -> str:
+    return os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "stubs")))
+
+
+def measure(folder: Path, rounds: int) -> Iterator[tuple[str, float, float]]:
+    """For each checker: the time for the libraries alone, and with all classes."""
+    made = folder / "made"
+    made.mkdir()
+    (made / "__init__.py").write_text("", encoding="utf-8")
+    for number in range(FILES):
+        (made / f"part{number}.py").write_text(declarations(number), encoding="utf-8")
+    (folder / "pyproject.toml").write_text('[tool.qten-gen]\nsrc = ["."]\n', encoding="utf-8")
+    subprocess.run(
+        [sys.executable, "-m", "qten_gen", "--quiet"], cwd=folder, check=True, env=os.environ | {"PYTHONPATH": _path()}
+    )
+    (folder / "alone.py").write_text(ALONE, encoding="utf-8")
+    (folder / "use.py").write_text(use(), encoding="utf-8")
+    paths = [str(REPOSITORY), str(REPOSITORY / "stubs")]
+    warm, cache = folder / "warm", folder / "cache"
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file="]
+    subprocess.run(
+        [*mypy, f"--cache-dir={warm}", "alone.py"], cwd=folder, env=os.environ | {"MYPYPATH": _path()}, check=True
+    )
+
+    def copy_cache() -> None:
+        shutil.rmtree(cache, ignore_errors=True)
+        shutil.copytree(warm, cache)
+
+    both = [
+        seconds([*mypy, f"--cache-dir={cache}", name], folder, rounds, copy_cache) for name in ("alone.py", "use.py")
+    ]
+    yield "mypy", both[0], both[1]
+    both = []
+    for name in ("alone.py", "use.py"):
+        config = folder / f"{name}.json"
+        config.write_text(json.dumps({"include": [name], "extraPaths": paths}), encoding="utf-8")
+        command = [sys.executable, "-m", "pyright", f"--project={config}", f"--pythonpath={sys.executable}"]
+        both.append(seconds(command, folder, rounds, lambda: None))
+    yield "pyright", both[0], both[1]
+
+
+def main() -> None:
+    """Print the times."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    rounds = parser.parse_args().rounds
+    classes = FILES * (TENSORCLASSES + MODULES)
+    print(f"{FILES} files with {classes} classes; seconds of the processor")
+    print(f"{'':10}{'libraries':>12}{'with classes':>14}{'more':>8}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, alone, full in measure(Path(folder), rounds):
+            print(f"{name:10}{alone:12.2f}{full:14.2f}{full - alone:8.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+"""The literal keys of a TensorClass in its stub, which are names and tuples of names, and the methods that take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ..model import Declaration, FieldDecl, FieldKind, TensorClassDecl, TypeExpr
+from ..model.field_kinds import members_of
+from . import layout
+from .stub_names import StubNames
+
+_KEYWORDS = frozenset({"values", "non_blocking", "keys_to_update"})
+"""What `update_` takes beside fields."""
+
+
+class Key(NamedTuple):
+    """A literal key of `get` and `set`: its type, and what is read and written under it."""
+
+    literal: str
+    path: tuple[str, ...]
+    """The names that it consists of; none for a key of which only the form is known."""
+    read: str
+    written: str
+    field: FieldDecl | None = None
+    """The field that it leads to."""
+    through_none: bool = False
+    """Whether a nested field on the way may be None, where `get` gives its default."""
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the methods that write into tensors take it."""
+        return self.field is None or self.field.kind is not FieldKind.STATIC
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether a lazy stack reads one tensor under it."""
+        field = self.field
+        if field is None:
+            return True
+        is_one = field.kind is FieldKind.NUMBER or (field.kind is FieldKind.TENSOR and field.container is None)
+        return is_one and not field.unbatched
+
+    @property
+    def is_popped(self) -> bool:
+        """Whether `pop` takes its value out."""
+        field = self.field
+        return field is None or (field.optional and field.kind not in (FieldKind.STATIC, FieldKind.PER_ITEM))
+
+
+def nested_class(field: FieldDecl) -> TypeExpr:
+    """The class of a nested field, without None."""
+    return next(member for member in members_of(field.type) if member.name != "None")
+
+
+def literal(path: tuple[str, ...], names: StubNames) -> str:
+    """The type of one key."""
+    return union([path], names)
+
+
+def union(paths: Iterable[tuple[str, ...]], names: StubNames) -> str:
+    """The type of several keys; those that differ in their last name only share a line.
+
+    An empty path stands for any tuple of names.
+    """
+    grouped: dict[tuple[str, ...], list[str]] = {}
+    for path in paths:
+        grouped.setdefault(path[:-1] if path else ("",), []).extend(path[-1:])
+    members: list[str] = []
+    for prefix, last in grouped.items():
+        if not last:
+            members.append(f"{names.builtin('tuple')}[{names.builtin('str')}, ...]")
+            continue
+        ends = f"_t.Literal[{', '.join(layout.quoted_string(name) for name in last)}]"
+        before = "".join(f"_t.Literal[{layout.quoted_string(name)}], " for name in prefix)
+        members.append(f"{names.builtin('tuple')}[{before}{ends}]" if prefix else ends)
+    return " | ".join(members) or "_t.Never"
+
+
+class KeyTypes(NamedTuple):
+    """The types of keys that several methods of one class take, and the statements that name them."""
+
+    all: str
+    written: str
+    lines: tuple[str, ...]
+
+
+def key_types(keys: Sequence[Key], qualified: str, names: StubNames) -> KeyTypes:
+    """Aliases for the keys of a class: `BatchKeys`, and `BatchTensorKeys` where some fields have no tensors."""
+    all_keys = names.generated(qualified, "Keys")
+    lines = [f"{all_keys}: _t.TypeAlias = {union((key.path for key in keys), names)}"]
+    writable = [key for key in keys if key.is_written]
+    if len(writable) == len(keys):
+        return KeyTypes(all_keys, all_keys, tuple(lines))
+    written = names.generated(qualified, "TensorKeys")
+    lines.append(f"{written}: _t.TypeAlias = {union((key.path for key in writable), names)}")
+    return KeyTypes(all_keys, written, tuple(lines))
+
+
+def selections(fields: Sequence[str], types: KeyTypes, result: str, names: StubNames) -> Iterator[str]:
+    """`select` and `exclude`: names of fields give a TypedDict, tuples that lead into nested objects a plain dict."""
+    direct = union(((name,) for name in fields), names)
+    anything = f"{names.builtin('dict')}[{names.builtin('str')}, {names.builtin('object')}]"
+    for method in ("select", "exclude"):
+        yield "@_t.overload"
+        yield layout.bracketed(f"def {method}(", ["self", f"*keys: {direct}"], f") -> {result}: ...", 4)
+        yield "@_t.overload"
+        yield layout.bracketed(f"def {method}(", ["self", f"*keys: {types.all}"], f") -> {anything}: ...", 4)
+
+
+def by_path(keys: Sequence[Key], names: StubNames) -> str:
+    """What `update` takes beside a TypedDict: values by tuples of names. Nothing where no field is nested."""
+    paths = [key.path for key in keys if len(key.path) != 1]
+    return f" | _t.Mapping[{union(paths, names)}, {names.builtin('object')}]" if paths else ""
+
+
+def writers(
+    declaration: TensorClassDecl, keys: Sequence[Key], types: KeyTypes, values: str, names: StubNames
+) -> Iterator[str]:
+    """Methods that write into the tensors of fields: they know the names of those that have some."""
+    anything, flag = names.builtin("object"), f"{names.builtin('bool')} = ..."
+    non_blocking, index = f"non_blocking: {flag}", f"index: {names.aliases.use('_Index')}"
+    one = [f"key: {'_t.Never' if declaration.frozen else types.written}", f"value: {anything}"]
+    for method, rest in (("set_", ["*", non_blocking]), ("set_at_", [index, non_blocking])):
+        yield layout.bracketed(f"def {method}(", ["self", *one, *rest], ") -> _t.Self: ...", 4)
+    if declaration.frozen:
+        yield f"def update_(self, values: None = ..., *, non_blocking: {flag}) -> _t.Self: ..."
+        return
+    several = f"{values} | _t.Mapping[{types.written}, {anything}] | _t.Self"
+    chosen = f"keys_to_update: _t.Sequence[{types.written}] | None = ..."
+    direct = [key.path[0] for key in keys if key.is_written and len(key.path) == 1]
+    fields = [f"{name}: {anything} = ..." for name in direct if name not in _KEYWORDS]
+    for method, rest in (
+        ("update_", [f"values: {several} | None = ...", "*", non_blocking, chosen, *fields]),
+        ("update_at_", [f"values: {several}", index, "*", non_blocking, chosen]),
+    ):
+        yield layout.bracketed(f"def {method}(", ["self", *rest], ") -> _t.Self: ...", 4)
+
+
+def takers(declaration: TensorClassDecl, keys: Sequence[Key], names: StubNames) -> Iterator[str]:
+    """`pop`, which takes the values of optional fields only, and `setdefault`."""
+    anything, never = names.builtin("object"), "_t.Never"
+    popped = [] if declaration.frozen else [key for key in keys if key.is_popped]
+    if not popped:
+        yield f"def pop(self, key: {never}, default: {anything} = ...) -> {anything}: ..."
+    for key in popped:
+        default = names.aliases.use("_Default")
+        yield f"@_t.overload\n    def pop(self, key: {key.literal}) -> {key.read}: ..."
+        yield f"@_t.overload\n    def pop(self, key: {key.literal}, default: {default}) -> {key.read} | {default}: ..."
+    if declaration.frozen:
+        yield f"def setdefault(self, key: {never}, default: {anything}) -> {anything}: ..."
+        return
+    many = "@_t.overload\n    " if len(keys) > 1 else ""
+    for key in keys:
+        parameters = ["self", f"key: {key.literal}", f"default: {key.written}"]
+        yield layout.bracketed(f"{many}def setdefault(", parameters, f") -> {key.read}: ...", 4)
+
+
+def stacked(keys: Sequence[Key], names: StubNames) -> str:
+    """What `LazyStack.get` takes for objects of the class."""
+    return f"def _stacked(self, key: {union((key.path for key in keys if key.is_stacked), names)}, /) -> None: ..."
+
+
+def states(declaration: TensorClassDecl, related: Mapping[str, Declaration], names: StubNames) -> Iterator[str]:
+    """`state_dict`, nested and flat, with literal keys. Nothing where the keys of a field are known at run time only."""
+    flat = state_names(declaration, related)
+    if not flat:
+        return
+    use, text, flag = names.aliases.use, names.builtin("str"), f"{names.builtin('bool')} = ..."
+    tensor = f"{use('_torch')}.Tensor"
+    direct = union(((field.name,) for field in declaration.fields if field.kind is not FieldKind.STATIC), names)
+    dotted = union(((name,) for name in flat), names)
+    is_nested = any(field.kind is FieldKind.NESTED for field in declaration.fields)
+    inner = f"{tensor} | {use('_NestedState')}" if is_nested else tensor
+    common = ["self", "*", f"keep_vars: {flag}"]
+    for flatten, result in (
+        ("flatten: _t.Literal[False] = ...", f"{use('_KeyedState')}[{direct}, {inner}]"),
+        ("flatten: _t.Literal[True]", f"{use('_KeyedState')}[{dotted}, {tensor}]"),
+    ):
+        yield "@_t.overload"
+        yield layout.bracketed("def state_dict(", [*common, flatten], f") -> {result}: ...", 4)
+    prefixed = ["self", "destination: None = ...", f"prefix: {text} = ...", f"keep_vars: {flag}"]
+    for rest, result in (
+        (["flatten: _t.Literal[False] = ..."], use("_NestedState")),
+        (["*", "flatten: _t.Literal[True]"], f"{use('_OrderedDict')}[{text}, {tensor}]"),
+    ):
+        yield "@_t.overload"
+        yield layout.bracketed("def state_dict(", [*prefixed, *rest], f") -> {result}: ...", 4)
+    given = [f"destination: {use('_Destination')}", f"prefix: {text} = ...", f"keep_vars: {flag}", f"flatten: {flag}"]
+    yield "@_t.overload"
+    yield layout.bracketed("def state_dict(", ["self", *given], f") -> {use('_Destination')}: ...", 4)
+
+
+def state_names(
+    declaration: TensorClassDecl, related: Mapping[str, Declaration], above: tuple[TensorClassDecl, ...] = ()
+) -> tuple[str, ...]:
+    """The dotted names of all tensors; none where some are known at run time only, or there are none."""
+    if declaration in above:
+        return ()
+    found: list[str] = []
+    for field in declaration.fields:
+        match field.kind:
+            case FieldKind.STATIC:
+                continue
+            case FieldKind.TENSOR | FieldKind.NUMBER if field.container is None:
+                found.append(field.name)
+            case FieldKind.NESTED:
+                nested = related.get(nested_class(field).name)
+                if not isinstance(nested, TensorClassDecl):
+                    return ()
+                inner = state_names(nested, related, (*above, declaration))
+                if not inner:
+                    return ()
+                found += [f"{field.name}.{name}" for name in inner]
+            case _:
+                return ()
+    return tuple(found)

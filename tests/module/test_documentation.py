@@ -1,0 +1,43 @@
+"""What `help()` and editors say of a Module: its constructor, and the shapes of its fields."""
+
+import inspect
+
+from qten_gen import Module
+from qten_gen.emit.module_words import init_doc
+from qten_gen.model import ModuleDecl
+from tests.emit.declared import linked
+from tests.samples.kinds.modules import Nested, Sizes
+
+
+def test_the_constructor_says_its_arguments() -> None:
+    said = inspect.getdoc(Sizes.__init__) or ""
+    assert said.startswith(
+        "Construct the module, and initialise its parameters and buffers.\n\nArgs:\n    rows: int\n    cols: int\n"
+    )
+    assert "\n    device: " in said
+
+
+def test_an_argument_has_the_docstring_of_its_field() -> None:
+    text = 'class Net(Module):\n    dim: int\n    """How wide.\n\n    Of all rows."""\n    depth: int\n'
+    (file,) = linked(shop__model=text).values()
+    (declaration,) = file.declarations
+    assert isinstance(declaration, ModuleDecl)
+    assert "\n    dim: How wide.\n\n        Of all rows.\n    depth: int\n" in init_doc(declaration)
+
+
+def test_a_field_says_its_shape_and_what_its_docstring_says() -> None:
+    assert inspect.getdoc(Sizes.steps) == "How often each row was seen.\n\nBuffer of shape `(rows,)`."
+    assert inspect.getdoc(Sizes.scalar) == "Parameter of shape `()`."
+    assert inspect.getdoc(Nested.norm) == "Submodule."
+
+
+def test_a_hand_written_constructor_keeps_its_own_docstring() -> None:
+    class Written(Module):
+        dim: int
+
+        def __init__(self, dim: int) -> None:
+            """As written."""
+            super().__init__()
+            self.dim = dim
+
+    assert inspect.getdoc(Written.__init__) == "As written."
