@@ -69,7 +69,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class FoundClass:
-    """A class statement at the top level of a file that an adoption is about."""
+    """A class statement that an adoption is about."""
 
     path: str
     module: str
@@ -81,6 +81,8 @@ class FoundClass:
     node: ast.ClassDef = field(compare=False, repr=False)
     is_adopted: bool = False
     """Whether it derives from qten_gen's class already, directly or through its bases."""
+    is_inner: bool = False
+    """Whether it stands inside a class or a function, where nothing is generated for it."""
 
     @property
     def qualified(self) -> str:
@@ -116,6 +118,11 @@ class Adoption:
     stays: tuple[tuple[Level, Reason], ...] = ()
     """Why it stays, or why a higher level could do nothing."""
     notes: tuple[str, ...] = ()
+
+    @property
+    def why_it_stays(self) -> Reason | None:
+        """Why it is not a class of qten_gen afterwards; None for one that is."""
+        return None if self.is_adopted else next((reason for _, reason in self.stays), None)
 
 
 @dataclass(frozen=True, slots=True)

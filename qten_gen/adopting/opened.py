@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from ..link.program import Program
 from ..read.imports import dotted
 from ..read.names import Scope
 from .adoption import FoundClass, Need, Options
 from .text import Text
+from .uses import nodes, uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,20 @@ class OpenFile:
     """What the names of the top level mean."""
     classes: Mapping[str, FoundClass]
     """Its classes at the top level that an adoption is about, by name. Classes that a level was refused are left out for it."""
+    inner: tuple[FoundClass, ...] = ()
+    """Those inside other classes and functions, which no level changes."""
+    exported: frozenset[str] = frozenset()
+    """The names of its top level that other files of the project import from it, or that `__all__` lists; `*` for all of them."""
 
     def qualified(self, expression: ast.expr) -> str:
         """The qualified name of a name or chain of attributes as the file alone tells it; empty for any other expression."""
         name = dotted(expression)
         return "" if name is None else self.scope.resolve(name)
+
+    def without(self, names: Collection[str]) -> OpenFile:
+        """The same file without some of its classes."""
+        kept = {name: found for name, found in self.classes.items() if name not in names}
+        return replace(self, classes=kept)
 
     def spell(self, module: str, name: str) -> Spelling:
         """How to write a name of a module: as the file imports it already, plainly, or `qten_gen.Module` if the name is taken."""
@@ -54,14 +64,16 @@ class OpenFile:
             return Spelling(name, (Need(module, name),))
         return Spelling(wanted, (Need(module),))
 
+    def is_exported(self, name: str) -> bool:
+        """Whether other files may import a name of the top level from this one."""
+        return name in self.exported or "*" in self.exported
+
     @property
     def taken(self) -> frozenset[str]:
         """Every name that the file uses or binds anywhere, so that a new import cannot change what one of them means."""
-        found = set(self.scope.bound)
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Name):
-                found.add(node.id)
-            elif isinstance(node, ast.arg):
+        found = {*self.scope.bound, *uses(self.tree)}
+        for node in nodes(self.tree):
+            if isinstance(node, ast.arg):
                 found.add(node.arg)
             elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 found.add(node.name)

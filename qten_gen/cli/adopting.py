@@ -2,23 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterable, Sequence
+from time import perf_counter
 from typing import TextIO
 
-from . import DONE, MISUSE
+from ..adopting.adoption import Options
+from ..adopting.opening import Sources
+from ..adopting.running import Outcome
+from ..adopting.running import adopt as adopt_sources
+from ..adopting.views import as_json, lines_of, summary
+from ..project.apply import Change, diff, write
+from ..project.config import ConfigError, Settings, source_paths
+from ..project.files import PathError
+from ..project.paths import read_regular
+from ..report.concise import headline
+from . import DONE, FOUND, MISUSE
 from .adopt_options import AdoptOptions, parse
 from .options import UsageError
+from .run import parts
 
 
 def adopt(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Report what would be adopted, or do it, and return the exit status."""
     try:
         options = parse(arguments, out)
+        return DONE if options is None else _adopt(options, out, err)
     except UsageError as error:
         err.write(f"error: {error}\nusage: qten-gen adopt [options] [PATH ...]; for more, qten-gen adopt --help\n")
-        return MISUSE
-    return DONE if options is None else _adopt(options, out, err)
+    except PathError as error:
+        err.write(f"error: {error}\n")
+    except ConfigError as error:
+        err.write(f"{headline(error.diagnostic, color=False)}\n")
+    return MISUSE
 
 
 def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
-    raise NotImplementedError
+    """Adopt the classes of each project that has files below the given paths.
+
+    Raises:
+        PathError: A path cannot be used.
+        ConfigError: The settings of a project cannot be used.
+    """
+    started = perf_counter()
+    settings = Settings()
+    config = settings.of(options.paths[0] if options.paths else ".")
+    paths = list(options.paths) or source_paths(config) or [config.root or "."]
+    outcomes: list[Outcome] = []
+    changes: list[Change] = []
+    failures: list[str] = []
+    for part in parts(paths, settings):
+        origins = {path: source.origin for path, source in part.files.sources.items()}
+        texts, unreadable = _read(origins)
+        failures += [f"{path}: cannot read it: {why}" for path, why in unreadable if part.files.sources[path].target]
+        targets = [path for path in texts if part.files.sources[path].target]
+        # The parser creates millions of objects that live to the end. Collecting garbage among them takes a tenth of the time.
+        gc.disable()
+        try:
+            outcome = adopt_sources(Sources.of(texts, origins, targets), Options(options.level, options.dataclasses))
+        finally:
+            gc.enable()
+        outcomes.append(outcome)
+        changes += [Change(path, texts[path], data) for path, data in sorted(outcome.texts.items())]
+    outcome = _together(outcomes)
+    if options.write:
+        failures += _write(changes)
+    _print(outcome, changes, options, perf_counter() - started, out, err)
+    err.writelines(f"error: {failure}\n" for failure in failures)
+    if failures:
+        return MISUSE
+    return FOUND if outcome.problems or _exceeds(outcome, options, err) else DONE
+
+
+def _read(paths: Iterable[str]) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
+    """The bytes of the files, and those that cannot be read with the reason."""
+    texts: dict[str, bytes] = {}
+    unreadable: list[tuple[str, str]] = []
+    for path in paths:
+        try:
+            texts[path] = read_regular(path)
+        except OSError as error:
+            unreadable.append((path, error.strerror or str(error)))
+    return texts, unreadable
+
+
+def _together(outcomes: Sequence[Outcome]) -> Outcome:
+    """What was done in several projects."""
+    if len(outcomes) == 1:
+        return outcomes[0]
+    return Outcome(
+        tuple(each for outcome in outcomes for each in outcome.adoptions),
+        {path: data for outcome in outcomes for path, data in outcome.texts.items()},
+        tuple(each for outcome in outcomes for each in outcome.problems),
+        sum(outcome.files for outcome in outcomes),
+    )
+
+
+def _write(changes: Sequence[Change]) -> list[str]:
+    """Make the changes, each whole or not at all, and return what went wrong. A file that somebody has just changed stays."""
+    failures: list[str] = []
+    for change in changes:
+        try:
+            if read_regular(change.path) != change.old:
+                failures.append(f"{change.path}: it has changed meanwhile; run the command again")
+                continue
+            write(change)
+        except OSError as error:
+            failures.append(f"{change.path}: cannot write it: {error.strerror}")
+    return failures
+
+
+def _print(
+    outcome: Outcome, changes: Sequence[Change], options: AdoptOptions, seconds: float, out: TextIO, err: TextIO
+) -> None:
+    """Print the report, the diff or the document. With the latter two, standard output contains nothing else."""
+    messages = err if options.json or options.diff else out
+    messages.writelines(f"{headline(item, color=options.color.enabled(messages))}\n" for item in outcome.problems)
+    if options.json:
+        out.write(as_json(outcome, options.write))
+    elif options.diff:
+        out.writelines(diff(changes))
+    elif not options.quiet:
+        out.writelines(f"{line}\n" for line in lines_of(outcome, options.verbose, options.color.enabled(out)))
+    messages.writelines(f"{line}\n" for line in summary(outcome, options.write, seconds))
+
+
+def _exceeds(outcome: Outcome, options: AdoptOptions, err: TextIO) -> bool:
+    """Whether more classes stay than are allowed, which is printed then."""
+    if options.max_unadopted is None:
+        return False
+    left = outcome.unadopted(options.write)
+    if left > options.max_unadopted:
+        err.write(f"error: {left} classes are not adopted, and --max-unadopted allows {options.max_unadopted}\n")
+    elif left < options.max_unadopted:
+        err.write(f"note: {left} classes are not adopted: --max-unadopted can be {left} from now on\n")
+    return left > options.max_unadopted

@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
     """Why the changed outputs are out of date, by path, if a run is asked for that."""
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """The files of a run that belong to one project."""
 
     paths: tuple[str, ...]
@@ -71,16 +71,16 @@ def run(paths: Sequence[str], settings: Settings | None = None, writes: bool = T
         ConfigError: The settings of a project cannot be used.
     """
     settings = settings or Settings()
-    outcomes = [_run_part(part, settings, writes, explains) for part in _parts(paths, settings)]
+    outcomes = [_run_part(part, settings, writes, explains) for part in parts(paths, settings)]
     return outcomes[0] if len(outcomes) == 1 else _together(outcomes)
 
 
-def _parts(paths: Sequence[str], settings: Settings) -> list[_Part]:
+def parts(paths: Sequence[str], settings: Settings) -> list[Part]:
     """The files of each project, the outermost project first. Projects inside a given folder are among them."""
     given: dict[str, list[str]] = {}
     for path in paths:
         given.setdefault(settings.of(true_path(path)).root or "", []).append(path)
-    parts: list[_Part] = []
+    found: list[Part] = []
     while given:
         root = min(given, key=len)
         own = given.pop(root)
@@ -90,8 +90,8 @@ def _parts(paths: Sequence[str], settings: Settings) -> list[_Part]:
             given.setdefault(settings.of(folder).root or "", []).append(folder)
         first = own[0]
         cache = root or (first if os.path.isdir(first) else os.path.dirname(first) or ".")
-        parts.append(_Part(tuple(own), config, cache, files))
-    return parts
+        found.append(Part(tuple(own), config, cache, files))
+    return found
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
@@ -114,7 +114,7 @@ class _Changed(Exception):
     """A source is not as it was when the run began; the text is its path. Nothing has been written yet."""
 
 
-def _run_part(part: _Part, settings: Settings, writes: bool, explains: bool) -> Outcome:
+def _run_part(part: Part, settings: Settings, writes: bool, explains: bool) -> Outcome:
     """Generate the code for the files of one project. If a source changes meanwhile, begin again."""
     path = ""
     for _ in range(_ATTEMPTS):
@@ -135,7 +135,7 @@ def _judged(outcome: Outcome, config: Config) -> Outcome:
     return outcome._replace(diagnostics=judged(outcome.diagnostics, config))
 
 
-def _attempt(part: _Part, writes: bool, explains: bool) -> Outcome:
+def _attempt(part: Part, writes: bool, explains: bool) -> Outcome:
     """Generate the code for the files of one project, as they are now.
 
     Raises:

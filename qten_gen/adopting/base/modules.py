@@ -1,0 +1,68 @@
+"""`class Encoder(nn.Module)` → `class Encoder(Module)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..adoption import Edit, FoundClass, Kind, Proposal, Reason
+from ..finding import NN_MODULE, is_module_of_a_library
+from ..opened import OpenFile, Project
+from .heads import spell_base
+
+_METACLASSES = ("abc.ABCMeta",)
+"""Metaclasses that Module's own one derives from, or goes together with."""
+
+
+def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
+    """What to do with the modules of a file."""
+    ready: dict[str, ast.expr] = {}
+    for found in file.classes.values():
+        if found.kind is not Kind.MODULE or found.is_adopted:
+            continue
+        base = _module_base(found, file, project)
+        reason = _obstacle(found, file, project)
+        if base is not None and reason is None:
+            ready[found.name] = base
+        elif reason is not None:
+            yield Proposal(found.name, stays=reason)
+    spelling = spell_base(file, "Module", list(ready.values()))
+    for name, base in ready.items():
+        start, end = file.text.span(base)
+        done = (
+            f"derive from {spelling.text} of qten_gen" if "." not in spelling.text else f"derive from {spelling.text}"
+        )
+        yield Proposal(name, (done,), (Edit(start, end, spelling.text),), spelling.needs)
+
+
+def _module_base(found: FoundClass, file: OpenFile, project: Project) -> ast.expr | None:
+    """The base of a class that is nn.Module itself."""
+    means = project.programs[file.path].ancestry.bases(found.qualified)
+    written = [base for base in found.node.bases if not isinstance(base, ast.Starred)]
+    return next((base for base, name in zip(written, means, strict=True) if name in NN_MODULE), None)
+
+
+def _obstacle(found: FoundClass, file: OpenFile, project: Project) -> Reason | None:
+    """What the text of a class shows that stands in the way, or would behave in another way."""
+    node = found.node
+    if any(isinstance(base, ast.Starred) for base in node.bases) or any(not each.arg for each in node.keywords):
+        return Reason("its bases or keywords are computed when the program runs", "write them out")
+    for keyword in node.keywords:
+        if keyword.arg == "metaclass" and project.meaning(file, keyword.value) not in _METACLASSES:
+            return Reason(f"its metaclass is {file.text.of(keyword.value)}, and Module has one of its own")
+    foreign = [name for name in found.ancestors if is_module_of_a_library(name)]
+    if foreign and not any(name in NN_MODULE for name in found.ancestors):
+        return of_library(found, foreign[0], file, project)
+    return None
+
+
+def of_library(found: FoundClass, foreign: str, file: OpenFile, project: Project) -> Reason:
+    """Why a class stays that derives from a module of torch or of another library."""
+    means = project.programs[file.path].ancestry.bases(found.qualified)
+    short = foreign.removeprefix("torch.")
+    if foreign not in means:
+        base = next((name for name in means if name in found.ancestors), foreign)
+        return Reason(f"its base {base.rpartition('.')[2]} derives from {short}", f"add Module to the bases of {base}")
+    bases = ", ".join([file.text.of(base) for base in found.node.bases] + ["Module"])
+    help = f"write class {found.name}({bases}), which keeps the constructor of {short.rpartition('.')[2]}"
+    return Reason(f"its base {short} is a class of a library", help)

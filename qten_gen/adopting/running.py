@@ -1,0 +1,176 @@
+"""Applies the levels to a project: what is done with each class, why the rest stays, and the new texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ..model.diagnostics import Diagnostic
+from .adoption import Adoption, FoundClass, Kind, Level, Need, Options, Proposal, Reason
+from .checking import refusals
+from .imports import with_imports
+from .levels import LEVELS, LevelFunction
+from .opened import OpenFile, Project
+from .opening import Sources, encoded, open_project
+from .text import edited
+
+_INSIDE = Reason(
+    "it stands inside a function or class, where nothing is generated", "move it to the top level", is_open=False
+)
+_RETURNS = Reason("the file has carriage returns inside of lines, so positions in it are not certain")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run did, or would do."""
+
+    adoptions: tuple[Adoption, ...]
+    """Every class, by path and line."""
+    texts: Mapping[str, bytes]
+    """The new texts of the files that change, by path."""
+    problems: tuple[Diagnostic, ...] = ()
+    """Why files cannot be read."""
+    files: int = 0
+    """How many files have classes to adopt, or adopted ones."""
+
+    def unadopted(self, written: bool) -> int:
+        """How many classes are not adopted after the run, or before it if nothing is written.
+
+        Those that no level is about do not count: classes inside functions, and dataclasses that were not asked for.
+        """
+        return sum(
+            not (each.is_adopted if written else each.found.is_adopted)
+            and ((reason := each.why_it_stays) is None or reason.is_open)
+            for each in self.adoptions
+        )
+
+
+@dataclass(slots=True)
+class _Record:
+    """What was said about one class so far."""
+
+    found: FoundClass
+    done: list[tuple[Level, str]] = field(default_factory=list)
+    stays: list[tuple[Level, Reason]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    """A level, applied: the files afterwards, what it did, and why it could not do more."""
+
+    sources: Sources
+    project: Project
+    proposals: Mapping[str, Proposal]
+    """Those that were made, by the qualified name of the class."""
+    stays: Mapping[str, Reason]
+
+
+def adopt(sources: Sources, options: Options, levels: Mapping[Level, LevelFunction] = LEVELS) -> Outcome:
+    """Apply the levels up to the one that the options ask for."""
+    opened = open_project(sources, options)
+    first = opened.project
+    records = {each.qualified: _Record(each) for file in first.files.values() for each in _all(file)}
+    current, project = sources, first
+    for level in options.level.included:
+        applied = _apply(levels[level], current, project)
+        current, project = applied.sources, applied.project
+        for name, proposal in applied.proposals.items():
+            records[name].done += [(level, line) for line in proposal.does]
+        for name, reason in applied.stays.items():
+            records[name].stays.append((level, reason))
+        for name, proposal in applied.proposals.items():
+            records[name].notes += proposal.notes
+    adoptions = [_adoption(record, project, records) for record in records.values()]
+    return Outcome(
+        tuple(sorted(adoptions, key=lambda each: (each.found.path, each.found.line))),
+        {path: data for path, data in current.texts.items() if data is not sources.texts[path]},
+        opened.problems,
+        len(first.files),
+    )
+
+
+def _all(file: OpenFile) -> list[FoundClass]:
+    return [*file.classes.values(), *file.inner]
+
+
+def _apply(function: LevelFunction, sources: Sources, project: Project) -> _Applied:
+    """Apply one level. Classes that the rules refuse are left out, until the rules accept the rest."""
+    refused: dict[str, Reason] = {}
+    own = {origin.module.partition(".")[0] for origin in sources.origins.values()}
+    while True:
+        texts: dict[str, bytes] = {}
+        made: dict[str, Proposal] = {}
+        stays: dict[str, Reason] = {}
+        proposed: dict[str, list[str]] = {}
+        for path, file in project.files.items():
+            hidden = [name for name, found in file.classes.items() if found.qualified in refused]
+            proposals = list(function(file.without(hidden) if hidden else file, project))
+            stays.update({f"{file.module}.{each.name}": each.stays for each in proposals if each.stays is not None})
+            changing = {f"{file.module}.{each.name}": each for each in proposals if each.edits}
+            if changing:
+                result = _edited(file, list(changing.values()), sources.texts[path], own)
+                if isinstance(result, Reason):
+                    stays.update(dict.fromkeys(changing, result))
+                    continue
+                texts[path] = result
+                proposed[path] = [each.name for each in changing.values()]
+                made.update(changing)
+        if not texts:
+            return _Applied(sources, project, {}, {**stays, **refused})
+        after = sources.changed(texts)
+        reopened = open_project(after, project.options)
+        more = refusals(project, reopened, proposed)
+        if not more:
+            return _Applied(after, reopened.project, made, {**stays, **refused})
+        refused.update(more)
+
+
+def _edited(file: OpenFile, proposals: list[Proposal], before: bytes, own: set[str]) -> bytes | Reason:
+    """The new text of a file, or why it cannot be had."""
+    content = file.text.content
+    if "\r" in content.replace("\r\n", ""):
+        return _RETURNS
+    needs: set[Need] = {need for proposal in proposals for need in proposal.needs}
+    try:
+        changed = edited(content, [edit for proposal in proposals for edit in proposal.edits])
+        result = with_imports(file, changed, needs, own)
+    except (SyntaxError, ValueError) as error:
+        return Reason(f"the edited file could not be parsed: {error}", "report this as a bug of qten-gen")
+    data = encoded(result, before)
+    return Reason("the encoding of the file cannot hold the new text") if data is None else data
+
+
+def _adoption(record: _Record, project: Project, records: Mapping[str, _Record]) -> Adoption:
+    """What became of a class. One that stays without a reason of its own does so because of its bases."""
+    found = record.found
+    file = project.files.get(found.path)
+    now = next((each for each in _all(file) if each.name == found.name), None) if file is not None else None
+    is_adopted = now is not None and now.is_adopted
+    stays = list(record.stays)
+    if found.is_inner:
+        stays = [] if is_adopted else [(Level.BASE, _INSIDE)]
+    elif is_adopted:
+        stays = [(level, reason) for level, reason in stays if level is not Level.BASE]
+    elif not stays:
+        stays = [(Level.BASE, _because_of_bases(found, records))]
+    done = tuple(record.done)
+    if is_adopted and not found.is_adopted and not any(level is Level.BASE for level, _ in done):
+        done = ((Level.BASE, f"nothing to write: its base {_adopted_base(found, records)} is adopted"), *done)
+    return Adoption(found, is_adopted, done, tuple(stays), tuple(dict.fromkeys(record.notes)))
+
+
+def _adopted_base(found: FoundClass, records: Mapping[str, _Record]) -> str:
+    names = [name for name in found.ancestors if name in records and records[name].done]
+    return names[0].rpartition(".")[2] if names else "class"
+
+
+def _because_of_bases(found: FoundClass, records: Mapping[str, _Record]) -> Reason:
+    """The reason of the nearest ancestor that stays."""
+    for name in found.ancestors:
+        if name in records and records[name].stays:
+            reason = records[name].stays[0][1]
+            return Reason(f"its base {name.rpartition('.')[2]} stays: {reason.text}", reason.help, reason.code)
+    if found.kind is Kind.TENSORCLASS:
+        return Reason("its base stays a class of tensordict")
+    return Reason("its base is not among the files of this run", "adopt the base first")
