@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from .adoption import Level, Proposal
 from .base import propose_bases
+from .declaring.level import declare
 from .opened import OpenFile, Project
 
 LevelFunction = Callable[[OpenFile, Project], Iterable[Proposal]]
@@ -16,4 +17,4 @@ result. If they find an error in a class, the level is asked again with a file t
 finding. A level must propose nothing for what it has done before: a second run has nothing to do.
 """
 
-LEVELS: Mapping[Level, LevelFunction] = {Level.BASE: propose_bases}
+LEVELS: Mapping[Level, LevelFunction] = {Level.BASE: propose_bases, Level.DECLARE: declare}

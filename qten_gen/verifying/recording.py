@@ -167,7 +167,9 @@ def _attributes(model: nn.Module) -> Iterator[tuple[str, Leaf]]:
     for path, module in model.named_modules():
         if type(module).__module__.startswith("torch."):
             continue  # their own constructor made them
-        for name, value in vars(module).items():
+        held = [module._parameters, module._buffers, module._modules]
+        nothing = {name: None for registry in held for name, value in registry.items() if value is None}
+        for name, value in {**vars(module), **nothing}.items():
             if name not in _OWN and not isinstance(value, nn.Module):
                 yield (
                     f"{path}.{name}".lstrip("."),
