@@ -53,13 +53,15 @@ class OpenFile:
     def spell(self, module: str, name: str) -> Spelling:
         """How to write a name of a module: as the file imports it already, plainly, or `qten_gen.Module` if the name is taken."""
         wanted = f"{module}.{name}"
-        for bound in self.scope.imports:
-            if not self.scope.imports[bound].type_checking and bound not in self.scope.classes:
-                meant = self.scope.resolve(bound)
-                if meant == wanted:
-                    return Spelling(bound)
-                if meant == module:
-                    return Spelling(f"{bound}.{name}")
+        bound = [each for each in self.scope.imports if not self.scope.imports[each].type_checking]
+        meanings = {self.scope.resolve(each): each for each in reversed(bound) if each not in self.scope.classes}
+        if wanted in meanings:
+            return Spelling(meanings[wanted])
+        if module in meanings:
+            return Spelling(f"{meanings[module]}.{name}")
+        package, _, rest = module.partition(".")
+        if rest and package in meanings:
+            return Spelling(f"{meanings[package]}.{rest}.{name}")
         if name not in self.taken:
             return Spelling(name, (Need(module, name),))
         return Spelling(wanted, (Need(module),))

@@ -59,16 +59,20 @@ class Opened:
     """Why some files cannot be read."""
 
 
-def open_project(sources: Sources, options: Options) -> Opened:
-    """Open the files with classes that an adoption is about."""
+def open_project(sources: Sources, options: Options, before: Opened | None = None) -> Opened:
+    """Open the files with classes that an adoption is about. Files that are as they were `before` are not read again."""
     graph = sources.graph
     graph = graph._replace(relevant=frozenset(graph.origins))
     readings = Readings(sources.texts, graph)
+    if before is not None:
+        old = before.readings.sources
+        readings.take_over(before.readings, (path for path, data in sources.texts.items() if old.get(path) is data))
     used = _imported_names(sources)
     files: dict[str, OpenFile] = {}
     unreadable: list[Diagnostic] = []
     for path in sorted(_promising(sources, graph)):
-        opened = _open(path, sources.texts[path], readings, used)
+        known = before.project.files.get(path) if before is not None and _is_same(path, sources, before) else None
+        opened = _open(path, sources.texts[path], readings, used, known)
         if isinstance(opened, OpenFile):
             files[path] = opened
         unreadable += readings.problems.get(path, ())
@@ -84,14 +88,20 @@ def _promising(sources: Sources, graph: SourceGraph) -> Iterator[str]:
     yield from (path for path in reached & sources.targets if b"class" in sources.texts[path])
 
 
-def _open(path: str, data: bytes, readings: Readings, used: Mapping[str, frozenset[str]]) -> OpenFile | None:
-    """A file with its classes; None for one without any, and for one that cannot be read."""
+def _is_same(path: str, sources: Sources, before: Opened) -> bool:
+    return before.readings.sources.get(path) is sources.texts[path]
+
+
+def _open(
+    path: str, data: bytes, readings: Readings, used: Mapping[str, frozenset[str]], known: OpenFile | None
+) -> OpenFile | None:
+    """A file with its classes; None for one without any, and for one that cannot be read. `known` is what was opened before."""
     program, origin = readings.program(path), readings.graph.origins[path]
     file = program.find(origin.module)
     content = decode(data, path)
     if file is None or file.path != path or path in readings.unread or not isinstance(content, str):
         return None
-    tree = tree_of(content)
+    tree = tree_of(content) if known is None else known.tree
     found = list(found_classes(path, file, tree, program))
     if not found:
         return None
@@ -101,7 +111,7 @@ def _open(path: str, data: bytes, readings: Readings, used: Mapping[str, frozens
         path,
         file.module,
         file.is_package,
-        Text(content),
+        Text(content) if known is None else known.text,
         tree,
         scope_of(file),
         classes,

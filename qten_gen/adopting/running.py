@@ -11,7 +11,7 @@ from .checking import refusals
 from .imports import with_imports
 from .levels import LEVELS, LevelFunction
 from .opened import OpenFile, Project
-from .opening import Sources, encoded, open_project
+from .opening import Opened, Sources, encoded, open_project
 from .text import edited
 
 _INSIDE = Reason(
@@ -60,7 +60,7 @@ class _Applied:
     """A level, applied: the files afterwards, what it did, and why it could not do more."""
 
     sources: Sources
-    project: Project
+    opened: Opened
     proposals: Mapping[str, Proposal]
     """Those that were made, by the qualified name of the class."""
     stays: Mapping[str, Reason]
@@ -71,17 +71,17 @@ def adopt(sources: Sources, options: Options, levels: Mapping[Level, LevelFuncti
     opened = open_project(sources, options)
     first = opened.project
     records = {each.qualified: _Record(each) for file in first.files.values() for each in _all(file)}
-    current, project = sources, first
+    current = sources
     for level in options.level.included:
-        applied = _apply(levels[level], current, project)
-        current, project = applied.sources, applied.project
+        applied = _apply(levels[level], current, opened)
+        current, opened = applied.sources, applied.opened
         for name, proposal in applied.proposals.items():
             records[name].done += [(level, line) for line in proposal.does]
         for name, reason in applied.stays.items():
             records[name].stays.append((level, reason))
         for name, proposal in applied.proposals.items():
             records[name].notes += proposal.notes
-    adoptions = [_adoption(record, project, records) for record in records.values()]
+    adoptions = [_adoption(record, opened.project, records) for record in records.values()]
     return Outcome(
         tuple(sorted(adoptions, key=lambda each: (each.found.path, each.found.line))),
         {path: data for path, data in current.texts.items() if data is not sources.texts[path]},
@@ -94,8 +94,9 @@ def _all(file: OpenFile) -> list[FoundClass]:
     return [*file.classes.values(), *file.inner]
 
 
-def _apply(function: LevelFunction, sources: Sources, project: Project) -> _Applied:
+def _apply(function: LevelFunction, sources: Sources, opened: Opened) -> _Applied:
     """Apply one level. Classes that the rules refuse are left out, until the rules accept the rest."""
+    project, latest = opened.project, opened
     refused: dict[str, Reason] = {}
     own = {origin.module.partition(".")[0] for origin in sources.origins.values()}
     while True:
@@ -113,16 +114,17 @@ def _apply(function: LevelFunction, sources: Sources, project: Project) -> _Appl
                 if isinstance(result, Reason):
                     stays.update(dict.fromkeys(changing, result))
                     continue
-                texts[path] = result
+                last = latest.readings.sources.get(path)
+                texts[path] = last if last == result else result
                 proposed[path] = [each.name for each in changing.values()]
                 made.update(changing)
         if not texts:
-            return _Applied(sources, project, {}, {**stays, **refused})
+            return _Applied(sources, opened, {}, {**stays, **refused})
         after = sources.changed(texts)
-        reopened = open_project(after, project.options)
-        more = refusals(project, reopened, proposed)
+        latest = open_project(after, project.options, latest)
+        more = refusals(project, latest, proposed)
         if not more:
-            return _Applied(after, reopened.project, made, {**stays, **refused})
+            return _Applied(after, latest, made, {**stays, **refused})
         refused.update(more)
 
 

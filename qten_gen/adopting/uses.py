@@ -24,7 +24,7 @@ def uses(tree: ast.Module) -> Counter[str]:
             found.update(_WORD.findall(node.value))
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             found.subtract(_WORD.findall(node.value.value))
-    return found
+    return +found
 
 
 def nodes(tree: ast.AST) -> Iterator[ast.AST]:

@@ -27,6 +27,8 @@ def adopt(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Report what would be adopted, or do it, and return the exit status."""
     try:
         options = parse(arguments, out)
+        if options is not None and options.verify is not None:
+            return _verify(options, options.verify, out, err)
         return DONE if options is None else _adopt(options, out, err)
     except UsageError as error:
         err.write(f"error: {error}\nusage: qten-gen adopt [options] [PATH ...]; for more, qten-gen adopt --help\n")
@@ -35,6 +37,27 @@ def adopt(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     except ConfigError as error:
         err.write(f"{headline(error.diagnostic, color=False)}\n")
     return MISUSE
+
+
+def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int:
+    """Compare a class with what it was. What that stands on imports torch, and is imported here alone."""
+    from ..verifying.request import VerifyRequest
+    from .verifying_adoption import import_roots, verify
+
+    roots = import_roots(err)
+    if roots is None:
+        return MISUSE
+    against = "HEAD" if options.against is None else options.against
+    request = VerifyRequest(
+        target,
+        options.config,
+        options.config_json,
+        options.inputs,
+        against,
+        options.old,
+        import_roots=tuple(roots),
+    )
+    return verify(request, out, err)
 
 
 def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:

@@ -73,6 +73,16 @@ class Readings:
         """Take over what files register handlers for from an earlier run."""
         self._handlers.update(handlers)
 
+    def take_over(self, earlier: Readings, paths: Iterable[str]) -> None:
+        """Take over what was read of files that have not changed since."""
+        for path in paths:
+            if path in earlier._readings:
+                self._readings[path] = earlier._readings[path]
+                if path in earlier.problems:
+                    self.problems[path] = earlier.problems[path]
+                if path in earlier.unread:
+                    self.unread.add(path)
+
     def registering(self, path: str) -> list[str]:
         """The files that register handlers for Modules of a file."""
         if self._registering is None:

@@ -1,0 +1,28 @@
+"""The level `annotate`: the class body says what `__init__` registers by name, and `forward` what it provably returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..adoption import Kind, Proposal
+from ..opened import OpenFile, Project
+from .registered import annotated_names
+from .results import proven_result
+
+
+def propose_annotations(file: OpenFile, project: Project) -> Iterator[Proposal]:
+    """What the level would do with the adopted modules of a file."""
+    for found in file.classes.values():
+        if found.kind is Kind.MODULE and found.is_adopted:
+            parts = [
+                part
+                for part in (annotated_names(found, file, project), proven_result(found, file, project))
+                if part is not None
+            ]
+            if parts:
+                yield Proposal(
+                    found.name,
+                    tuple(line for part in parts for line in part.does),
+                    tuple(edit for part in parts for edit in part.edits),
+                    tuple(need for part in parts for need in part.needs),
+                )
