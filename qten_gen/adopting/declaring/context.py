@@ -66,6 +66,16 @@ class Context:
                 return file.classes[name]
         return None
 
+    def attribute_type(self, argument: str, attribute: str) -> str | None:
+        """The type of an attribute of an argument whose class the file annotates; None if it is not known."""
+        kind = (self.types.get(argument) or "").strip("\"'")
+        for statement in self.file.tree.body:
+            if isinstance(statement, ast.ClassDef) and statement.name == kind:
+                for each in statement.body:
+                    if isinstance(each, ast.AnnAssign) and ast.unparse(each.target) == attribute:
+                        return ast.unparse(each.annotation)
+        return None
+
     def is_bound_above(self, expression: ast.expr) -> bool:
         """Whether a name of the top level is bound before the class statement runs."""
         head = (dotted(expression) or "").partition(".")[0]

@@ -88,7 +88,7 @@ def said(node: ast.expr, context: Context, index: dict[str, ast.expr] | None = N
 
 def _as_written(node: ast.expr, text: str, context: Context) -> str:
     """The text of an expression as the constructor has it, where nothing in it was replaced."""
-    if not hasattr(node, "end_lineno") or node.lineno != node.end_lineno or ast.unparse(node) != text:
+    if not hasattr(node, "lineno") or node.lineno != node.end_lineno or ast.unparse(node) != text:
         return text
     written = context.file.text.of(node)
     return text if isinstance(parse(written), DimError) else written
@@ -112,7 +112,7 @@ def argument(node: ast.expr, context: Context, index: dict[str, ast.expr] | None
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return f"{context.spell('const')}({context.file.text.of(node)})"
     if literal(node):
-        return context.file.text.of(node) if hasattr(node, "end_lineno") else ast.unparse(node)
+        return context.file.text.of(node) if hasattr(node, "lineno") else ast.unparse(node)
     text = said(node, context, index)
     if text is not None:
         return quoted(text)
@@ -128,6 +128,8 @@ def type_of(node: ast.expr, context: Context) -> str | None:
             return type(value).__name__ if type(value) in (int, float, bool, str) else None
         case ast.Name(id=name):
             return context.types.get(name)
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            return context.attribute_type(name, attribute)
         case ast.UnaryOp(op=ast.Not()):
             return "bool"
         case ast.UnaryOp(operand=operand):

@@ -32,6 +32,7 @@ class CheckPiece:
     """A `check(...)` in the class body."""
 
     text: str
+    """The whole call."""
     origin: ast.stmt
 
 

@@ -15,6 +15,9 @@ _PREFIXES = ("math.", "warnings.", "logging.", "operator.", "os.path.", "torch.f
 _LOGGING = frozenset(
     {"warn", "warning", "warning_once", "info", "debug", "error", "get", "format", "join", "lower", "upper", "keys"}
 )
+_REGISTERING = frozenset(
+    "register_buffer register_parameter register_module add_module append extend insert update setdefault __setattr__ add".split()
+)
 _CONSTANT_FILLS = frozenset({"torch.nn.init.zeros_", "torch.nn.init.ones_", "torch.nn.init.constant_"})
 
 
@@ -30,6 +33,21 @@ def may_register(node: ast.AST, context: Context) -> bool:
             return False
         return any(_statement(each, context) for each in _own_nodes(node))
     return _expression(node, context) if isinstance(node, ast.expr) else True
+
+
+def makes_field(node: ast.stmt, context: Context) -> bool:
+    """Whether a statement registers by assignment or by name, so that its place among registrations counts.
+
+    Calls that may do anything with what is registered, such as initialisers, stay in their order, and come last together.
+    """
+    for each in ast.walk(node):
+        if isinstance(each, ast.Assign | ast.AnnAssign) and _statement(each, context):
+            return True
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _REGISTERING:
+            return True
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "setattr":
+            return True
+    return False
 
 
 def _own_nodes(node: ast.AST) -> list[ast.AST]:

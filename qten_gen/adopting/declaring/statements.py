@@ -18,7 +18,7 @@ from .context import PARAMETER, Context, quoted, self_attribute
 from .expressions import over_fields, said, short, type_of
 from .moving import moved_text
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Piece, Stays
-from .plain import is_plain, may_register, writes_constants
+from .plain import is_plain, makes_field, may_register, writes_constants
 from .tensors import buffer, parameter
 
 DERIVED = ("int", "float", "bool", "str")
@@ -95,12 +95,12 @@ class _Reader:
                 if text is None:
                     self.move(node, later)
                 else:
-                    self.taken.pieces.append(CheckPiece(text, node))
+                    self.taken.pieces.append(CheckPiece(f"{self.context.spell('check')}({quoted(text)})", node))
                     self.taken.notes.append(f"line {node.lineno}: an assert becomes a check, which raises ValueError")
-            case ast.If() if may_register(node, self.context):
+            case ast.If() if makes_field(node, self.context):
                 for name, piece in branches(node, self.context):
                     self.register(name, piece, node)
-            case ast.For() if may_register(node, self.context):
+            case ast.For() if makes_field(node, self.context):
                 raise Stays("a loop that does more than append one child to a list", node)
             case _:
                 self.move(node, later)
@@ -277,7 +277,7 @@ class _Reader:
 
     def move(self, node: ast.stmt, later: list[ast.stmt]) -> None:
         """Do a statement in `__post_init__`, where everything is registered."""
-        rest = [each for each in later if may_register(each, self.context)]
+        rest = [each for each in later if makes_field(each, self.context)]
         if rest and not is_plain(node, self.context) and not writes_constants(node, self.context):
             raise Stays(f"`{_first_line(node)}` runs before line {rest[0].lineno} registers more", node)
         if _registers_surely(node, self.context):

@@ -41,6 +41,7 @@ def _without_annotations(taken: Taken, context: Context) -> Iterator[Edit]:
         Stays: an annotation would become an argument of the constructor.
     """
     fields = {piece.name for piece in taken.pieces if isinstance(piece, FieldPiece)}
+    first = last = -1
     for statement in context.found.node.body:
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
@@ -53,6 +54,10 @@ def _without_annotations(taken: Taken, context: Context) -> Iterator[Edit]:
             )
         start = context.file.text.line_start(statement.lineno)
         end = _line_end(context.file, context.file.text.span(statement)[1]) + 1
+        first, last = (first if start == last else start), end
+        before = context.file.text.content[:first].rstrip(" ")
+        if before.endswith(("\n\n", ":\n")) and context.file.text.content[end : end + 1] == "\n":
+            end += 1
         if "#" in context.file.text.content[start:end]:
             raise Stays(f"the annotation of `{name}` in the class body has a comment", statement)
         yield Edit(start, end, "")
