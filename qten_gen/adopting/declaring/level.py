@@ -11,7 +11,7 @@ from ..opened import OpenFile, Project
 from .context import Context
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Stays
 from .proofs import constructor
-from .statements import Taken, take_apart
+from .statements import Taken, names_of_class, take_apart
 from .writing import edits_of
 
 _TAKEN = frozenset(
@@ -30,8 +30,14 @@ def declare(file: OpenFile, project: Project) -> Iterator[Proposal]:
         try:
             yield _declared(found, init, Context(file, project, found))
         except Stays as stays:
-            where = f"line {stays.line}: " if stays.line is not None else ""
-            yield Proposal(found.name, stays=Reason(f"its __init__ stays: {where}{stays.why}"))
+            yield Proposal(found.name, stays=Reason(f"its __init__ stays: {_where(stays, init)}{stays.why}"))
+
+
+def _where(stays: Stays, init: ast.FunctionDef) -> str:
+    """The line of the constructor: other levels have moved the lines of the file."""
+    if stays.line is None or not init.lineno < stays.line <= (init.end_lineno or 0):
+        return ""
+    return f"line {stays.line - init.lineno + 1} of it: "
 
 
 def _declared(found: FoundClass, init: ast.FunctionDef, context: Context) -> Proposal:
@@ -43,6 +49,7 @@ def _declared(found: FoundClass, init: ast.FunctionDef, context: Context) -> Pro
     _refuse_class(found, init, context)
     taken = take_apart(init, context)
     _refuse_idle(taken, init)
+    _refuse_names(taken, found, context)
     edits = edits_of(init, taken, context)
     return Proposal(
         found.name,
@@ -70,6 +77,33 @@ def _refuse_idle(taken: Taken, init: ast.FunctionDef) -> None:
     checks = [piece for piece in taken.pieces if isinstance(piece, CheckPiece)]
     if len({piece.text for piece in checks}) < len(checks):
         raise Stays("a check is written twice", init)
+
+
+def _refuse_names(taken: Taken, found: FoundClass, context: Context) -> None:
+    """Keep a constructor with names that mean something else in a class body, or in a subclass.
+
+    Raises:
+        Stays: there is one.
+    """
+    fields = {piece.name: piece for piece in taken.pieces if isinstance(piece, FieldPiece)}
+    for piece in fields.values():
+        for text in (piece.value, piece.annotation):
+            evaluated = names_in(ast.parse(text, mode="eval").body) if text is not None else set()
+            hidden = evaluated & {name for name, field in fields.items() if field.value is not None}
+            if hidden:
+                raise Stays(f"the field `{min(hidden)}` would hide what `{piece.name}` is made with", piece.origin)
+    for file in context.project.files.values():
+        for other in file.classes.values():
+            if found.qualified in other.ancestors and (taken_names := fields.keys() & names_of_class(other.node)):
+                raise Stays(f"`{min(taken_names)}` is something else in its subclass {other.qualified}", found.node)
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names that an expression reads when it is evaluated; those in a lambda are read later, elsewhere."""
+    if isinstance(node, ast.Lambda):
+        return set()
+    own = {node.id} if isinstance(node, ast.Name) else set()
+    return own.union(*(names_in(each) for each in ast.iter_child_nodes(node)))
 
 
 def _refuse_class(found: FoundClass, init: ast.FunctionDef, context: Context) -> None:

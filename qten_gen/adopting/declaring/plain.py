@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from .children import may_be_module
 from .context import Context, self_attribute
@@ -50,6 +51,32 @@ def makes_field(node: ast.stmt, context: Context) -> bool:
     return False
 
 
+def changes_argument(node: ast.stmt, context: Context) -> bool:
+    """Whether a statement may change an object that the constructor was given, or one that a local name holds."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute | ast.Subscript) and not isinstance(each.ctx, ast.Load):
+            if _root(each) != "self" and _is_known(_root(each), context):
+                return True
+        elif _calls_method(each) and _is_known(_root(each), context):
+            return True
+    return False
+
+
+def _calls_method(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr not in _LOGGING
+
+
+def _is_known(name: str, context: Context) -> bool:
+    return name in context.types or context.names.get(name) is not None
+
+
+def _root(node: ast.expr) -> str:
+    """The name that a chain of attributes and items begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def _own_nodes(node: ast.AST) -> list[ast.AST]:
     return list(ast.walk(node))
 
@@ -57,9 +84,9 @@ def _own_nodes(node: ast.AST) -> list[ast.AST]:
 def _statement(node: ast.AST, context: Context) -> bool:
     match node:
         case ast.Assign(targets=targets, value=value):
-            return any(self_attribute(target) is not None for target in targets) and _value(value, context)
+            return any(self_attribute(target) is not None for target in targets) and may_be_registered(value, context)
         case ast.AnnAssign(target=target, value=ast.expr() as value):
-            return self_attribute(target) is not None and _value(value, context)
+            return self_attribute(target) is not None and may_be_registered(value, context)
         case ast.Call():
             return not _is_plain_call(node, context)
         case ast.With() | ast.Try() | ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef():
@@ -67,7 +94,7 @@ def _statement(node: ast.AST, context: Context) -> bool:
     return False
 
 
-def _value(node: ast.expr, context: Context) -> bool:
+def may_be_registered(node: ast.expr, context: Context) -> bool:
     """Whether a value that an attribute gets may be a module or a tensor."""
     if _expression(node, context):
         return True
@@ -79,11 +106,11 @@ def _value(node: ast.expr, context: Context) -> bool:
         case ast.Name() | ast.Attribute():
             return _global_may_be_module(node, context)
         case ast.IfExp(body=body, orelse=orelse):
-            return _value(body, context) or _value(orelse, context)
+            return may_be_registered(body, context) or may_be_registered(orelse, context)
         case ast.BoolOp(values=values):
-            return any(_value(each, context) for each in values)
+            return any(may_be_registered(each, context) for each in values)
         case ast.Subscript(value=held):
-            return _value(held, context)
+            return may_be_registered(held, context)
     return False
 
 

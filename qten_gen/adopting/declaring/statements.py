@@ -18,7 +18,7 @@ from .context import PARAMETER, Context, quoted, self_attribute
 from .expressions import over_fields, said, short, type_of
 from .moving import moved_text
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Piece, Stays
-from .plain import is_plain, makes_field, may_register, writes_constants
+from .plain import changes_argument, is_plain, makes_field, may_be_registered, may_register, writes_constants
 from .tensors import buffer, parameter
 
 DERIVED = ("int", "float", "bool", "str")
@@ -59,7 +59,7 @@ class _Reader:
         self.bound = [
             each.id for each in ast.walk(init) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
         ]
-        self.of_class = _names_of_class(context.found.node)
+        self.of_class = names_of_class(context.found.node)
         self.skipped: set[ast.stmt] = set()
         self.constructed = False
 
@@ -96,7 +96,7 @@ class _Reader:
                     self.move(node, later)
                 else:
                     self.taken.pieces.append(CheckPiece(f"{self.context.spell('check')}({quoted(text)})", node))
-                    self.taken.notes.append(f"line {node.lineno}: an assert becomes a check, which raises ValueError")
+                    self.taken.notes.append("an assert becomes a check, which raises ValueError")
             case ast.If() if makes_field(node, self.context):
                 for name, piece in branches(node, self.context):
                     self.register(name, piece, node)
@@ -169,7 +169,7 @@ class _Reader:
             raise Stays(f"`self.{name}` is assigned more than once", node)
         if isinstance(value, ast.Call) and (listed := self.appended(name, value, later)) is not None:
             self.register(name, listed, node)
-        elif may_register(value, context):
+        elif may_be_registered(value, context):
             self.field_of(name, value, node)
         else:
             self.derive(name, value, node, later, annotation)
@@ -229,6 +229,8 @@ class _Reader:
     def register(self, name: str, piece: FieldPiece, node: ast.stmt) -> None:
         if name in self.arguments:
             raise Stays(f"`self.{name}` is something other than the argument `{name}`", node)
+        if name.startswith("__"):
+            raise Stays(f"Python gives the name `{name}` another meaning in a class body", node)
         if name in self.of_class or name in MODULE or name in self.context.types:
             raise Stays(f"`{name}` has the name of something else in the class", node)
         if not self.constructed:
@@ -279,13 +281,19 @@ class _Reader:
         """Do a statement in `__post_init__`, where everything is registered."""
         rest = [each for each in later if makes_field(each, self.context)]
         if rest and not is_plain(node, self.context) and not writes_constants(node, self.context):
-            raise Stays(f"`{_first_line(node)}` runs before line {rest[0].lineno} registers more", node)
+            raise Stays(
+                f"`{_first_line(node)}` runs before line {rest[0].lineno - self.init.lineno + 1} of it registers more",
+                node,
+            )
         if _registers_surely(node, self.context):
             raise Stays(f"`{_first_line(node)}` registers what no declaration says", node)
+        if changes_argument(node, self.context):
+            raise Stays(f"`{_first_line(node)}` may change an argument that fields are computed from", node)
         self.taken.pieces.append(MovedPiece(moved_text(node, self.context), node))
         for each in ast.walk(node):
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-                if each.id in self.arguments or each.id in self.context.types:
+                known = self.context.names.get(each.id)
+                if each.id in self.arguments or each.id in self.context.types or known is not None:
                     raise Stays(f"`{each.id}` gets a value that only a statement says", node)
                 self.context.names[each.id] = None
             elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
@@ -294,7 +302,7 @@ class _Reader:
                     raise Stays(f"`self.{stored}` is assigned again", node)
 
 
-def _names_of_class(node: ast.ClassDef) -> frozenset[str]:
+def names_of_class(node: ast.ClassDef) -> frozenset[str]:
     """The methods and attributes of a class body; annotations without a value are none."""
     found: set[str] = set()
     for statement in node.body:
