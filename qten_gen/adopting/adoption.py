@@ -67,6 +67,10 @@ class Reason:
     """Whether a person could adopt the class; False for what is no business of qten-gen, which the ratchet does not count."""
 
 
+Key = tuple[str, str]
+"""The path of a file and the name of a class in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class FoundClass:
     """A class statement that an adoption is about."""
@@ -86,8 +90,13 @@ class FoundClass:
 
     @property
     def qualified(self) -> str:
-        """`shop.model.Encoder`."""
+        """`shop.model.Encoder`. Files of two programs may have classes of one qualified name."""
         return f"{self.module}.{self.name}"
+
+    @property
+    def key(self) -> Key:
+        """What tells it apart from all other classes of a run."""
+        return self.path, self.name
 
 
 @dataclass(frozen=True, slots=True)

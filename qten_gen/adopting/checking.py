@@ -8,7 +8,7 @@ from ..generate.examination import Examination, Examined
 from ..model import ModuleDecl, SourceFile, VirtualDecl
 from ..model.diagnostics import Diagnostic
 from ..project.import_graph import View
-from .adoption import Reason
+from .adoption import Key, Reason
 from .opened import OpenFile, Project
 from .opening import Opened
 
@@ -17,8 +17,8 @@ _HOW_TO_ALLOW = "name it in a comment there if the author knows better: # qten-g
 _UNPARSED = Reason("the edited file could not be parsed", "report this as a bug of qten-gen")
 
 
-def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[str]]) -> dict[str, Reason]:
-    """The classes whose proposals cannot be made, by qualified name, each with the reason.
+def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[str]]) -> dict[Key, Reason]:
+    """The classes whose proposals cannot be made, each with the reason.
 
     Args:
         before: The project before.
@@ -27,11 +27,14 @@ def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[
     """
     after, readings = opened.project, opened.readings
     examinations: dict[View, Examination] = {}
-    changed = {f"{before.files[path].module}.{name}" for path, names in proposed.items() for name in names}
-    found: dict[str, Reason] = {}
+    changed: dict[str, list[Key]] = {}
+    for path, names in proposed.items():
+        for name in names:
+            changed.setdefault(f"{before.files[path].module}.{name}", []).append((path, name))
+    found: dict[Key, Reason] = {}
     for path, names in proposed.items():
         if path not in after.files:
-            found.update(dict.fromkeys((f"{before.files[path].module}.{name}" for name in names), _UNPARSED))
+            found.update(dict.fromkeys(((path, name) for name in names), _UNPARSED))
     for path, file in after.files.items():
         if not any(each.is_adopted for each in file.classes.values()):
             continue
@@ -41,7 +44,7 @@ def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[
         examined = examinations[view].of(path)
         for owner, reason in _problems(path, examined, before, after):
             blamed = _blamed(owner, file, changed)
-            found.update({name: reason for name in blamed if name not in found})
+            found.update({key: reason for key in blamed if key not in found})
     return found
 
 
@@ -80,12 +83,12 @@ def _class_of(item: Diagnostic, source: SourceFile) -> str:
     return ""
 
 
-def _blamed(owner: str, file: OpenFile, changed: Collection[str]) -> list[str]:
+def _blamed(owner: str, file: OpenFile, changed: Mapping[str, Collection[Key]]) -> list[Key]:
     """The changed classes that a finding may come from: its class, or else that one's ancestors; all of the file for the file."""
+    keys = {key for several in changed.values() for key in several}
     if not owner:
-        return [found.qualified for found in file.classes.values() if found.qualified in changed]
+        return [found.key for found in file.classes.values() if found.key in keys]
+    if (file.path, owner) in keys:
+        return [(file.path, owner)]
     found = file.classes.get(owner)
-    qualified = f"{file.module}.{owner}"
-    if qualified in changed or found is None:
-        return [qualified] if qualified in changed else []
-    return [name for name in found.ancestors if name in changed]
+    return [key for name in (found.ancestors if found is not None else ()) for key in changed.get(name, ())]

@@ -11,7 +11,7 @@ from ..read.imports import dotted
 from ..read.names import Scope
 from .adoption import FoundClass, Need, Options
 from .text import Text
-from .uses import nodes, uses
+from .uses import uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,7 @@ class OpenFile:
     @property
     def taken(self) -> frozenset[str]:
         """Every name that the file uses or binds anywhere, so that a new import cannot change what one of them means."""
-        found = {*self.scope.bound, *uses(self.tree)}
-        for node in nodes(self.tree):
-            if isinstance(node, ast.arg):
-                found.add(node.arg)
-            elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                found.add(node.name)
-        return frozenset(found)
+        return self.scope.bound | uses(self.tree).keys()
 
 
 @dataclass(frozen=True, slots=True)

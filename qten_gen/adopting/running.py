@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..model.diagnostics import Diagnostic
-from .adoption import Adoption, FoundClass, Kind, Level, Need, Options, Proposal, Reason
+from .adoption import Adoption, FoundClass, Key, Kind, Level, Need, Options, Proposal, Reason
 from .checking import refusals
 from .imports import with_imports
 from .levels import LEVELS, LevelFunction
@@ -61,26 +61,25 @@ class _Applied:
 
     sources: Sources
     opened: Opened
-    proposals: Mapping[str, Proposal]
-    """Those that were made, by the qualified name of the class."""
-    stays: Mapping[str, Reason]
+    proposals: Mapping[Key, Proposal]
+    """Those that were made."""
+    stays: Mapping[Key, Reason]
 
 
 def adopt(sources: Sources, options: Options, levels: Mapping[Level, LevelFunction] = LEVELS) -> Outcome:
     """Apply the levels up to the one that the options ask for."""
     opened = open_project(sources, options)
     first = opened.project
-    records = {each.qualified: _Record(each) for file in first.files.values() for each in _all(file)}
+    records = {each.key: _Record(each) for file in first.files.values() for each in _all(file)}
     current = sources
     for level in options.level.included:
         applied = _apply(levels[level], current, opened)
         current, opened = applied.sources, applied.opened
-        for name, proposal in applied.proposals.items():
-            records[name].done += [(level, line) for line in proposal.does]
-        for name, reason in applied.stays.items():
-            records[name].stays.append((level, reason))
-        for name, proposal in applied.proposals.items():
-            records[name].notes += proposal.notes
+        for key, proposal in applied.proposals.items():
+            records[key].done += [(level, line) for line in proposal.does]
+            records[key].notes += proposal.notes
+        for key, reason in applied.stays.items():
+            records[key].stays.append((level, reason))
     adoptions = [_adoption(record, opened.project, records) for record in records.values()]
     return Outcome(
         tuple(sorted(adoptions, key=lambda each: (each.found.path, each.found.line))),
@@ -97,18 +96,18 @@ def _all(file: OpenFile) -> list[FoundClass]:
 def _apply(function: LevelFunction, sources: Sources, opened: Opened) -> _Applied:
     """Apply one level. Classes that the rules refuse are left out, until the rules accept the rest."""
     project, latest = opened.project, opened
-    refused: dict[str, Reason] = {}
+    refused: dict[Key, Reason] = {}
     own = {origin.module.partition(".")[0] for origin in sources.origins.values()}
     while True:
         texts: dict[str, bytes] = {}
-        made: dict[str, Proposal] = {}
-        stays: dict[str, Reason] = {}
+        made: dict[Key, Proposal] = {}
+        stays: dict[Key, Reason] = {}
         proposed: dict[str, list[str]] = {}
         for path, file in project.files.items():
-            hidden = [name for name, found in file.classes.items() if found.qualified in refused]
+            hidden = [name for name, found in file.classes.items() if found.key in refused]
             proposals = list(function(file.without(hidden) if hidden else file, project))
-            stays.update({f"{file.module}.{each.name}": each.stays for each in proposals if each.stays is not None})
-            changing = {f"{file.module}.{each.name}": each for each in proposals if each.edits}
+            stays.update({(path, each.name): each.stays for each in proposals if each.stays is not None})
+            changing = {(path, each.name): each for each in proposals if each.edits}
             if changing:
                 result = _edited(file, list(changing.values()), sources.texts[path], own)
                 if isinstance(result, Reason):
@@ -143,7 +142,7 @@ def _edited(file: OpenFile, proposals: list[Proposal], before: bytes, own: set[s
     return Reason("the encoding of the file cannot hold the new text") if data is None else data
 
 
-def _adoption(record: _Record, project: Project, records: Mapping[str, _Record]) -> Adoption:
+def _adoption(record: _Record, project: Project, records: Mapping[Key, _Record]) -> Adoption:
     """What became of a class. One that stays without a reason of its own does so because of its bases."""
     found = record.found
     file = project.files.get(found.path)
@@ -162,16 +161,17 @@ def _adoption(record: _Record, project: Project, records: Mapping[str, _Record])
     return Adoption(found, is_adopted, done, tuple(stays), tuple(dict.fromkeys(record.notes)))
 
 
-def _adopted_base(found: FoundClass, records: Mapping[str, _Record]) -> str:
-    names = [name for name in found.ancestors if name in records and records[name].done]
-    return names[0].rpartition(".")[2] if names else "class"
+def _adopted_base(found: FoundClass, records: Mapping[Key, _Record]) -> str:
+    names = {record.found.qualified for record in records.values() if record.done}
+    return next((name.rpartition(".")[2] for name in found.ancestors if name in names), "class")
 
 
-def _because_of_bases(found: FoundClass, records: Mapping[str, _Record]) -> Reason:
+def _because_of_bases(found: FoundClass, records: Mapping[Key, _Record]) -> Reason:
     """The reason of the nearest ancestor that stays."""
+    staying = {record.found.qualified: record.stays[0][1] for record in records.values() if record.stays}
     for name in found.ancestors:
-        if name in records and records[name].stays:
-            reason = records[name].stays[0][1]
+        if name in staying:
+            reason = staying[name]
             return Reason(f"its base {name.rpartition('.')[2]} stays: {reason.text}", reason.help, reason.code)
     if found.kind is Kind.TENSORCLASS:
         return Reason("its base stays a class of tensordict")

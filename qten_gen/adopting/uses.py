@@ -13,11 +13,15 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 @lru_cache(maxsize=4)
 def uses(tree: ast.Module) -> Counter[str]:
-    """How often each plain name is read or written, or mentioned in a string that is not documentation."""
+    """How often each plain name is read or bound, or mentioned in a string that is not documentation. Imports do not count."""
     found: Counter[str] = Counter()
     for node in nodes(tree):
         if isinstance(node, ast.Name):
             found[node.id] += 1
+        elif isinstance(node, ast.arg):
+            found[node.arg] += 1
+        elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found[node.name] += 1
         elif isinstance(node, ast.Global | ast.Nonlocal):
             found.update(node.names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):

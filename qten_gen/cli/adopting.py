@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TextIO
 
 from ..adopting.adoption import Options
+from ..adopting.levels import LEVELS
 from ..adopting.opening import Sources
 from ..adopting.running import Outcome
 from ..adopting.running import adopt as adopt_sources
@@ -66,7 +67,10 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
     Raises:
         PathError: A path cannot be used.
         ConfigError: The settings of a project cannot be used.
+        UsageError: Something is asked for that is not there.
     """
+    if options.verify is not None or options.level not in LEVELS:
+        raise UsageError("this version has neither --verify nor the level declare")
     started = perf_counter()
     settings = Settings()
     config = settings.of(options.paths[0] if options.paths else ".")
@@ -156,7 +160,11 @@ def _exceeds(outcome: Outcome, options: AdoptOptions, err: TextIO) -> bool:
         return False
     left = outcome.unadopted(options.write)
     if left > options.max_unadopted:
-        err.write(f"error: {left} classes are not adopted, and --max-unadopted allows {options.max_unadopted}\n")
+        err.write(f"error: {_count(left)} not adopted, and --max-unadopted allows {options.max_unadopted}\n")
     elif left < options.max_unadopted:
-        err.write(f"note: {left} classes are not adopted: --max-unadopted can be {left} from now on\n")
+        err.write(f"note: {_count(left)} not adopted: --max-unadopted can be {left} from now on\n")
     return left > options.max_unadopted
+
+
+def _count(number: int) -> str:
+    return f"{number} class is" if number == 1 else f"{number} classes are"

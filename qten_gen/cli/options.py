@@ -1,4 +1,4 @@
-"""Parses the options of `qten-gen`. The commands `explain`, `inspect` and `stubs` have their own modules."""
+"""Parses the options of `qten-gen`. The commands `explain`, `inspect`, `stubs` and `adopt` have their own modules."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ paths: model_qten.py and model_qten.pyi beside model.py.
   init                 set a project up: settings, hooks, lines for tools
   stubs [MODULE ...]   write typed stubs for modules of installed libraries,
                        such as torch.nn; see qten-gen stubs --help
+  adopt [PATH ...]     make Modules and TensorClasses of existing classes; see
+                       qten-gen adopt --help
                        (for a folder of such a name, write ./explain)
 """
 
@@ -140,11 +142,11 @@ def needs_reasons(options: Options, config: Config) -> bool:
 
 
 def _parser() -> Parser:
-    """The parser of everything but `explain`, `inspect` and `stubs`. Help and version are plain flags, which `parse` answers."""
+    """The parser of everything but `explain`, `inspect`, `stubs` and `adopt`. Help and version are plain flags, which `parse` answers."""
     parser = Parser(
         prog="qten-gen",
         usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]\n       qten-gen inspect [options] TARGET\n       "
-        "qten-gen stubs [options] [MODULE ...]",
+        "qten-gen stubs [options] [MODULE ...]\n       qten-gen adopt [options] [PATH ...]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=Formatter,

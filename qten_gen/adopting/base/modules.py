@@ -26,6 +26,8 @@ def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
             ready[found.name] = base
         elif reason is not None:
             yield Proposal(found.name, stays=reason)
+    if not ready:
+        return
     spelling = spell_base(file, "Module", list(ready.values()))
     for name, base in ready.items():
         start, end = file.text.span(base)

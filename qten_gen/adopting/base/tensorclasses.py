@@ -44,6 +44,8 @@ def propose_tensorclasses(file: OpenFile, project: Project) -> Iterator[Proposal
                 yield Proposal(found.name, stays=made)
             elif made is not None:
                 plans.append(made)
+    if not plans:
+        return
     replaced = [head(plan.base) for plan in plans if plan.base is not None]
     spelling = spell_base(file, "TensorClass", replaced)
     for plan in plans:

@@ -1,0 +1,166 @@
+"""`qten-gen adopt` as a command: its report, what it writes, the ratchet, and its exit status."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from qten_gen.cli import DONE, FOUND, MISUSE
+from qten_gen.cli.command import main
+
+_SOURCE = """\
+import torch
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("positions", torch.ones(2))
+
+
+class Wide(Encoder):
+    pass
+
+
+class Norm(nn.LayerNorm):
+    pass
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pyproject.toml").write_text("[tool.qten-gen]\n")
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "__init__.py").write_text("")
+    (tmp_path / "shop" / "model.py").write_text(_SOURCE)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _run(*arguments: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    status = main(["adopt", *arguments], out, err)
+    return status, re.sub(r"in \d+\.\d+s", "in 0.00s", out.getvalue()), err.getvalue()
+
+
+def test_the_report_says_what_would_be_done_and_why_the_rest_stays(project: Path) -> None:
+    status, out, err = _run("shop", "--level", "annotate")
+    assert (status, err) == (DONE, "")
+    assert (
+        out
+        == """\
+shop/model.py:5: Encoder: derive from Module of qten_gen; add positions: torch.Tensor
+shop/model.py:11: Wide: nothing to write: its base Encoder is adopted
+shop/model.py:15: Norm stays: its base nn.LayerNorm is a class of a library
+    help: write class Norm(nn.LayerNorm, Module), which keeps the constructor of LayerNorm
+    1 stays: its base nn.LayerNorm is a class of a library
+3 classes in 1 file: 2 to adopt, 1 stays in 0.00s
+"""
+    )
+    assert (project / "shop" / "model.py").read_text() == _SOURCE
+
+
+def test_writing_changes_the_sources_and_a_second_run_has_nothing_to_do(project: Path) -> None:
+    assert _run("shop", "--write", "--quiet")[0] == DONE
+    text = (project / "shop" / "model.py").read_text()
+    assert "class Encoder(Module):" in text
+    status, out, _ = _run("shop", "--write", "--quiet")
+    assert out.splitlines()[-1] == "3 classes in 1 file: 2 adopted already, 1 stays in 0.00s"
+    assert (project / "shop" / "model.py").read_text() == text
+    assert main(["--quiet", "shop"], io.StringIO(), io.StringIO()) == DONE
+    assert (project / "shop" / "model_qten.pyi").exists()
+    assert status == DONE
+
+
+def test_a_diff_is_all_that_standard_output_holds(project: Path) -> None:
+    status, out, err = _run("shop", "--diff")
+    assert status == DONE
+    assert out.startswith("--- a/shop/model.py\n+++ b/shop/model.py\n")
+    assert "-class Encoder(nn.Module):\n+class Encoder(Module):\n" in out
+    assert "3 classes in 1 file" in err
+    assert (project / "shop" / "model.py").read_text() == _SOURCE
+
+
+def test_a_document_says_the_same_as_the_report(project: Path) -> None:
+    status, out, _ = _run("shop", "--json")
+    document = json.loads(out)
+    assert status == DONE
+    assert (document["version"], document["written"], document["unadopted"]) == (1, False, 3)
+    names = {each["class"]: (each["adopted"], len(each["stays"])) for each in document["classes"]}
+    assert names == {"shop.model.Encoder": (True, 0), "shop.model.Wide": (True, 0), "shop.model.Norm": (False, 1)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--max-unadopted", "3"], DONE, ""),
+        (["--max-unadopted", "2"], FOUND, "error: 3 classes are not adopted, and --max-unadopted allows 2\n"),
+        (["--max-unadopted", "4"], DONE, "note: 3 classes are not adopted: --max-unadopted can be 3 from now on\n"),
+        (["--write", "--max-unadopted", "1"], DONE, ""),
+        (
+            ["--write", "--max-unadopted", "0"],
+            FOUND,
+            "error: 1 class is not adopted, and --max-unadopted allows 0\n",
+        ),
+    ],
+)
+def test_the_ratchet_counts_the_classes_that_are_not_adopted_on_disk(
+    project: Path, arguments: list[str], status: int, message: str
+) -> None:
+    assert _run("shop", *arguments)[::2] == (status, message)
+
+
+def test_only_files_below_the_paths_change(project: Path) -> None:
+    (project / "shop" / "other.py").write_text("from torch import nn\n\n\nclass Other(nn.Module): ...\n")
+    assert _run("shop/other.py", "--write")[1].splitlines()[-1] == "1 class in 1 file: 1 adopted in 0.00s"
+    assert (project / "shop" / "model.py").read_text() == _SOURCE
+
+
+def test_a_file_that_does_not_parse_fails_the_run_and_stays(project: Path) -> None:
+    (project / "shop" / "bad.py").write_text("import torch\nclass A(torch.nn.Module:\n")
+    status, out, _ = _run("shop", "--write")
+    assert status == FOUND
+    assert "shop/bad.py:2:" in out and "QG001" in out
+    assert (project / "shop" / "bad.py").read_text() == "import torch\nclass A(torch.nn.Module:\n"
+    assert "class Encoder(Module):" in (project / "shop" / "model.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing"], "error: no such file or folder: missing"),
+        (["--leve"], "error: unknown option --leve; did you mean --level?"),
+        (["--level", "all"], "error: --level: invalid choice: 'all' (one of "),
+        (["--max-unadopted", "-1"], "error: --max-unadopted takes a number from 0"),
+        (["--config", "{}"], "error: --config gives the arguments of the class that --verify builds"),
+    ],
+)
+def test_wrong_usage_is_told(project: Path, arguments: list[str], message: str) -> None:
+    status, _, err = _run(*arguments)
+    assert status == MISUSE
+    assert err.startswith(message)
+
+
+def test_help_names_every_option() -> None:
+    status, out, _ = _run("--help")
+    options = (
+        "--level --write --diff --verify --config --dataclasses --max-unadopted --json --color --quiet --verbose --help"
+    )
+    assert status == DONE
+    assert all(option in out for option in options.split())
+
+
+def test_adopting_loads_neither_torch_nor_the_runtime(project: Path) -> None:
+    program = (
+        "import sys; from qten_gen.cli.command import main; main(['adopt', '-q', 'shop']);"
+        "print([name for name in ('torch', 'libcst', 'qten_gen.runtime') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

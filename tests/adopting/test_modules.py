@@ -1,0 +1,197 @@
+"""Every way to write a base that is nn.Module, before and after."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from .adopted import adopted, outcome, reasons, report
+
+SPELLINGS = {
+    "from torch import nn": (
+        "import torch\nfrom torch import nn\n\n\nclass A(nn.Module):\n    pass\n",
+        "import torch\nfrom qten_gen import Module\n\n\nclass A(Module):\n    pass\n",
+    ),
+    "a name that is still used": (
+        "from torch import nn\n\n\nclass A(nn.Module):\n    layer = nn.ReLU\n",
+        "from qten_gen import Module\nfrom torch import nn\n\n\nclass A(Module):\n    layer = nn.ReLU\n",
+    ),
+    "import torch": (
+        "import torch\n\n\nclass A(torch.nn.Module):\n    pass\n\n\nx = torch.ones(2)\n",
+        "import torch\nfrom qten_gen import Module\n\n\nclass A(Module):\n    pass\n\n\nx = torch.ones(2)\n",
+    ),
+    "import torch.nn as nn": (
+        "import torch.nn as nn\n\n\nclass A(nn.Module):\n    layer = nn.ReLU\n",
+        "import torch.nn as nn\nfrom qten_gen import Module\n\n\nclass A(Module):\n    layer = nn.ReLU\n",
+    ),
+    "from torch.nn import Module": (
+        "from torch.nn import Linear, Module\n\n\nclass A(Module):\n    layer = Linear\n",
+        "from qten_gen import Module\nfrom torch.nn import Linear\n\n\nclass A(Module):\n    layer = Linear\n",
+    ),
+    "from torch.nn import Module as Base": (
+        "from torch.nn import Module as Base\n\n\nclass A(Base):\n    pass\n",
+        "from qten_gen import Module\n\n\nclass A(Module):\n    pass\n",
+    ),
+    "from torch.nn.modules.module import Module": (
+        "from torch.nn.modules.module import Module\n\n\nclass A(Module):\n    pass\n",
+        "from qten_gen import Module\n\n\nclass A(Module):\n    pass\n",
+    ),
+    "Module is used in another way": (
+        "from torch.nn import Module\n\n\nclass A(Module):\n    pass\n\n\ndef f(m: Module): ...\n",
+        "import qten_gen\nfrom torch.nn import Module\n\n\nclass A(qten_gen.Module):\n    pass\n\n\ndef f(m: Module): ...\n",
+    ),
+    "the file has a Module of its own": (
+        "from torch import nn\n\n\nclass Module: ...\n\n\nclass A(nn.Module):\n    pass\n",
+        "import qten_gen\n\n\nclass Module: ...\n\n\nclass A(qten_gen.Module):\n    pass\n",
+    ),
+    "a string mentions the name": (
+        "from torch.nn import Module\n\n\nclass A(Module):\n    child: 'Module'\n    def __init__(self): super().__init__()\n",
+        "import qten_gen\nfrom torch.nn import Module\n\n\nclass A(qten_gen.Module):\n    child: 'Module'\n"
+        "    def __init__(self): super().__init__()\n",
+    ),
+    "qten_gen is imported already": (
+        "from qten_gen import TensorClass\nfrom torch import Tensor, nn\n\n\nclass A(nn.Module):\n    pass\n\n\n"
+        "class B(TensorClass):\n    x: Tensor\n",
+        "from qten_gen import Module, TensorClass\nfrom torch import Tensor\n\n\nclass A(Module):\n    pass\n\n\n"
+        "class B(TensorClass):\n    x: Tensor\n",
+    ),
+    "comments and spaces stay": (
+        "from torch import nn  # layers\n\n\nclass A( nn.Module , ):  # a layer\n    def f( self ) : return nn.ReLU( )\n",
+        "from qten_gen import Module\nfrom torch import nn  # layers\n\n\nclass A( Module , ):  # a layer\n"
+        "    def f( self ) : return nn.ReLU( )\n",
+    ),
+    "behind other third-party imports, before those of the project": (
+        "import math\n\nimport numpy\nfrom torch import nn\n\nfrom .other import x\n\n\nclass A(nn.Module):\n    y = nn\n",
+        "import math\n\nimport numpy\nfrom qten_gen import Module\nfrom torch import nn\n\nfrom .other import x\n\n\n"
+        "class A(Module):\n    y = nn\n",
+    ),
+    "imports without an order": (
+        "from torch import nn\nfrom einops import rearrange\nimport numpy\n\n\nclass A(nn.Module):\n    y = nn\n",
+        "from torch import nn\nfrom einops import rearrange\nimport numpy\nfrom qten_gen import Module\n\n\n"
+        "class A(Module):\n    y = nn\n",
+    ),
+    "parentheses over lines": (
+        "from torch.nn import (\n    Linear,\n    Module,\n)\n\n\nclass A(Module):\n    y = Linear\n",
+        "from qten_gen import Module\nfrom torch.nn import (\n    Linear,\n)\n\n\nclass A(Module):\n    y = Linear\n",
+    ),
+    "inside try": (
+        "try:\n    import numpy\nexcept ImportError:\n    numpy = None\nimport torch\n\nclass A(torch.nn.Module): x = torch\n",
+        "try:\n    import numpy\nexcept ImportError:\n    numpy = None\nimport torch\nfrom qten_gen import Module\n\n"
+        "class A(Module): x = torch\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), SPELLINGS.values(), ids=SPELLINGS)
+def test_a_base_is_swapped_and_nothing_else_changes(before: str, after: str) -> None:
+    assert adopted(before) == after
+    assert adopted(after) == after
+
+
+def test_line_ends_and_a_byte_order_mark_stay() -> None:
+    text = "from torch import nn\n\n\nclass A(nn.Module):\n    y = nn\n"
+    data = b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode()
+    found = outcome({"model.py": data.decode()})
+    assert found.texts["model.py"] == data.replace(b"from torch", b"from qten_gen import Module\r\nfrom torch").replace(
+        b"nn.Module", b"Module"
+    )
+
+
+def test_positions_count_characters_beside_wide_ones() -> None:
+    text = "from torch import nn\n\nx = 'größe'; y = nn\nclass Ärger(nn.Module): '''größer'''; z = 1  # ä\n"
+    assert "class Ärger(Module): '''größer'''; z = 1  # ä\n" in adopted(text)
+
+
+def test_a_class_follows_its_base_in_another_file() -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/base.py": "from torch import nn\n\n\nclass A(nn.Module):\n    y = nn\n",
+        "pkg/child.py": "from .base import A\n\n\nclass B(A):\n    pass\n",
+    }
+    found = outcome(files)
+    assert list(found.texts) == ["pkg/base.py"]
+    assert [each.is_adopted for each in found.adoptions] == [True, True]
+    assert found.adoptions[1].done[0][1] == "nothing to write: its base A is adopted"
+
+
+def test_an_import_that_another_file_takes_from_here_stays() -> None:
+    files = {
+        "base.py": "from torch.nn import Module\n\n\nclass A(Module):\n    pass\n",
+        "other.py": "from base import Module\n",
+    }
+    assert "from torch.nn import Module\n" in outcome(files).texts["base.py"].decode()
+
+
+STAYING = {
+    "class A(nn.Linear): ...": "its base nn.Linear is a class of a library",
+    "class A(nn.Module, metaclass=Meta): ...": "its metaclass is Meta, and Module has one of its own",
+    "class A(nn.Module):\n    rate: float = 0.5": "its annotation of rate would become an argument of the constructor",
+    "class A(*bases, nn.Module): ...": "its bases or keywords are computed when the program runs",
+    "class A(nn.Module, **flags): ...": "its bases or keywords are computed when the program runs",
+    "@dataclass\nclass A(nn.Module):\n    x: int": "dataclass would replace the constructor of A",
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), STAYING.items(), ids=STAYING)
+def test_a_class_stays_where_the_swap_would_change_more(text: str, reason: str) -> None:
+    text = f"from dataclasses import dataclass\nfrom torch import nn\n\n\n{text}\n"
+    assert reasons(text) == {"A": reason}
+    assert adopted(text) == text
+
+
+def test_a_base_stays_if_its_subclass_could_not_be_generated() -> None:
+    text = """\
+    from dataclasses import dataclass
+    from torch import nn
+
+    class Base(nn.Module):
+        pass
+
+    @dataclass
+    class Child(Base):
+        x: int
+
+    class Other(nn.Module):
+        pass
+    """
+    assert list(reasons(dedent(text))) == ["Base", "Child"]
+    assert "class Base(nn.Module)" in adopted(text) and "class Other(Module)" in adopted(text)
+
+
+def test_a_finding_is_told_with_its_code() -> None:
+    text = (
+        "from torch import nn\n\n\nclass A(nn.Module):\n    x = nn.Parameter(None)\n\n\nclass A(nn.Module):\n    pass\n"
+    )
+    (reason,) = [reason for each in report(text).values() for _, reason in each.stays]
+    assert reason.code.startswith("QG")
+
+
+def test_a_class_inside_a_function_does_not_count() -> None:
+    found = outcome({"model.py": "from torch import nn\n\n\ndef f():\n    class A(nn.Module): pass\n"})
+    assert found.unadopted(False) == 0
+    assert [each.found.name for each in found.adoptions] == ["f.A"]
+    assert not found.texts
+
+
+def test_a_file_that_does_not_parse_is_one_finding_and_stays() -> None:
+    found = outcome(
+        {
+            "bad.py": "import torch\nclass A(torch.nn.Module:\n",
+            "good.py": "import torch\nclass A(torch.nn.Module): ...\n",
+        }
+    )
+    assert [item.code for item in found.problems] == ["QG001"]
+    assert list(found.texts) == ["good.py"]
+
+
+def test_files_of_two_programs_may_have_classes_of_one_name() -> None:
+    text = "from torch import nn\n\n\nclass A(nn.Module): ...\n\n\nclass B(nn.Linear): ...\n"
+    found = outcome({"one/model.py": text, "two/model.py": text})
+    assert [(each.found.path, each.found.name, each.is_adopted) for each in found.adoptions] == [
+        ("one/model.py", "A", True),
+        ("one/model.py", "B", False),
+        ("two/model.py", "A", True),
+        ("two/model.py", "B", False),
+    ]
+    assert len(found.texts) == 2
