@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import TextIO
 
 from ..adopting.adoption import Options
-from ..adopting.levels import LEVELS
 from ..adopting.opening import Sources
 from ..adopting.running import Outcome
 from ..adopting.running import adopt as adopt_sources
@@ -69,8 +68,6 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         ConfigError: The settings of a project cannot be used.
         UsageError: Something is asked for that is not there.
     """
-    if options.verify is not None or options.level not in LEVELS:
-        raise UsageError("this version has neither --verify nor the level declare")
     started = perf_counter()
     settings = Settings()
     config = settings.of(options.paths[0] if options.paths else ".")

@@ -156,7 +156,7 @@ def test_a_class_that_the_rules_refuse_stays_with_the_finding() -> None:
     text = net("config: Config", "self.proj = nn.Linear(config.hiden, 2)").replace(
         "class Net", "@dataclass\nclass Config:\n    hidden: int = 2\n\nclass Net"
     )
-    assert reason(f"from dataclasses import dataclass\n{text}", "Net") == "Config has no attribute 'hiden'"
+    assert reason(f"from dataclasses import dataclass\n{text}", "Net") == "Config has no attribute hiden"
 
 
 def test_the_type_of_a_size_is_proven_through_other_classes() -> None:
