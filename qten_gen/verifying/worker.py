@@ -69,6 +69,7 @@ def done(task: Task) -> Result:
 
 
 def _recorded(task: Task) -> Record:
+    """Import, build, run and record; the first worker leaves types and inputs for the second."""
     sys.path[:0] = task.roots
     found = load(task.target, task.roots)
     if isinstance(found, nn.Module):

@@ -107,9 +107,9 @@ def test_the_command_imports_the_inspection_in_one_place_and_late() -> None:
     assert importers(r"qten_gen\.inspection", files="(?!inspection/|verifying/)", at_once=True) == []
 
 
-def test_the_command_imports_the_verifying_in_one_place_and_late() -> None:
+def test_the_command_imports_the_verifying_late_and_for_one_option() -> None:
     through = importers(r"qten_gen\.verifying", files="(?!verifying/)")
-    assert {in_file(found) for found in through} == {"cli/verifying_adoption"}
+    assert {in_file(found) for found in through} == {"cli/adopting", "cli/verifying_adoption"}
     assert importers(r"qten_gen\.verifying", files="(?!verifying/)", at_once=True) == []
 
 

@@ -36,6 +36,7 @@ def config_fields(init: ast.FunctionDef, context: Context) -> Iterator[FieldPiec
 def _field(
     node: ast.arg, default: ast.expr | None, proven: dict[str, str], context: Context, *, keyword_only: bool
 ) -> FieldPiece:
+    """A config field for one argument, whose type goes into the context."""
     name = node.arg
     if name in ("device", "dtype", "self"):
         raise Stays(f"a declared constructor has an argument `{name}` of its own", node)

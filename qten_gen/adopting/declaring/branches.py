@@ -31,6 +31,7 @@ def branches(node: ast.If, context: Context) -> Iterator[tuple[str, FieldPiece]]
 
 
 def _field(name: str, node: ast.If, one: ast.expr, other: ast.expr, context: Context) -> FieldPiece:
+    """The field for one name that both branches give a value."""
     made = next((each for each in (one, other) if not _is_none(each)), None)
     if made is None:
         raise Stays(f"`self.{name}` is None in both branches", node)

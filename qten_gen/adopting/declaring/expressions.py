@@ -32,6 +32,7 @@ class _Substitution(ast.NodeTransformer):
     """The variables of a comprehension, by what they stand for."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
+        """A name as an attribute of the module."""
         name = node.id
         if name in self.index:
             return self.index[name]
@@ -187,6 +188,7 @@ class _InModule(ast.NodeTransformer):
         return ast.Attribute(ast.Name(self.module, ast.Load()), name, ast.Load())
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
+        """A name as an attribute of the module."""
         if node.id == self.module:
             raise _Unsaid(node.id)
         if node.id in self.context.names:
@@ -199,6 +201,7 @@ class _InModule(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """An attribute of the module, if it is known where the field stands."""
         name = self_attribute(node)
         if name is None:
             return ast.Attribute(self.visit(node.value), node.attr, ast.Load())

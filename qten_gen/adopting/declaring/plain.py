@@ -82,6 +82,7 @@ def _own_nodes(node: ast.AST) -> list[ast.AST]:
 
 
 def _statement(node: ast.AST, context: Context) -> bool:
+    """Whether one node of a statement may register, or call what may."""
     match node:
         case ast.Assign(targets=targets, value=value):
             return any(self_attribute(target) is not None for target in targets) and may_be_registered(value, context)
@@ -141,6 +142,7 @@ def _expression(node: ast.AST, context: Context) -> bool:
 
 
 def _is_plain_call(node: ast.Call, context: Context) -> bool:
+    """Whether a call is of a function that makes plain values, logs or raises."""
     function = node.func
     if isinstance(function, ast.Name):
         shadowed = (

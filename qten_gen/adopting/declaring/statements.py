@@ -49,6 +49,7 @@ class _Reader:
     """Goes through the statements of a constructor, and adds to what it was taken apart into."""
 
     def __init__(self, init: ast.FunctionDef, context: Context) -> None:
+        """Find out which names the constructor and the class use."""
         self.init = init
         self.context = context
         self.taken = Taken()
@@ -64,6 +65,7 @@ class _Reader:
         self.constructed = False
 
     def read(self) -> None:
+        """Take the whole constructor apart."""
         for piece in config_fields(self.init, self.context):
             if piece.name in self.of_class or piece.name in MODULE:
                 raise Stays(f"the argument `{piece.name}` has the name of something else in the class", piece.origin)
@@ -81,6 +83,7 @@ class _Reader:
                 raise Stays(f"the argument `{name}` is a module that is not registered under its own name", self.init)
 
     def statement(self, node: ast.stmt, later: list[ast.stmt]) -> None:
+        """Take one statement apart, by its form."""
         match node:
             case ast.Pass() | ast.Expr(value=ast.Constant()):
                 pass
@@ -142,6 +145,7 @@ class _Reader:
     def assign(
         self, target: ast.expr, value: ast.expr, node: ast.stmt, later: list[ast.stmt], annotation: str | None = None
     ) -> None:
+        """Take an assignment apart, by its target."""
         match target:
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
                 self.attribute(name, value, node, later, annotation)
@@ -227,6 +231,7 @@ class _Reader:
         self.register(name, FieldPiece(name, made.annotation, made.text, node), node)
 
     def register(self, name: str, piece: FieldPiece, node: ast.stmt) -> None:
+        """Add a field for something registered, unless its name is taken."""
         if name in self.arguments:
             raise Stays(f"`self.{name}` is something other than the argument `{name}`", node)
         if name.startswith("__"):

@@ -98,6 +98,7 @@ class _Writer:
     """Writes fields and `__post_init__` with their comments."""
 
     def __init__(self, init: ast.FunctionDef, taken: Taken, context: Context) -> None:
+        """Find out which names the constructor and the class use."""
         self.init = init
         self.taken = taken
         self.file = context.file
@@ -158,6 +159,7 @@ class _Writer:
         return bool(before) and not before[-1].strip()
 
     def _declared(self, piece: FieldPiece | CheckPiece) -> Iterator[str]:
+        """The lines of a field or check, with its comments."""
         comments = self.comments.pop(piece.origin, Comments())
         yield from (f"{self.blank}{comment}" for comment in comments.above)
         if isinstance(piece, CheckPiece):
