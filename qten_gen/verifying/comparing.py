@@ -20,6 +20,7 @@ def compare(old: Record, new: Record) -> tuple[Difference, ...]:
 
 
 def _differences(old: Record, new: Record) -> Iterator[Difference]:
+    """The first difference of each kind."""
     yield from _constructor(old, new)
     yield from _texts("config", old.config, {name: new.config[name] for name in new.config if name in old.config})
     yield from _lists("keys", list(old.state), list(new.state))

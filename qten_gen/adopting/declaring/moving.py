@@ -67,6 +67,8 @@ def _read(name: str, context: Context) -> str | None:
 
 
 def _of_self(node: ast.expr) -> str:
+    """An expression over fields, read from `self`; functions that it calls stay."""
+
     class Reading(ast.NodeTransformer):
         def visit_Name(self, name: ast.Name) -> ast.expr:
             return ast.Attribute(ast.Name("self", ast.Load()), name.id, ast.Load())
