@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from .adoption import Level, Proposal
 from .annotating import propose_annotations
 from .base import propose_bases
+from .declaring.level import declare
 from .opened import OpenFile, Project
 
 LevelFunction = Callable[[OpenFile, Project], Iterable[Proposal]]
@@ -17,4 +18,8 @@ result. If they find an error in a class, the level is asked again with a file t
 finding. A level must propose nothing for what it has done before: a second run has nothing to do.
 """
 
-LEVELS: Mapping[Level, LevelFunction] = {Level.BASE: propose_bases, Level.ANNOTATE: propose_annotations}
+LEVELS: Mapping[Level, LevelFunction] = {
+    Level.BASE: propose_bases,
+    Level.ANNOTATE: propose_annotations,
+    Level.DECLARE: declare,
+}

@@ -42,8 +42,16 @@ class AdoptOptions(NamedTuple):
     max_unadopted: int | None = None
     verify: str | None = None
     """The class that is built before and after, `pkg.model:Encoder`."""
-    config: str | None = None
-    """Its constructor arguments, as JSON or the path of a JSON file."""
+    config: tuple[str, ...] = ()
+    """Its constructor arguments: `("depth=4", "dim=64")`."""
+    config_json: str | None = None
+    """The same as a JSON object, or the path of a JSON file."""
+    inputs: tuple[str, ...] | None = None
+    """The inputs to run forward with; None for no run."""
+    against: str | None = None
+    """The revision of git with the old code."""
+    old: str | None = None
+    """The folder with the old code."""
     color: Color = Color.AUTO
     quiet: bool = False
     verbose: bool = False
@@ -66,8 +74,12 @@ def parse(arguments: Sequence[str], out: TextIO) -> AdoptOptions | None:
         raise UsageError("an empty path was given")
     if values.max_unadopted is not None and values.max_unadopted < 0:
         raise UsageError("--max-unadopted takes a number from 0")
-    if values.config is not None and values.verify is None:
-        raise UsageError("--config gives the arguments of the class that --verify builds")
+    if values.verify is None:
+        for name in ("config", "config_json", "run", "against", "old"):
+            if getattr(values, name):
+                raise UsageError(f"--{name.replace('_', '-')} belongs to --verify")
+    elif values.against is not None and values.old is not None:
+        raise UsageError("--against names a revision, and --old a folder: give one of them")
     return AdoptOptions(
         tuple(values.paths),
         Level(values.level),
@@ -77,7 +89,11 @@ def parse(arguments: Sequence[str], out: TextIO) -> AdoptOptions | None:
         values.dataclasses,
         values.max_unadopted,
         values.verify,
-        values.config,
+        tuple(values.config),
+        values.config_json,
+        None if values.run is None else tuple(values.run),
+        values.against,
+        values.old,
         Color(values.color),
         values.quiet,
         values.verbose,
@@ -88,7 +104,8 @@ def _parser() -> Parser:
     """The parser. Help is a plain flag, which `parse` answers."""
     parser = Parser(
         prog="qten-gen adopt",
-        usage="qten-gen adopt [options] [PATH ...]\n       qten-gen adopt --verify PKG.MODEL:CLASS [--config JSON] [PATH ...]",
+        usage="qten-gen adopt [options] [PATH ...]\n"
+        "       qten-gen adopt --verify PKG.MODEL:CLASS [--config NAME=VALUE ...] [--run INPUT ...]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=Formatter,
@@ -107,8 +124,25 @@ def _parser() -> Parser:
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--write", action="store_true", help="change the sources")
     modes.add_argument("--diff", action="store_true", help="print the changes as a unified diff")
-    modes.add_argument("--verify", metavar="CLASS", help="build a class as it is and as adopted, and compare both")
-    add("--config", metavar="JSON", help="the constructor arguments for --verify: JSON, or a file with it")
+    modes.add_argument("--verify", metavar="CLASS", help="build a class as it was and as it is, and compare both")
+    add(
+        "--config",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME=VALUE",
+        help="for --verify, the arguments of the constructor, as for qten-gen inspect",
+    )
+    add("--config-json", metavar="JSON", help="the same as a JSON object, or the name of a file with one")
+    add(
+        "--run",
+        nargs="*",
+        action="extend",
+        metavar="INPUT",
+        help="for --verify, inputs to run forward and backward on, such as 'x: Float[2, 16, 64]'",
+    )
+    add("--against", metavar="REVISION", help="for --verify, the revision of git with the class as it was (HEAD)")
+    add("--old", metavar="PATH", help="for --verify, the folder with the class as it was, instead of a revision")
     add("--dataclasses", action="store_true", help="also adopt dataclasses with tensor fields")
     add("--max-unadopted", type=int, metavar="N", help="exit with 1 if more than N classes stay")
     add("--json", action="store_true", help="print the report as a JSON document")

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import TextIO
 
 from ..adopting.adoption import Options
-from ..adopting.levels import LEVELS
 from ..adopting.opening import Sources
 from ..adopting.running import Outcome
 from ..adopting.running import adopt as adopt_sources
@@ -28,6 +27,8 @@ def adopt(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Report what would be adopted, or do it, and return the exit status."""
     try:
         options = parse(arguments, out)
+        if options is not None and options.verify is not None:
+            return _verify(options, options.verify, out, err)
         return DONE if options is None else _adopt(options, out, err)
     except UsageError as error:
         err.write(f"error: {error}\nusage: qten-gen adopt [options] [PATH ...]; for more, qten-gen adopt --help\n")
@@ -38,6 +39,27 @@ def adopt(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     return MISUSE
 
 
+def _verify(options: AdoptOptions, target: str, out: TextIO, err: TextIO) -> int:
+    """Compare a class with what it was. What that stands on imports torch, and is imported here alone."""
+    from ..verifying.request import VerifyRequest
+    from .verifying_adoption import import_roots, verify
+
+    roots = import_roots(err)
+    if roots is None:
+        return MISUSE
+    against = "HEAD" if options.against is None else options.against
+    request = VerifyRequest(
+        target,
+        options.config,
+        options.config_json,
+        options.inputs,
+        against,
+        options.old,
+        import_roots=tuple(roots),
+    )
+    return verify(request, out, err)
+
+
 def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
     """Adopt the classes of each project that has files below the given paths.
 
@@ -46,8 +68,6 @@ def _adopt(options: AdoptOptions, out: TextIO, err: TextIO) -> int:
         ConfigError: The settings of a project cannot be used.
         UsageError: Something is asked for that is not there.
     """
-    if options.verify is not None or options.level not in LEVELS:
-        raise UsageError("this version has neither --verify nor the level declare")
     started = perf_counter()
     settings = Settings()
     config = settings.of(options.paths[0] if options.paths else ".")

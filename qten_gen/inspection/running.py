@@ -32,7 +32,7 @@ def run(model: nn.Module, texts: tuple[str, ...], device: torch.device) -> Run:
         InspectionError: the inputs cannot be made, or forward takes others.
     """
     with aside(), fake_mode(fake_cuda=True):
-        inputs = make_inputs(texts, model, device, _classes_beside(model))
+        inputs = make_inputs(texts, model, device, classes_beside(model))
         _refuse_unfit(model, inputs)
         operations = counter()
         recorder = Recorder(operations)
@@ -113,7 +113,7 @@ def _as_said(message: str) -> str:
     return f"is {message}" if message.startswith("missing") else f"refuses the inputs: {message}"
 
 
-def _classes_beside(model: nn.Module) -> Callable[[str], type | None]:
+def classes_beside(model: nn.Module) -> Callable[[str], type | None]:
     """Finds a TensorClass by its name in the files of the model's classes, or by its dotted name."""
 
     def find(name: str) -> type | None:

@@ -34,6 +34,7 @@ ROOMS = {
     "generate": {"common", "model", "read", "link", "rules", "emit", "project"},
     "library_stubs": {"common", "model", "read", "project"},
     "inspection": {"common", "model", "read", "reflection", "project", "runtime"},
+    "verifying": {"inspection", "runtime"},
     "adopting": {"common", "model", "read", "link", "rules", "generate", "project"},
     "language_server": {"common", "model", "read", "rules", "project", "generate"},
     "cli": {
@@ -45,6 +46,7 @@ ROOMS = {
         "generate",
         "library_stubs",
         "inspection",
+        "verifying",
         "adopting",
         "language_server",
     },
@@ -53,8 +55,8 @@ ROOMS = {
 }
 """The rooms of the generator, and those that each may import: only rooms above it in this table, so there is no circle.
 
-`inspection` is the one that imports the user's code, and so it may import torch and the runtime. The command imports it when
-something is inspected, and never otherwise.
+`inspection` and `verifying`, which stands on it, are those that import the user's code, and so they may import torch and the
+runtime. The command imports them when something is inspected or verified, and never otherwise.
 """
 
 PURE_PROJECT = ("header", "import_graph", "import_mismatch", "output_names", "scan")
@@ -98,13 +100,19 @@ def test_the_runtime_reaches_the_generator_through_one_door() -> None:
 
 @pytest.mark.parametrize("module", ["torch", r"qten_gen\.runtime"])
 def test_the_generator_imports_neither_torch_nor_the_runtime(module: str) -> None:
-    assert importers(module, files="(?!runtime/|inspection/)") == []
+    assert importers(module, files="(?!runtime/|inspection/|verifying/)") == []
 
 
 def test_the_command_imports_the_inspection_in_one_place_and_late() -> None:
-    through = importers(r"qten_gen\.inspection", files="(?!inspection/)")
+    through = importers(r"qten_gen\.inspection", files="(?!inspection/|verifying/)")
     assert {in_file(found) for found in through} == {"cli/inspecting"}
-    assert importers(r"qten_gen\.inspection", files="(?!inspection/)", at_once=True) == []
+    assert importers(r"qten_gen\.inspection", files="(?!inspection/|verifying/)", at_once=True) == []
+
+
+def test_the_command_imports_the_verifying_late_and_for_one_option() -> None:
+    through = importers(r"qten_gen\.verifying", files="(?!verifying/)")
+    assert {in_file(found) for found in through} == {"cli/adopting", "cli/verifying_adoption"}
+    assert importers(r"qten_gen\.verifying", files="(?!verifying/)", at_once=True) == []
 
 
 def test_the_command_imports_the_language_server_in_one_place_and_late() -> None:

@@ -1,0 +1,1 @@
+"""The level *declare*: a constructor that only registers → declared fields."""

@@ -1,0 +1,118 @@
+"""The arguments of a constructor → config fields, in their order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from .context import Context
+from .pieces import FieldPiece, Stays
+from .proofs import by_default, by_use
+
+_TENSORS = ("Tensor", "Parameter")
+_SCALARS = ("bool", "int", "float", "str")
+
+
+def config_fields(init: ast.FunctionDef, context: Context) -> Iterator[FieldPiece]:
+    """The config fields. Their types go into the context.
+
+    Raises:
+        Stays: an argument cannot be one, or its type is not certain.
+    """
+    arguments = init.args
+    if arguments.vararg or arguments.kwarg:
+        raise Stays("it takes any number of arguments", arguments.vararg or arguments.kwarg)
+    if arguments.posonlyargs:
+        raise Stays("an argument can be given by position only", arguments.posonlyargs[0])
+    plain = arguments.args[1:]
+    defaults: list[ast.expr | None] = [*[None] * (len(plain) - len(arguments.defaults)), *arguments.defaults]
+    proven = by_use(init, context)
+    for each, default in zip(plain, defaults[-len(plain) :] if plain else [], strict=True):
+        yield _field(each, default, proven, context, keyword_only=False)
+    for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        yield _field(each, default, proven, context, keyword_only=True)
+
+
+def _field(
+    node: ast.arg, default: ast.expr | None, proven: dict[str, str], context: Context, *, keyword_only: bool
+) -> FieldPiece:
+    """A config field for one argument, whose type goes into the context."""
+    name = node.arg
+    if name in ("device", "dtype", "self"):
+        raise Stays(f"a declared constructor has an argument `{name}` of its own", node)
+    annotation = (
+        context.file.text.of(node.annotation)
+        if node.annotation is not None
+        else _proven(node, default, proven, context)
+    )
+    plain = annotation.strip("\"'")
+    if any(word in plain for word in _TENSORS):
+        raise Stays(f"the argument `{name}` is a tensor", node)
+    context.types[name] = _normal(plain)
+    if isinstance(default, ast.List | ast.Dict | ast.Set | ast.Call | ast.ListComp):
+        raise Stays(f"the default of `{name}` is an object that all instances would share", node)
+    value = None if default is None else context.file.text.of(default)
+    if keyword_only:
+        given = "" if value is None else f"default={value}, "
+        value = f"{context.spell('field')}({given}kw_only=True)"
+    return FieldPiece(name, annotation, value, node)
+
+
+def _normal(annotation: str) -> str:
+    """`Optional[int]` is `int | None`."""
+    for head in ("Optional[", "typing.Optional["):
+        if annotation.startswith(head) and annotation.endswith("]"):
+            return f"{annotation[len(head) : -1]} | None"
+    return annotation
+
+
+def _proven(node: ast.arg, default: ast.expr | None, proven: dict[str, str], context: Context) -> str:
+    """The annotation of an argument that has none."""
+    used, given = proven.get(node.arg), by_default(default)
+    is_none = isinstance(default, ast.Constant) and default.value is None
+    if used is not None and default is None:
+        return used
+    if used == "float" and given in ("int", "float"):
+        return "float"
+    if used is not None and (given == used or is_none):
+        return f"{used} | None" if is_none else used
+    if used is None and given is not None:
+        return given
+    found = _configuration(node, context)
+    if found is not None and default is None:
+        return found
+    raise Stays(f"the argument `{node.arg}` has no annotation, and nothing proves its type", node)
+
+
+def _configuration(node: ast.arg, context: Context) -> str | None:
+    """The one class of the file, above the module, that has all attributes which the constructor reads from an argument."""
+    init = next(
+        each for each in ast.walk(context.found.node) if isinstance(each, ast.FunctionDef) and each.name == "__init__"
+    )
+    read = {
+        each.attr
+        for each in ast.walk(init)
+        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == node.arg
+    }
+    if not read:
+        return None
+    fitting = []
+    for statement in context.file.tree.body:
+        if isinstance(statement, ast.ClassDef) and statement.name not in context.file.classes:
+            fields = {
+                each.target.id: ast.unparse(each.annotation)
+                for each in statement.body
+                if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+            }
+            if read <= fields.keys():
+                fitting.append((statement.name, fields))
+    if len(fitting) != 1 or not context.is_bound_above(ast.Name(fitting[0][0])):
+        own = [name for name, _ in fitting]
+        later = len(fitting) == 1 and "from __future__ import annotations" in context.file.text.content
+        return own[0] if later else (f'"{own[0]}"' if len(own) == 1 else None)
+    return fitting[0][0]
+
+
+def scalar(kind: str | None) -> bool:
+    """Whether a type is one of numbers and strings, which cannot be a module."""
+    return kind is not None and all(part.strip() in (*_SCALARS, "None") for part in kind.split("|"))

@@ -1,0 +1,283 @@
+"""What makes a child: `nn.Linear(dim, 4 * dim)` → `submodule(nn.Linear, "dim", "4 * dim")`."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from .context import Context, quoted
+from .expressions import argument, said, short, type_of
+from .expressions import over_fields as over
+from .pieces import Stays
+
+_IDENTITY = "torch.nn.Identity"
+Index = dict[str, ast.expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """What a child is declared by."""
+
+    annotation: str
+    head: str
+    """The specifier: `submodule`."""
+    arguments: tuple[str, ...]
+    """What is in its brackets."""
+    bare: str | None = None
+    """The class alone, where a sequence takes it without `submodule`."""
+    is_optional: bool = False
+
+    @property
+    def text(self) -> str:
+        """The call of the specifier."""
+        return f"{self.head}({', '.join(self.arguments)})"
+
+    @property
+    def as_member(self) -> str:
+        """The text as a member of a sequence."""
+        return self.bare or self.text
+
+    def having(self, *keywords: str) -> Child:
+        """The same with more keywords of the specifier."""
+        return replace(self, arguments=(*self.arguments, *keywords), bare=None)
+
+
+def child(node: ast.expr, context: Context, index: Index | None = None) -> Child:
+    """The declaration of what an expression makes.
+
+    Raises:
+        Stays: the language does not say it, or it may be something other than a module.
+    """
+    match node:
+        case ast.Call(func=ast.Attribute() | ast.Name() as function):
+            return _construction(node, function, context, index)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return conditional(test, body, orelse, node, context, index)
+    raise Stays(f"`{short(node)}` is not the construction of a module", node)
+
+
+def _construction(node: ast.Call, function: ast.expr, context: Context, index: Index | None) -> Child:
+    """`nn.Linear(dim, dim)`, a list or a sequence."""
+    if isinstance(function, ast.Name) and function.id in context.types:
+        return _given(node, function, context, index)
+    qualified = context.meaning(function)
+    if not qualified or not context.is_module_class(qualified):
+        raise Stays(f"`{ast.unparse(function)}` is not known to be a class of modules", node)
+    if not context.is_bound_above(function):
+        raise Stays(f"the class body runs before `{ast.unparse(function)}` is defined", node)
+    kind = qualified.rpartition(".")[2] if qualified.startswith("torch.") else ""
+    if kind == "Sequential":
+        return _sequence(node, context, index)
+    if kind == "ModuleList":
+        return _list(node, context)
+    if kind in ("ModuleDict", "ParameterList", "ParameterDict"):
+        raise Stays(f"an nn.{kind} that is built from its members has no declaration yet", node)
+    written = ast.unparse(function)
+    given = _arguments(node, context, index)
+    return Child(written, context.spell("submodule"), (written, *given), None if given else written)
+
+
+def _given(node: ast.Call, function: ast.Name, context: Context, index: Index | None) -> Child:
+    """A child whose class is an argument: `norm_layer(dim)`."""
+    if not (context.types[function.id] or "").startswith(("type[", "Type[", "Callable", "typing.Callable")):
+        raise Stays(f"the argument `{function.id}` is called, but nothing says that it is a class of modules", node)
+    if function.id in context.names:
+        raise Stays(f"`{function.id}` is assigned before it is called", node)
+    given = _arguments(node, context, index)
+    chosen = f"{context.spell('choice')}({quoted(function.id)})"
+    module = context.spell("Module", "torch.nn") if not _writes_nn(context) else "nn.Module"
+    return Child(module, context.spell("submodule"), (chosen, *given))
+
+
+def _writes_nn(context: Context) -> bool:
+    return context.file.scope.resolve("nn") == "torch.nn"
+
+
+def _arguments(node: ast.Call, context: Context, index: Index | None) -> list[str]:
+    """The arguments of a construction."""
+    found = []
+    for each in node.args:
+        if isinstance(each, ast.Starred):
+            raise Stays(f"`{short(each)}` gives a number of arguments that is not known", each)
+        found.append(_argument(each, context, index))
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise Stays(f"`**{short(keyword.value)}` gives arguments whose names are not known", node)
+        if keyword.arg in ("when", "repeat", "keys", "group", "init", "device", "dtype"):
+            raise Stays(f"`{keyword.arg}=` means something else to submodule", node)
+        found.append(f"{keyword.arg}={_argument(keyword.value, context, index)}")
+    return found
+
+
+def _argument(node: ast.expr, context: Context, index: Index | None) -> str:
+    """One argument, which may itself be a module."""
+    if isinstance(node, ast.Call):
+        qualified = context.meaning(node.func)
+        if qualified and context.is_module_class(qualified):
+            return child(node, context, index).text
+    if isinstance(node, ast.Name) and may_be_module(context.types.get(node.id), node.id in context.types):
+        raise Stays(f"the argument `{node.id}` may be a module, which would be registered under its own name too", node)
+    return argument(node, context, index)
+
+
+def may_be_module(kind: str | None, is_field: bool) -> bool:
+    """Whether an argument with this annotation may get a module. A class or a function that makes modules is none itself."""
+    if not is_field or kind is None:
+        return is_field
+    makes = any(word in kind for word in ("type[", "Type[", "Callable"))
+    return not makes and any(word in kind for word in ("Module", "Any", "object"))
+
+
+def _sequence(node: ast.Call, context: Context, index: Index | None) -> Child:
+    """`nn.Sequential(...)`, of modules in order or of an `OrderedDict`."""
+    members: list[str] = []
+    if node.keywords:
+        raise Stays("nn.Sequential takes no keywords", node)
+    match node.args:
+        case [ast.Call(func=function, args=[ast.List(elts=pairs)], keywords=[])] if context.meaning(function) == (
+            "collections.OrderedDict"
+        ):
+            for pair in pairs:
+                match pair:
+                    case ast.Tuple(elts=[ast.Constant(value=str(name)), value]) if name.isidentifier():
+                        members.append(f"{name}={child(value, context, index).as_member}")
+                    case _:
+                        raise Stays(f"`{short(pair)}` is not a name and a module", pair)
+        case arguments:
+            for each in arguments:
+                members.append(_member(each, context, index))
+    return Child(context.spell("Sequential"), context.spell("sequential"), tuple(members))
+
+
+def _member(node: ast.expr, context: Context, index: Index | None) -> str:
+    """A member of a sequence; `*[Block() for _ in range(depth)]` is several."""
+    if not isinstance(node, ast.Starred):
+        return child(node, context, index).as_member
+    match node.value:
+        case ast.ListComp(elt=element, generators=[generator]) | ast.GeneratorExp(elt=element, generators=[generator]):
+            if index:
+                raise Stays("a sequence in a list has members of a list of its own", node)
+            count, inner = repetition(generator, context)
+            return child(element, context, inner).having(f"repeat={count}").text
+    raise Stays(f"`{short(node)}` gives a number of members that is not known", node)
+
+
+def _list(node: ast.Call, context: Context) -> Child:
+    """`nn.ModuleList([Block(dim) for _ in range(depth)])`."""
+    match node.args:
+        case [
+            ast.ListComp(elt=element, generators=[generator]) | ast.GeneratorExp(elt=element, generators=[generator])
+        ]:
+            return repeated(element, generator, context)
+    raise Stays("the members of an nn.ModuleList are not made by one comprehension", node)
+
+
+def repeated(element: ast.expr, generator: ast.comprehension, context: Context) -> Child:
+    """A list of children that one expression makes."""
+    count, index = repetition(generator, context)
+    made = child(element, context, index)
+    if made.is_optional:
+        raise Stays("a member of the list may be None", element)
+    listed = f"{context.spell('ModuleList')}[{made.annotation}]"
+    return replace(made.having(f"repeat={count}"), annotation=listed)
+
+
+def repetition(generator: ast.comprehension, context: Context) -> tuple[str, Index]:
+    """How often a comprehension runs, and what its variable stands for."""
+    if generator.ifs or generator.is_async:
+        raise Stays("a condition in the comprehension decides which members there are", generator.target)
+    position: ast.expr = ast.Name("index", ast.Load())
+    if "index" in context.types or "index" in context.names:
+        raise Stays("an argument is called `index`, which is the position of a repeated child", generator.target)
+    match generator.target, generator.iter:
+        case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[stop], keywords=[]):
+            return _count(stop, context), {name: position}
+        case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[start, stop], keywords=[]):
+            first = over(start, context)
+            if first is None:
+                raise Stays(f"no expression of the language says `{short(start)}`", start)
+            shifted = ast.BinOp(position, ast.Add(), first)
+            return _count(ast.BinOp(stop, ast.Sub(), start), context), {name: shifted}
+        case ast.Name(id=name), ast.Name(id=source) if (
+            _is_sequence(context.types.get(source)) and source not in context.names
+        ):
+            item = ast.Subscript(ast.Name(source, ast.Load()), position, ast.Load())
+            return quoted(f"len({source})"), {name: item}
+        case ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)]), ast.Call(
+            func=ast.Name(id="enumerate"), args=[ast.Name(id=source)], keywords=[]
+        ) if _is_sequence(context.types.get(source)) and source not in context.names:
+            item = ast.Subscript(ast.Name(source, ast.Load()), position, ast.Load())
+            return quoted(f"len({source})"), {first: position, second: item}
+    raise Stays(f"a loop over `{short(generator.iter)}` has no declaration", generator.iter)
+
+
+def _is_sequence(kind: str | None) -> bool:
+    return kind is not None and kind.partition("[")[0].rpartition(".")[2] in (
+        "list",
+        "tuple",
+        "List",
+        "Tuple",
+        "Sequence",
+    )
+
+
+def _count(node: ast.expr, context: Context) -> str:
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        return str(node.value)
+    text = said(node, context)
+    if text is None:
+        raise Stays(f"no expression of the language says `{short(node)}`", node)
+    return quoted(text)
+
+
+def conditional(
+    test: ast.expr, body: ast.expr, orelse: ast.expr, node: ast.AST, context: Context, index: Index | None = None
+) -> Child:
+    """A child that a condition decides about: whether it exists, or of which class it is."""
+    condition = said(test, context, index)
+    if condition is None:
+        raise Stays(f"no expression of the language says the condition `{short(test)}`", test)
+    if _is_none(body) or _is_none(orelse):
+        if _is_none(body):
+            condition = f"not ({condition})" if not condition.isidentifier() else f"not {condition}"
+        made = child(orelse if _is_none(body) else body, context, index)
+        if made.is_optional:
+            raise Stays("conditions that are nested decide about a child", node)
+        return replace(
+            made.having(f"when={quoted(condition)}"), annotation=f"{made.annotation} | None", is_optional=True
+        )
+    if not (isinstance(body, ast.Call) and isinstance(orelse, ast.Call)):
+        raise Stays("a child is a construction in one branch, and something else in the other", node)
+    return _chosen(test, condition, body, orelse, context, index)
+
+
+def _chosen(
+    test: ast.expr, condition: str, body: ast.Call, orelse: ast.Call, context: Context, index: Index | None
+) -> Child:
+    """One of two classes with the same arguments. `nn.Identity` takes any."""
+    classes = []
+    for call in (body, orelse):
+        qualified = context.meaning(call.func)
+        last = qualified.rpartition(".")[2]
+        if (
+            not context.is_module_class(qualified)
+            or not context.is_bound_above(call.func)
+            or (qualified.startswith("torch.") and last in ("Sequential", "ModuleList", "ModuleDict"))
+        ):
+            raise Stays(f"`{short(call)}` is not the construction of one class that a choice could name", call)
+        classes.append((ast.unparse(call.func), qualified))
+    arguments = [_arguments(call, context, index) for call in (body, orelse)]
+    identities = [name == _IDENTITY and not given for (_, name), given in zip(classes, arguments, strict=True)]
+    if arguments[0] != arguments[1] and not any(identities):
+        raise Stays("the branches construct a child with different arguments", body)
+    given = arguments[1] if identities[0] else arguments[0]
+    found = over(test, context, index)
+    selector = condition if found is not None and type_of(found, context) == "bool" else f"bool({condition})"
+    options = f"{{True: {classes[0][0]}, False: {classes[1][0]}}}"
+    chosen = f"{context.spell('choice')}({quoted(selector)}, {options})"
+    annotation = " | ".join(dict.fromkeys(written for written, _ in classes))
+    return Child(annotation, context.spell("submodule"), (chosen, *given))
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

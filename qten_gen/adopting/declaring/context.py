@@ -1,0 +1,117 @@
+"""What is known while a constructor is taken apart: what its names stand for, and how the file writes names of qten_gen."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from dataclasses import dataclass, field
+
+from ...read.imports import dotted
+from ..adoption import FoundClass, Kind, Need
+from ..opened import OpenFile, Project
+from .pieces import Stays
+
+TORCH_CLASS = ("torch.nn.", "torch.nn.modules.")
+CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "Sequential"})
+PARAMETER = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+
+_NO_MODULES = frozenset({"Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer"})
+
+
+@dataclass(slots=True)
+class Context:
+    """One class. What is found out about its names grows statement by statement."""
+
+    file: OpenFile
+    project: Project
+    found: FoundClass
+    types: dict[str, str | None] = field(default_factory=dict)
+    """The fields that expressions may read, arguments and derived values, with their types as text; None if one is not known."""
+    names: dict[str, ast.expr | None] = field(default_factory=dict)
+    """What local names stand for, as expressions over fields; None for what no expression says."""
+    attributes: dict[str, ast.expr | None] = field(default_factory=dict)
+    """The same for attributes of the module."""
+    registered: set[str] = field(default_factory=set)
+    """The parameters, buffers and children so far."""
+    needs: dict[Need, None] = field(default_factory=dict)
+
+    def spell(self, name: str, module: str = "qten_gen") -> str:
+        """How the file writes a name, which it has to import then."""
+        spelling = self.file.spell(module, name)
+        self.needs.update(dict.fromkeys(spelling.needs))
+        return spelling.text
+
+    def meaning(self, expression: ast.expr) -> str:
+        """The qualified name that an expression means; empty for one that is not a name of the file's top level."""
+        name = dotted(expression)
+        if name is None or name.partition(".")[0] in {"self", *self.names, *self.types}:
+            return ""
+        return self.project.meaning(self.file, expression)
+
+    def is_module_class(self, qualified: str) -> bool:
+        """Whether a name is certainly a class of modules: one of torch, or one of the run."""
+        module, _, name = qualified.rpartition(".")
+        if qualified.startswith(TORCH_CLASS):
+            lowers = [
+                part for part in module.split(".") if part in ("functional", "init", "utils", "parallel", "parameter")
+            ]
+            return name[:1].isupper() and name not in _NO_MODULES and not lowers
+        return self.class_of(qualified) is not None
+
+    def class_of(self, qualified: str) -> FoundClass | None:
+        """The class of modules of that name, in the files of the run."""
+        for file in self.project.files.values():
+            module, _, name = qualified.rpartition(".")
+            if file.module == module and name in file.classes and file.classes[name].kind is Kind.MODULE:
+                return file.classes[name]
+        return None
+
+    def attribute_type(self, argument: str, attribute: str) -> str | None:
+        """The type of an attribute of an argument whose class the file annotates; None if it is not known."""
+        kind = (self.types.get(argument) or "").strip("\"'")
+        for statement in self.file.tree.body:
+            if isinstance(statement, ast.ClassDef) and statement.name == kind:
+                for each in statement.body:
+                    if isinstance(each, ast.AnnAssign) and ast.unparse(each.target) == attribute:
+                        return ast.unparse(each.annotation)
+        return None
+
+    def is_bound_above(self, expression: ast.expr) -> bool:
+        """Whether a name of the top level is bound before the class statement runs."""
+        head = (dotted(expression) or "").partition(".")[0]
+        if head in self.file.scope.imports or hasattr(builtins, head):
+            return True
+        for statement in self.file.tree.body:
+            if statement.lineno >= self.found.node.lineno:
+                return False
+            if head in _binds(statement):
+                return True
+        return False
+
+    def stays(self, why: str, node: ast.AST) -> Stays:
+        """The exception for something at a line."""
+        return Stays(why, node)
+
+
+def _binds(statement: ast.stmt) -> set[str]:
+    match statement:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return {name}
+        case ast.Assign(targets=targets):
+            return {target.id for target in targets if isinstance(target, ast.Name)}
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            return {name}
+    return set()
+
+
+def self_attribute(node: ast.AST) -> str | None:
+    """The name in `self.name`; None for anything else."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return name
+    return None
+
+
+def quoted(text: str) -> str:
+    """A text as a string literal, in double quotes where it can be."""
+    return f'"{text}"' if '"' not in text and "\\" not in text else repr(text)

@@ -1,0 +1,179 @@
+"""Which statements and expressions can neither register nor draw random numbers."""
+
+from __future__ import annotations
+
+import ast
+from typing import TypeGuard
+
+from .children import may_be_module
+from .context import Context, self_attribute
+
+_FUNCTIONS = frozenset(
+    "abs bool dict divmod float frozenset getattr hasattr int isinstance len list max min print range round set sorted str sum"
+    " tuple zip enumerate type callable issubclass any all repr".split()
+)
+_PREFIXES = ("math.", "warnings.", "logging.", "operator.", "os.path.", "torch.finfo", "torch.iinfo", "torch.Size")
+_LOGGING = frozenset(
+    {"warn", "warning", "warning_once", "info", "debug", "error", "get", "format", "join", "lower", "upper", "keys"}
+)
+_REGISTERING = frozenset(
+    "register_buffer register_parameter register_module add_module append extend insert update setdefault __setattr__ add".split()
+)
+_CONSTANT_FILLS = frozenset({"torch.nn.init.zeros_", "torch.nn.init.ones_", "torch.nn.init.constant_"})
+
+
+def is_plain(node: ast.AST, context: Context) -> bool:
+    """Whether a statement or expression computes plain values only, and at most raises or logs."""
+    return not may_register(node, context)
+
+
+def may_register(node: ast.AST, context: Context) -> bool:
+    """Whether a part of a constructor may make or register a module or a tensor, or draw random numbers."""
+    if isinstance(node, ast.stmt):
+        if _is_super(node):
+            return False
+        return any(_statement(each, context) for each in _own_nodes(node))
+    return _expression(node, context) if isinstance(node, ast.expr) else True
+
+
+def makes_field(node: ast.stmt, context: Context) -> bool:
+    """Whether a statement registers by assignment or by name, so that its place among registrations counts.
+
+    Calls that may do anything with what is registered, such as initialisers, stay in their order, and come last together.
+    """
+    for each in ast.walk(node):
+        if isinstance(each, ast.Assign | ast.AnnAssign) and _statement(each, context):
+            return True
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _REGISTERING:
+            return True
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "setattr":
+            return True
+    return False
+
+
+def changes_argument(node: ast.stmt, context: Context) -> bool:
+    """Whether a statement may change an object that the constructor was given, or one that a local name holds."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute | ast.Subscript) and not isinstance(each.ctx, ast.Load):
+            if _root(each) != "self" and _is_known(_root(each), context):
+                return True
+        elif _calls_method(each) and _is_known(_root(each), context):
+            return True
+    return False
+
+
+def _calls_method(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr not in _LOGGING
+
+
+def _is_known(name: str, context: Context) -> bool:
+    return name in context.types or context.names.get(name) is not None
+
+
+def _root(node: ast.expr) -> str:
+    """The name that a chain of attributes and items begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _own_nodes(node: ast.AST) -> list[ast.AST]:
+    return list(ast.walk(node))
+
+
+def _statement(node: ast.AST, context: Context) -> bool:
+    """Whether one node of a statement may register, or call what may."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            return any(self_attribute(target) is not None for target in targets) and may_be_registered(value, context)
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            return self_attribute(target) is not None and may_be_registered(value, context)
+        case ast.Call():
+            return not _is_plain_call(node, context)
+        case ast.With() | ast.Try() | ast.FunctionDef() | ast.ClassDef() | ast.AsyncFunctionDef():
+            return True
+    return False
+
+
+def may_be_registered(node: ast.expr, context: Context) -> bool:
+    """Whether a value that an attribute gets may be a module or a tensor."""
+    if _expression(node, context):
+        return True
+    match node:
+        case ast.Name(id=name) if name in context.names:
+            return context.names[name] is None
+        case ast.Name(id=name) if name in context.types:
+            return may_be_module(context.types[name], True)
+        case ast.Name() | ast.Attribute():
+            return _global_may_be_module(node, context)
+        case ast.IfExp(body=body, orelse=orelse):
+            return may_be_registered(body, context) or may_be_registered(orelse, context)
+        case ast.BoolOp(values=values):
+            return any(may_be_registered(each, context) for each in values)
+        case ast.Subscript(value=held):
+            return may_be_registered(held, context)
+    return False
+
+
+def _global_may_be_module(node: ast.expr, context: Context) -> bool:
+    """Whether a name of the file, or an attribute of something, may be a module. A configuration holds plain values."""
+    head = node
+    while isinstance(head, ast.Attribute):
+        head = head.value
+    if isinstance(head, ast.Name) and head.id in context.types and not may_be_module(context.types[head.id], True):
+        return False
+    if isinstance(head, ast.Name) and head.id in {"True", "False", "None"}:
+        return False
+    attribute = self_attribute(node)
+    if attribute is not None:
+        return context.attributes.get(attribute) is None
+    qualified = context.meaning(node)
+    return not qualified.startswith(("torch.nn.functional.", "torch.float", "torch.int", "torch.bfloat", "math."))
+
+
+def _expression(node: ast.AST, context: Context) -> bool:
+    """Whether an expression calls something that may make a module or a tensor, or draw random numbers."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call) and not _is_plain_call(each, context):
+            return True
+        if isinstance(each, ast.Yield | ast.Await | ast.NamedExpr):
+            return True
+    return False
+
+
+def _is_plain_call(node: ast.Call, context: Context) -> bool:
+    """Whether a call is of a function that makes plain values, logs or raises."""
+    function = node.func
+    if isinstance(function, ast.Name):
+        shadowed = (
+            function.id in context.types or function.id in context.names or function.id in context.file.scope.bound
+        )
+        if function.id in _FUNCTIONS and not shadowed:
+            return True
+        return function.id[:1].isupper() and function.id.endswith(("Error", "Warning", "Exception"))
+    if isinstance(function, ast.Attribute):
+        qualified = context.meaning(function)
+        if qualified.startswith(_PREFIXES):
+            return True
+        return function.attr in _LOGGING and not qualified.startswith("torch.")
+    return False
+
+
+def _is_super(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and ast.unparse(node.value).startswith("super(")
+        and ".__init__(" in ast.unparse(node)
+    )
+
+
+def writes_constants(node: ast.stmt, context: Context) -> bool:
+    """Whether a statement only fills tensors of the module with constants, which draws nothing."""
+    match node:
+        case ast.Expr(value=ast.Call(func=function, args=[target, *_])):
+            head = target
+            while isinstance(head, ast.Attribute):
+                head = head.value
+            of_self = isinstance(head, ast.Name) and head.id == "self"
+            return of_self and context.meaning(function) in _CONSTANT_FILLS
+    return False

@@ -1,0 +1,94 @@
+"""Parameters and buffers: `nn.Parameter(torch.zeros(dim))` → `param("dim", initializer=nn.init.zeros_)`."""
+
+from __future__ import annotations
+
+import ast
+
+from .context import Context, quoted
+from .expressions import of_module, said, short
+from .pieces import Stays
+
+_FILLS = {"torch.zeros": "zeros_", "torch.ones": "ones_"}
+
+
+def parameter(node: ast.Call, context: Context) -> str:
+    """The specifier of `nn.Parameter(...)`.
+
+    Raises:
+        Stays: its value reads something that is not known where the field stands.
+    """
+    keywords = {each.arg: each.value for each in node.keywords}
+    if len(node.args) == 2:
+        keywords["requires_grad"] = node.args[1]
+    value = node.args[0] if node.args else keywords.pop("data", None)
+    if value is None or keywords.keys() - {"requires_grad"} or any(isinstance(each, ast.Starred) for each in node.args):
+        raise Stays(f"`{short(node)}` has no declaration", node)
+    switches = _switch("requires_grad", keywords.get("requires_grad"), True)
+    return f"{context.spell('param')}({', '.join([*_value(value, context), *switches])})"
+
+
+def buffer(node: ast.Call, value: ast.expr, persistent: ast.expr | None, context: Context) -> str:
+    """The specifier of `register_buffer("mask", torch.ones(4))`.
+
+    Raises:
+        Stays: as above.
+    """
+    switches = _switch("persistent", persistent, True)
+    return f"{context.spell('buffer')}({', '.join([*_value(value, context), *switches])})"
+
+
+def _switch(name: str, given: ast.expr | None, default: bool) -> list[str]:
+    if given is None:
+        return []
+    if not isinstance(given, ast.Constant) or not isinstance(given.value, bool):
+        raise Stays(f"`{name}={short(given)}` is not True or False", given)
+    return [] if given.value is default else [f"{name}={given.value}"]
+
+
+def _value(node: ast.expr, context: Context) -> list[str]:
+    """The sizes and the initialiser where zeros or ones fill a tensor, else a function that computes the value.
+
+    Initialisers run when everything is registered, so one that draws random numbers would draw them too late.
+    """
+    if isinstance(node, ast.Constant) and node.value is None:
+        raise Stays("a tensor is registered as None", node)
+    if isinstance(node, ast.Call) and not node.keywords:
+        fill = _FILLS.get(context.meaning(node.func))
+        sizes = _sizes(node.args, context)
+        if fill is not None and sizes is not None and context.file.scope.resolve("nn") == "torch.nn":
+            return [*sizes, f"initializer=nn.init.{fill}"]
+    _refuse_shared(node, context)
+    return [f"value={of_module(node, context)}"]
+
+
+def _sizes(nodes: list[ast.expr], context: Context) -> list[str] | None:
+    """The sizes of a tensor; None where they are not certainly integers."""
+    if len(nodes) == 1 and isinstance(nodes[0], ast.Tuple | ast.List):
+        nodes = nodes[0].elts
+    elif len(nodes) == 1 and not isinstance(nodes[0], ast.Constant):
+        found = said(nodes[0], context)
+        if found is None or not _is_int(nodes[0], context):
+            return None
+    sizes = []
+    for node in nodes:
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            sizes.append(str(node.value))
+            continue
+        text = said(node, context)
+        if text is None:
+            return None
+        sizes.append(quoted(text))
+    return sizes
+
+
+def _is_int(node: ast.expr, context: Context) -> bool:
+    from .expressions import over_fields, type_of
+
+    found = over_fields(node, context)
+    return found is not None and type_of(found, context) == "int"
+
+
+def _refuse_shared(node: ast.expr, context: Context) -> None:
+    """Refuse a tensor that is an argument or one that another name holds: the value has to be made here."""
+    if not isinstance(node, ast.Call | ast.BinOp | ast.UnaryOp):
+        raise Stays(f"the value `{short(node)}` is not made where it is registered", node)

@@ -1,0 +1,38 @@
+"""What a user asks of `qten-gen adopt --verify`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyRequest:
+    """The class to compare with what it was. All values are text as the user wrote it, as for `qten-gen inspect`."""
+
+    target: str
+    """Where the class is, or a function that makes a module: `pkg.model:Decoder`."""
+    config: tuple[str, ...] = ()
+    """Arguments of its constructor: `("depth=48", "dim=8192")`."""
+    config_json: str | None = None
+    """The same as a JSON object."""
+    inputs: tuple[str, ...] | None = None
+    """The inputs to run forward with: `("tokens: Int[4,2048]",)`; None for no run, empty for a forward without inputs."""
+    against: str = "HEAD"
+    """The revision of git with the old code."""
+    old: str | None = None
+    """The folder with the old code, laid out as the current one; instead of a revision."""
+    seed: int = 0
+    import_roots: tuple[str, ...] = ()
+    """Folders to import from, beside those that Python has, relative to the current folder."""
+
+
+class VerifyError(Exception):
+    """Why two models cannot be compared: everything that is wrong, a line each."""
+
+    def __init__(self, *problems: str, trace: str = "", is_misuse: bool = True) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+        self.trace = trace
+        """The frames of the user's code that led to it, as Python prints them; empty for none."""
+        self.is_misuse = is_misuse
+        """Whether the arguments of the command are wrong, rather than one of the models."""

@@ -1,0 +1,27 @@
+"""A verdict as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .verifying import Verdict
+
+
+def lines(verdict: Verdict, *, took: float | None = None) -> Iterator[str]:
+    """What a comparison found, a line each."""
+    for difference in verdict.differences:
+        where = f" {difference.where}" if difference.where else ""
+        more = f" (and {difference.more} more)" if difference.more else ""
+        yield f"different {difference.kind}:{where}{more}"
+        yield f"  old  {difference.old}"
+        yield f"  new  {difference.new}"
+    for name in verdict.unwritten[:1]:
+        more = f" and {len(verdict.unwritten) - 1} more" if len(verdict.unwritten) > 1 else ""
+        yield f"note: the constructor does not write the memory of {name}{more}; it was filled with random numbers for forward"
+    if verdict.failure is not None:
+        yield f"error: forward raised in both: {verdict.failure}"
+    elif not verdict.ran:
+        yield 'note: outputs and gradients were not compared; pass inputs: --run "x: Float[2, 16, 64]"'
+    said = "equal" if verdict.is_equal else "not equal"
+    compared = f"{verdict.tensors} tensors" + (", outputs and gradients" if verdict.ran else "")
+    yield f"{verdict.target}: {said} ({compared})" + (f" in {took:.2f}s" if took is not None else "")

@@ -1,0 +1,172 @@
+"""A constructor that no declaration certainly says stays, and the report names the line and the reason."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+import pytest
+
+from .test_shapes import adopted, declared, reason
+
+HEAD = """import torch
+from torch import nn
+
+TABLE = {"a": nn.ReLU()}
+
+def build(dim):
+    return nn.Linear(dim, dim)
+
+class Net(nn.Module):
+    def __init__(self, ARGUMENTS):
+        super().__init__()
+"""
+
+
+def net(arguments: str, body: str) -> str:
+    """A file with a class `Net`, whose first statement after `super().__init__()` is in line 3 of the constructor."""
+    return HEAD.replace("ARGUMENTS", arguments) + indent(body, " " * 8) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "body", "why"),
+    [
+        ("dim", "self.dim = dim", "the argument `dim` has no annotation, and nothing proves its type"),
+        (
+            "dim, flag: bool = True",
+            "if flag:\n    self.proj = nn.Linear(dim, dim)\nelse:\n    self.proj = None",
+            "the argument `dim` has no annotation, and nothing proves its type",
+        ),
+        ("*dims: int", "self.dims = dims", "it takes any number of arguments"),
+        ("dim: int, **others: int", "pass", "it takes any number of arguments"),
+        (
+            "dropout: float",
+            "self.dropout = nn.Dropout(dropout)",
+            "line 3 of it: `self.dropout` is something other than the argument",
+        ),
+        ("dim: int", "self.dim = dim * 2", "line 3 of it: `self.dim` is something other than the argument `dim`"),
+        ("dim: int, device=None", "pass", "a declared constructor has an argument `device` of its own"),
+        ("dim: int", "self.proj = build(dim)", "line 3 of it: `build` is not known to be a class of modules"),
+        ("dim: int", 'self.act = TABLE["a"]', "line 3 of it: `TABLE['a']` is not the construction of a module"),
+        (
+            "dim: int, flag: bool",
+            "if flag:\n    self.proj = nn.Linear(dim, dim)",
+            "line 3 of it: `self.proj` exists in one branch only, where a declared field would be None",
+        ),
+        (
+            "dim: int, flag: bool",
+            "if flag:\n    self.a = nn.Linear(dim, 1)\nelse:\n    self.a = nn.Linear(dim, 2)",
+            "line 4 of it: the branches construct a child with different arguments",
+        ),
+        (
+            "dim: int",
+            "self.first = nn.Linear(dim, dim)\nnn.init.normal_(self.first.weight)\nself.second = nn.Linear(dim, dim)",
+            "line 4 of it: `nn.init.normal_(self.first.weight)` runs before line 5 of it registers more",
+        ),
+        (
+            "dim: int",
+            "proj = nn.Linear(dim, dim)\nself.proj = proj",
+            "line 3 of it: the local name `proj` holds a module or a tensor",
+        ),
+        (
+            "depth: int",
+            "self.layers = nn.ModuleList()\nfor i in range(depth):\n    self.layers.append(nn.Linear(1, 1))\n"
+            "    self.layers.append(nn.ReLU())",
+            "line 3 of it: the members of an nn.ModuleList are not made by one comprehension",
+        ),
+        (
+            "encoder: nn.Module",
+            "self.body = nn.Sequential(encoder, nn.ReLU())",
+            "line 3 of it: `encoder` is not the construction",
+        ),
+        (
+            "dim: int, encoder: nn.Module",
+            "self.proj = nn.Linear(dim, dim)\nself.encoder = encoder",
+            "line 4 of it: the module `encoder` is registered after children that the constructor makes",
+        ),
+        (
+            "b: nn.Module, a: nn.Module",
+            "self.a = a\nself.b = b",
+            "line 4 of it: modules are registered in another order than that of the arguments",
+        ),
+        (
+            "sizes: list[int]",
+            "sizes[0] = 3\nself.proj = nn.Linear(sizes[0], 2)",
+            "line 3 of it: `sizes[0] = 3` may change an argument",
+        ),
+        (
+            "sizes: list[int]",
+            "self.proj = nn.Linear(2, 2)\nsizes.reverse()",
+            "line 4 of it: `sizes.reverse()` may change an argument that fields are computed from",
+        ),
+        (
+            "dim: int",
+            "self.proj = nn.Linear(dim, dim)\nself.proj = None",
+            "line 3 of it: `self.proj` is assigned more than once",
+        ),
+        ("nn_: int", "self.nn = nn.Linear(nn_, 2)", "line 3 of it: the field `nn` would hide what `nn` is made with"),
+        (
+            "dim: int",
+            "self.__proj = nn.Linear(dim, dim)",
+            "line 3 of it: Python gives the name `__proj` another meaning",
+        ),
+        (
+            "dim: int",
+            "self.half = nn.Linear(dim, dim)",
+            "line 3 of it: `half` has the name of something else in the class",
+        ),
+        ("sizes=[1, 2]", "self.proj = nn.Linear(2, 2)", "the argument `sizes` has no annotation"),
+        (
+            "sizes: list[int] = [1]",
+            "self.proj = nn.Linear(2, 2)",
+            "the default of `sizes` is an object that all",
+        ),
+        (
+            "dim: int",
+            "x = getattr(torch, 'nothing', 3)\nx += dim\nself.proj = nn.Linear(dim, x)",
+            "line 5 of it: no expression of the language says the argument `x`",
+        ),
+    ],
+)
+def test_the_reason_names_the_line(arguments: str, body: str, why: str) -> None:
+    assert reason(net(arguments, body), "Net").startswith(f"its __init__ stays: {why}")
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("    def reset_parameters(self):\n        pass\n", "the class defines reset_parameters"),
+        ("    size: int = 3\n", "the annotation of `size` in the class body would be an argument"),
+        (
+            "\nclass Sub(Net):\n    def __init__(self):\n        super().__init__(3)\n",
+            "it is a base of sample.Sub",
+        ),
+        ("\nclass Sub(Net):\n    size: int\n", "it is a base of sample.Sub, whose constructor depends on it"),
+        (
+            "\nclass Sub(Net):\n    def dim(self):\n        return 3\n",
+            "`dim` is something else in its subclass",
+        ),
+    ],
+)
+def test_the_rest_of_the_class_counts(more: str, why: str) -> None:
+    text = net("dim: int", "self.proj = nn.Linear(dim, dim)\n") + more
+    assert reason(text, "Net").startswith(f"its __init__ stays: {why}")
+
+
+def test_a_class_that_the_rules_refuse_stays_with_the_finding() -> None:
+    text = net("config: Config", "self.proj = nn.Linear(config.hiden, 2)").replace(
+        "class Net", "@dataclass\nclass Config:\n    hidden: int = 2\n\nclass Net"
+    )
+    assert reason(f"from dataclasses import dataclass\n{text}", "Net") == "Config has no attribute hiden"
+
+
+def test_the_type_of_a_size_is_proven_through_other_classes() -> None:
+    text = net("dim, depth, mult=2", "hidden = dim * mult\nself.inner = Inner(hidden)\nself.n = range(depth).stop")
+    text = text.replace(
+        "class Net",
+        "class Inner(nn.Module):\n    def __init__(self, dim):\n        super().__init__()\n"
+        "        self.proj = nn.Linear(dim, dim)\n\nclass Net",
+    )
+    outcome = adopted(text)
+    assert "Inner" in declared(outcome)
+    (after,) = outcome.texts.values()
+    assert "    dim: int\n    proj: nn.Linear" in after.decode()

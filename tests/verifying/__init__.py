@@ -1,0 +1,1 @@
+"""Models as they were and as they are."""
