@@ -49,8 +49,15 @@ def _kind(value: object) -> str | None:
     return None
 
 
+_ATTRS_FIELD = ("attr._make", "_CountingAttr")
+"""The class of what `attrs.field` and `attr.ib` return."""
+
+
 def _specifier(value: object) -> str | None:
+    """The function that made a record: `submodule`, or `attrs.field`, which is for classes of another library."""
     call = recorded_call(value)
+    if (type(value).__module__, type(value).__qualname__) == _ATTRS_FIELD:
+        return "attrs.field"
     return language.SUBMODULE if call is not None and call.name == language.SUBMODULE else None
 
 

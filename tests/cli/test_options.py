@@ -39,7 +39,7 @@ def test_help_names_every_option(qten_gen: Command, arguments: list[str]) -> Non
     ("arguments", "message"),
     [
         (["--chek", "src"], "unknown option --chek; did you mean --check?"),
-        (["--wat"], "unknown option --wat"),
+        (["--wat"], "unknown option --wat; did you mean --watch?"),
         (["--check", "--diff", "src"], "--diff: not allowed with argument --check"),
         (["--color", "red", "src"], "--color: invalid choice: 'red' (one of 'auto', 'always', 'never')"),
         (["src", "--color"], "--color: expected one argument"),

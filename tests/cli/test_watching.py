@@ -65,6 +65,8 @@ def start(qten_gen: Command) -> Iterator[Callable[..., Watch]]:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            # A shell starts programs in the background with this signal ignored, and they pass that on.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         lines: queue.Queue[str] = queue.Queue()
         thread = threading.Thread(target=read, args=(process, lines), daemon=True)

@@ -102,8 +102,6 @@ def test_any_field_is_read_alike(annotation: str, default: str, flag: str) -> No
         "Later | P",
         "list[Later]",
         "PerItem[P]",
-        "TensorDict",
-        "TensorDict | None",
         "list[TensorDict]",
         "list[TensorClass]",
         "LazyStack[P]",

@@ -32,7 +32,7 @@ def run(command: str) -> int:
 
 def forget(root: Path) -> None:
     """Forget all modules below a folder, as a new process does."""
-    for name, module in list(sys.modules.items()):
+    for name, module in sys.modules.copy().items():
         file = getattr(module, "__file__", None) or ""
         if file.startswith(str(root)) or ("qten" in name and getattr(module, "__spec__", None) is None and not file):
             sys.modules.pop(name)

@@ -43,7 +43,7 @@ def computed(depth: int) -> int:
 
 def test_a_layer_that_is_repeated_is_computed_once() -> None:
     computed(2)
-    assert computed(30) - computed(2) < 40  # of each layer one, which torch is told a device for; it was 67
+    assert computed(30) - computed(2) < 40  # of each layer one, which torch is told a device for
 
 
 OPERATIONS: dict[str, Callable[[Tensor, Tensor], object]] = {

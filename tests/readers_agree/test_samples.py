@@ -19,6 +19,7 @@ DECLARING = [
     (ROOT / "tests" / "samples", "fleet.trucks"),
     (ROOT / "tests" / "samples", "signals.models"),
     (ROOT / "tests" / "samples", "llama.model"),
+    (ROOT / "tests" / "samples", "kinds.tensordicts"),
     (ROOT / "tests" / "samples", "atlas.maps"),
     (ROOT / "tests" / "samples", "atlas.places"),
     (ROOT / "tests" / "samples", "atlas.routes"),

@@ -75,6 +75,7 @@ def test_every_rule_file_is_registered() -> None:
         "context",
         "cases",
         "documentation",
+        "explaining",
         "expression_types",
         "expressions",
         "mixins",
