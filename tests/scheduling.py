@@ -6,11 +6,16 @@ the tests of an `xdist_group` go where the group is. The longest start first, so
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from xdist.scheduler import LoadGroupScheduling
 
+if TYPE_CHECKING:
+    from xdist.remote import Producer
 
-def by_file(config: pytest.Config, log: object) -> object:
+
+def by_file(config: pytest.Config, log: Producer | None) -> object:
     """A scheduler that gives a worker a file at a time, and a group as `--dist loadgroup` does.
 
     After each test xdist counts what the worker has left, by going through all the units that it ever had. With a unit for each
@@ -20,9 +25,9 @@ def by_file(config: pytest.Config, log: object) -> object:
     made = LoadGroupScheduling(config, log)
     unit_of = made._split_scope
 
-    def file_or_group(test: str) -> str:
-        unit: str = unit_of(test)
-        return test.partition("::")[0] if unit == test else unit
+    def file_or_group(nodeid: str) -> str:
+        unit: str = unit_of(nodeid)
+        return nodeid.partition("::")[0] if unit == nodeid else unit
 
     made._split_scope = file_or_group
     return made

@@ -48,9 +48,9 @@ def _unparsed(node: ast.stmt, context: Context) -> str:
     """The statement written anew: positions inside f-strings are not told by Python 3.11."""
 
     class Reading(ast.NodeTransformer):
-        def visit_Name(self, name: ast.Name) -> ast.expr:
-            text = _read(name.id, context) if isinstance(name.ctx, ast.Load) else None
-            return name if text is None else ast.parse(text, mode="eval").body
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            text = _read(node.id, context) if isinstance(node.ctx, ast.Load) else None
+            return node if text is None else ast.parse(text, mode="eval").body
 
     copied = ast.parse(ast.unparse(node)).body[0]
     lines = ast.unparse(Reading().visit(copied)).splitlines()
@@ -70,14 +70,14 @@ def _of_self(node: ast.expr) -> str:
     """An expression over fields, read from `self`; functions that it calls stay."""
 
     class Reading(ast.NodeTransformer):
-        def visit_Name(self, name: ast.Name) -> ast.expr:
-            return ast.Attribute(ast.Name("self", ast.Load()), name.id, ast.Load())
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return ast.Attribute(ast.Name("self", ast.Load()), node.id, ast.Load())
 
     copied = ast.parse(ast.unparse(node), mode="eval").body
     called = {id(each.func) for each in ast.walk(copied) if isinstance(each, ast.Call)}
 
     class Skipping(Reading):
-        def visit_Name(self, name: ast.Name) -> ast.expr:
-            return name if id(name) in called else super().visit_Name(name)
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return node if id(node) in called else super().visit_Name(node)
 
     return ast.unparse(Skipping().visit(copied))

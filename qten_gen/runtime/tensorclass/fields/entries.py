@@ -70,12 +70,13 @@ class Entries(Stored):
     def __repr__(self) -> str:
         return repr(collection(self))
 
+    # Properties in place of the slots of Stored: who writes to one changes the TensorDict too.
     @property
     def _batch_size(self) -> Size:
         return self._td_size
 
     @_batch_size.setter
-    def _batch_size(self, value: Size) -> None:
+    def _batch_size(self, value: Size) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self._td_size = value
         if self._td_origin is not None and self._td_origin.batch_size != value:
             self._td_origin.batch_size = value
@@ -85,7 +86,7 @@ class Entries(Stored):
         return self._td_device
 
     @_device.setter
-    def _device(self, value: torch.device | None) -> None:
+    def _device(self, value: torch.device | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self._td_device = value
         if self._td_origin is not None:
             origins.set_device(self._td_origin, value)
@@ -95,7 +96,7 @@ class Entries(Stored):
         return self._td_names
 
     @_names.setter
-    def _names(self, value: tuple[str | None, ...] | None) -> None:
+    def _names(self, value: tuple[str | None, ...] | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self._td_names = value
         if self._td_origin is not None and origins.names_of(self._td_origin) != value:
             self._td_origin.names = [None] * len(self._td_size) if value is None else [*value]
@@ -105,7 +106,7 @@ class Entries(Stored):
         return self._td_lock
 
     @_lock.setter
-    def _lock(self, value: Lock | None) -> None:
+    def _lock(self, value: Lock | None) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         self._td_lock = value
         if self._td_origin is not None:
             origins.set_lock(self._td_origin, value)

@@ -115,7 +115,9 @@ class _Fields(_Mapping):
         setattr(owner, key, None)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._beside or (key in self._owner._fields and contents(self._owner)[key] is not None)
+        if not isinstance(key, str) or key not in self._owner._fields:
+            return key in self._beside
+        return contents(self._owner)[key] is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter([name for name, _ in self._pairs()])
