@@ -65,7 +65,7 @@ LONG := $(addprefix tests/,deferred devices fake fuzz inspection \
 	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
 	tensorclass/storage/test_interrupted_saves.py \
 	library_stubs/test_types.py typing/test_generated_python.py typing/test_layouts.py typing/test_random_worlds.py typing/test_stubtest.py \
-	test_decoder.py test_example.py test_packaging.py)
+	verifying/test_command.py test_decoder.py test_example.py test_packaging.py)
 
 # The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.
 # One thread for each of the workers: they share the cores. `tests/scheduling.py` says what `loadgroup` gives to whom.

@@ -12,6 +12,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from statistics import median
 from time import process_time
 
@@ -29,12 +30,11 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
 
 def llama() -> nn.Module:
     """A Llama of 155 million parameters."""
-    from transformers import LlamaConfig, LlamaForCausalLM  # pyright: ignore[reportMissingImports] # for --llama only
-
-    config = LlamaConfig(
+    transformers = import_module("transformers")  # pyright would read all its models for an import statement
+    config = transformers.LlamaConfig(
         hidden_size=768, num_hidden_layers=12, num_attention_heads=12, intermediate_size=3072, vocab_size=30000
     )
-    model: nn.Module = LlamaForCausalLM(config)
+    model: nn.Module = transformers.LlamaForCausalLM(config)
     return model
 
 
