@@ -51,6 +51,13 @@ class Need:
     module: str
     name: str | None = None
     """None if the module itself is imported."""
+    alias: str | None = None
+    """What the module is imported as, in a file that has other plans for its name."""
+
+    @property
+    def bound(self) -> str:
+        """The name that the import binds."""
+        return self.name or self.alias or self.module
 
 
 @dataclass(frozen=True, slots=True)

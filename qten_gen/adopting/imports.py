@@ -27,10 +27,11 @@ def with_imports(before: OpenFile, content: str, needs: Collection[Need], own: C
         own: The first parts of the names of the project's modules.
     """
     text, tree = Text(content), tree_of(content)
-    edits = list(_removals(before, text, tree, {need.name or need.module for need in needs}))
+    edits = list(_removals(before, text, tree, {need.bound for need in needs}))
     for module in sorted({need.module for need in needs}):
-        if Need(module) in needs:
-            edits.append(_new_statement(f"import {module}", own, tree, text))
+        for whole in sorted({need.alias or "" for need in needs if need.module == module and need.name is None}):
+            statement = f"import {module} as {whole}" if whole else f"import {module}"
+            edits.append(_new_statement(statement, own, tree, text))
         names = sorted({need.name for need in needs if need.module == module and need.name is not None})
         if names:
             edits += _new_names(module, names, own, tree, text)

@@ -51,7 +51,10 @@ class OpenFile:
         return replace(self, classes=kept)
 
     def spell(self, module: str, name: str) -> Spelling:
-        """How to write a name of a module: as the file imports it already, plainly, or `qten_gen.Module` if the name is taken."""
+        """How to write a name of a module: as the file imports it already, plainly, or `qten_gen.Module` if the name is taken.
+
+        Where `qten_gen` is taken too, its import gets an alias.
+        """
         wanted = f"{module}.{name}"
         bound = [each for each in self.scope.imports if not self.scope.imports[each].type_checking]
         meanings = {self.scope.resolve(each): each for each in reversed(bound) if each not in self.scope.classes}
@@ -64,7 +67,10 @@ class OpenFile:
             return Spelling(f"{meanings[package]}.{rest}.{name}")
         if name not in self.taken:
             return Spelling(name, (Need(module, name),))
-        return Spelling(wanted, (Need(module),))
+        if package not in self.taken or (package in self.scope.imports and self.scope.resolve(package) == package):
+            return Spelling(wanted, (Need(module),))
+        alias = f"_{module.replace('.', '_')}"
+        return Spelling(f"{alias}.{name}", (Need(module, alias=alias),))
 
     def is_exported(self, name: str) -> bool:
         """Whether other files may import a name of the top level from this one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterable, Sequence
 from time import perf_counter
 from typing import TextIO
@@ -125,12 +126,17 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
 def _write(changes: Sequence[Change]) -> list[str]:
     """Make the changes, each whole or not at all, and return what went wrong. A file that somebody has just changed stays."""
     failures: list[str] = []
+    written: set[str] = set()
     for change in changes:
+        real = os.path.realpath(change.path)
+        if real in written:
+            continue  # a link to a file that this run has changed
         try:
             if read_regular(change.path) != change.old:
                 failures.append(f"{change.path}: it has changed meanwhile; run the command again")
                 continue
-            write(change)
+            write(change._replace(path=real))  # writing over a link would replace it with a copy
+            written.add(real)
         except OSError as error:
             failures.append(f"{change.path}: cannot write it: {error.strerror}")
     return failures

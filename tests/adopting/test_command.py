@@ -79,6 +79,23 @@ def test_writing_changes_the_sources_and_a_second_run_has_nothing_to_do(project:
     assert status == DONE
 
 
+def test_a_link_to_another_file_of_the_run_is_written_once(project: Path) -> None:
+    link = project / "shop" / "same.py"
+    link.symlink_to("model.py")
+    status, _, err = _run("shop", "--write", "--quiet")
+    assert (status, err) == (DONE, "")
+    assert link.is_symlink()
+    assert "class Encoder(Module):" in link.read_text()
+
+
+def test_a_link_stays_one_when_it_is_all_that_is_given(project: Path) -> None:
+    link = project / "shop" / "same.py"
+    link.symlink_to("model.py")
+    assert _run("shop/same.py", "--write", "--quiet")[0] == DONE
+    assert link.is_symlink()
+    assert "class Encoder(Module):" in (project / "shop" / "model.py").read_text()
+
+
 def test_a_diff_is_all_that_standard_output_holds(project: Path) -> None:
     status, out, err = _run("shop", "--diff")
     assert status == DONE

@@ -45,6 +45,10 @@ SPELLINGS = {
         "from torch import nn\n\n\nclass Module: ...\n\n\nclass A(nn.Module):\n    pass\n",
         "import qten_gen\n\n\nclass Module: ...\n\n\nclass A(qten_gen.Module):\n    pass\n",
     ),
+    "the file has a Module and a qten_gen of its own": (
+        "from torch import nn\n\nqten_gen = 3\n\n\nclass Module: ...\n\n\nclass A(nn.Module):\n    pass\n",
+        "import qten_gen as _qten_gen\n\nqten_gen = 3\n\n\nclass Module: ...\n\n\nclass A(_qten_gen.Module):\n    pass\n",
+    ),
     "a string mentions the name": (
         "from torch.nn import Module\n\n\nclass A(Module):\n    child: 'Module'\n    def __init__(self): super().__init__()\n",
         "import qten_gen\nfrom torch.nn import Module\n\n\nclass A(qten_gen.Module):\n    child: 'Module'\n"
