@@ -40,7 +40,7 @@ from typing_extensions import TypeAlias, TypeVar
 MYPY: Literal[False]
 """True for mypy, which knows the name."""
 
-Element = TypeVar("Element", bound=Module, covariant=True, default=Module)
+Element = TypeVar("Element", bound=Module, covariant=True, default=Any)
 Other = TypeVar("Other", bound=Module)
 Result = TypeVar("Result", covariant=True, default=Any)
 
