@@ -1,7 +1,8 @@
 """The containers of torch.nn: what they hold is a type parameter, and a Sequential has the result of its last module.
 
-They stay usable without a subscript, since their type parameters have defaults. At run time they take none, so a subscript
-belongs into an annotation that is not evaluated: `blocks: "nn.ModuleList[Block]"`.
+They stay usable without a subscript, since their type parameters have defaults. What is in a container that nobody described is
+Any, as without stubs: attributes of a Module are `Tensor | Module`, so Module would make errors of calls that are right. At run
+time they take no subscript, so one belongs into an annotation that is not evaluated: `blocks: "nn.ModuleList[Block]"`.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class Sequential(_Generic[_types.Result]):
     @overload
     def __getitem__(self, idx: slice) -> Sequential[Any]: ...
     @overload
-    def __getitem__(self, idx: int) -> Module: ...
+    def __getitem__(self, idx: int) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
 """
 
 CONTAINERS = {

@@ -40,11 +40,11 @@ from typing_extensions import TypeAlias, TypeVar
 MYPY: Literal[False]
 """True for mypy, which knows the name."""
 
-Element = TypeVar("Element", bound=Module, covariant=True, default=Module)
+Element = TypeVar("Element", bound=Module, covariant=True, default=Any)
 Other = TypeVar("Other", bound=Module)
 Result = TypeVar("Result", covariant=True, default=Any)
 
-_T = TypeVar("_T")
+_T = TypeVar("_T", bound=Callable[..., Any])
 _T_co = TypeVar("_T_co", covariant=True)
 _M = TypeVar("_M")
 _M_co = TypeVar("_M_co", covariant=True)

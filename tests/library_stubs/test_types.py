@@ -40,6 +40,11 @@ class Scaled(nn.Linear):
 def first(layers: nn.ModuleList[nn.Linear], others: nn.ModuleList) -> nn.Linear:
     return layers[0]
 
+def use(undescribed: nn.ModuleList, stages: nn.Sequential, named: nn.ModuleDict) -> None:
+    for stage in [*undescribed, *stages, *named.values(), undescribed[0], stages[0], named["a"]]:
+        stage.checkpointing = True
+        stage.blocks[0].reset(2)
+
 def hook(module: nn.Linear, args: tuple[Any, ...], result: Tensor) -> None: ...
 
 x = torch.ones(2, 2)
@@ -50,7 +55,8 @@ if TYPE_CHECKING:
     reveal_type(nn.MultiheadAttention(2, 1)(x, x, x))  # tuple[Tensor, Tensor | None]
     reveal_type(nn.ModuleList([nn.Linear(2, 2)])[0])  # Linear
     reveal_type(nn.ModuleDict({"a": nn.Linear(2, 2)})["a"])  # Linear
-    reveal_type(nn.ModuleList())  # ModuleList[Module]
+    reveal_type(nn.ModuleList())  # ModuleList[Any]
+    reveal_type(nn.Sequential(nn.ReLU())[0])  # Any
     reveal_type(nn.Sequential(nn.Linear(2, 2), nn.ReLU())(x))  # Tensor
     reveal_type(Scaled(2, 2)(x, times=3))  # Tensor
     reveal_type(functional.relu(x))  # Tensor
