@@ -17,7 +17,15 @@ from torch import Tensor
 from qten_gen import TensorClass, lifted
 
 tensordict = pytest.importorskip("tensordict", reason="a field holds a TensorDict where tensordict is installed")
-from tensordict import LazyStackedTensorDict, NonTensorData, TensorDict, TensorDictBase, tensorclass  # noqa: E402
+from tensordict import (  # noqa: E402
+    LazyStackedTensorDict,
+    MemoryMappedTensor,
+    NonTensorData,
+    TensorDict,
+    TensorDictBase,
+    UnbatchedTensor,
+    tensorclass,
+)
 
 
 @tensorclass
@@ -390,3 +398,22 @@ def test_values_of_tensordict_are_unwrapped_where_they_come_in() -> None:
     tagged.kind = "other"
     assert tagged.set("kind", data).kind == "kind"
     assert tagged.update({"kind": data}).kind == "kind"
+
+
+def test_a_tensor_in_a_file_of_tensordict_is_copied_deep() -> None:
+    mapped = MemoryMappedTensor.from_tensor(torch.ones(2))
+    copied = copy.deepcopy(Deep(mapped, batch_size=2))
+
+    assert (type(copied.c), copied.c.tolist()) == (Tensor, [1, 1])
+    assert copied.c.data_ptr() != mapped.data_ptr()
+
+
+def test_an_unbatched_tensor_in_a_field_of_the_batch_is_indexed_with_it() -> None:
+    wrap: Any = UnbatchedTensor
+    batch = Deep(wrap(torch.ones(2)), batch_size=2)
+
+    assert batch.as_tensordict()[0]["c"].shape == batch.to_tensordict()[0]["c"].shape == batch[0].c.shape == ()
+    with pytest.raises(
+        ValueError, match=r"\[7\]; annotate a field that holds an UnbatchedTensor with Unbatched\[Tensor\]"
+    ):
+        Deep(wrap(torch.ones(7)), batch_size=2)
