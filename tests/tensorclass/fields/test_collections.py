@@ -14,10 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from qten_gen import TensorClass
+from qten_gen import TensorClass, lifted
 
 tensordict = pytest.importorskip("tensordict", reason="a field holds a TensorDict where tensordict is installed")
-from tensordict import LazyStackedTensorDict, NonTensorData, TensorDict, TensorDictBase, tensorclass  # noqa: E402
+from tensordict import (  # noqa: E402
+    LazyStackedTensorDict,
+    MemoryMappedTensor,
+    NonTensorData,
+    TensorDict,
+    TensorDictBase,
+    UnbatchedTensor,
+    tensorclass,
+)
 
 
 @tensorclass
@@ -154,8 +162,8 @@ def outcome(batch: Any, name: str, at: int) -> object:
     """What a call gives, or the kind of its error, and what has become of the object."""
     torch.manual_seed(0)
     try:
-        found = getattr(batch, name)
-        result = found(*arguments(batch)[at]) if callable(found) else found
+        found: Any = getattr(batch, name)
+        result: Any = found(*arguments(batch)[at]) if callable(found) else found
         result = list(result) if hasattr(result, "__next__") else result
     except Exception as error:  # whatever a member raises, the other class has to raise as well
         return type(error).__name__, plain(batch)
@@ -187,7 +195,7 @@ def test_the_field_gives_the_tensordict_that_was_stored() -> None:
     batch.inner["new"] = torch.zeros(2)
 
     assert batch.inner is td
-    assert torch.stack([batch, batch]).inner["new"].shape == (2, 2)
+    assert lifted(torch.stack)([batch, batch]).inner["new"].shape == (2, 2)
 
 
 def test_joined_tensordicts_equal_those_that_tensordict_joins() -> None:
@@ -205,22 +213,22 @@ def test_keys_in_another_order_are_joined_by_name() -> None:
     one = TensorDict(a=torch.ones(2), b=torch.zeros(2), batch_size=[2])
     two = TensorDict(b=torch.zeros(2), a=torch.ones(2), batch_size=[2])
 
-    assert torch.cat([Frozen(one, batch_size=2), Frozen(two, batch_size=2)]).td["a"].tolist() == [1, 1, 1, 1]
+    assert lifted(torch.cat)([Frozen(one, batch_size=2), Frozen(two, batch_size=2)]).td["a"].tolist() == [1, 1, 1, 1]
 
 
 def test_other_keys_cannot_be_joined() -> None:
     objects = [Frozen(TensorDict({key: torch.ones(2)}, batch_size=[2]), batch_size=2) for key in "ab"]
 
     with pytest.raises(ValueError, match=r"expected the keys \['a'\] in every TensorDict, got \['b'\]"):
-        torch.stack(objects)
+        lifted(torch.stack)(objects)
 
 
 def test_python_values_that_differ_become_one_for_each_item() -> None:
     one, two = (Frozen(TensorDict(a=torch.ones(2), tag=tag, batch_size=[2]), batch_size=2) for tag in ("u", "v"))
-    both = torch.cat([one, two])
+    both = lifted(torch.cat)([one, two])
 
     assert [both[at].td["tag"] for at in range(4)] == ["u", "u", "v", "v"]
-    assert torch.cat([one, one]).td["tag"] == "u"
+    assert lifted(torch.cat)([one, one]).td["tag"] == "u"
 
 
 def test_items_are_written_with_their_python_values() -> None:
@@ -236,13 +244,13 @@ def test_items_are_written_with_their_python_values() -> None:
 
 
 def test_an_object_of_a_class_of_tensordict_keeps_its_class() -> None:
-    batch = Kept(TensorDict(batch_size=[2]), Made(torch.ones(2), batch_size=[2]), batch_size=2)
-    one = batch[0].to(torch.float64)
+    construct: Any = Made  # the decorator hides the parameters that it adds
+    batch = Kept(TensorDict(batch_size=[2]), construct(torch.ones(2), batch_size=[2]), batch_size=2)
+    one: Any = batch[0].to(torch.float64).made
 
-    assert isinstance(one.made, Made)
-    assert (one.made.a.dtype, one.made.name, one.made.batch_size) == (torch.float64, "made", torch.Size([]))
+    assert (type(one), one.a.dtype, one.name, one.batch_size) == (Made, torch.float64, "made", torch.Size([]))
     with pytest.raises(TypeError, match=r"Kept.made: expected a Made, got a TensorDict"):
-        batch.made = TensorDict(batch_size=[2])  # type: ignore[assignment] # refused
+        batch.made = TensorDict(batch_size=[2])
 
 
 @pytest.mark.parametrize(
@@ -269,7 +277,7 @@ def test_a_value_that_does_not_fit_is_refused(value: Any, message: str) -> None:
 
 def test_a_lazy_stack_becomes_a_plain_tensordict() -> None:
     lazy = LazyStackedTensorDict(*[TensorDict(a=torch.ones(3), tag="t") for _ in range(2)])
-    batch = Held(torch.ones(2), lazy, batch_size=2)  # type: ignore[arg-type] # another kind of TensorDict
+    batch = Held(torch.ones(2), lazy, batch_size=2)
 
     assert type(batch.inner) is TensorDict
     assert (batch.inner["a"].shape, [*batch.inner["tag"]]) == ((2, 3), ["t", "t"])
@@ -372,7 +380,8 @@ def test_keys_lead_into_the_tensordict() -> None:
 
 def test_compiled_code_reads_the_tensordict_of_an_object() -> None:
     def total(batch: Held) -> Tensor:
-        return batch.inner["a"].sum() + batch.x.sum()
+        inner: Tensor = batch.inner["a"]
+        return inner.sum() + batch.x.sum()
 
     batch = held((2,), (), both=False)
     assert torch.equal(torch.compile(total, backend="eager", fullgraph=True)(batch), total(batch))
@@ -389,3 +398,22 @@ def test_values_of_tensordict_are_unwrapped_where_they_come_in() -> None:
     tagged.kind = "other"
     assert tagged.set("kind", data).kind == "kind"
     assert tagged.update({"kind": data}).kind == "kind"
+
+
+def test_a_tensor_in_a_file_of_tensordict_is_copied_deep() -> None:
+    mapped = MemoryMappedTensor.from_tensor(torch.ones(2))
+    copied = copy.deepcopy(Deep(mapped, batch_size=2))
+
+    assert (type(copied.c), copied.c.tolist()) == (Tensor, [1, 1])
+    assert copied.c.data_ptr() != mapped.data_ptr()
+
+
+def test_an_unbatched_tensor_in_a_field_of_the_batch_is_indexed_with_it() -> None:
+    wrap: Any = UnbatchedTensor
+    batch = Deep(wrap(torch.ones(2)), batch_size=2)
+
+    assert batch.as_tensordict()[0]["c"].shape == batch.to_tensordict()[0]["c"].shape == batch[0].c.shape == ()
+    with pytest.raises(
+        ValueError, match=r"\[7\]; annotate a field that holds an UnbatchedTensor with Unbatched\[Tensor\]"
+    ):
+        Deep(wrap(torch.ones(7)), batch_size=2)

@@ -37,6 +37,19 @@ def bare(value: H) -> H:
     return cast(H, cast(Tensor, value).as_subclass(Tensor))
 
 
+def is_unbatched(value: object) -> bool:
+    """Whether a value is an `UnbatchedTensor`, which TensorDicts leave whole when they are indexed."""
+    library = sys.modules.get("tensordict")
+    return (
+        library is not None and type(value) is not Tensor and isinstance(value, getattr(library, "UnbatchedTensor", ()))
+    )
+
+
+def carried(value: H) -> H:
+    """A tensor that the batch carries as one that a TensorDict carries too: an `UnbatchedTensor` as a plain tensor."""
+    return cast(H, cast(Tensor, value).as_subclass(Tensor)) if is_unbatched(value) else value
+
+
 def library(action: str) -> ModuleType:
     """The package tensordict, imported for `action`, which an error names.
 

@@ -13,6 +13,7 @@ from torch import Size, Tensor
 from ..core.errors import describe, label
 from ..core.locks import locked
 from ..core.stored import Stored
+from ..core.tensordict_library import is_unbatched
 
 NumberKind = Literal["bool", "int", "float", "complex"]
 """The types that say how a number is stored."""
@@ -36,8 +37,11 @@ def tensor(self: Stored, name: str, value: object, batch_size: Size, device: tor
         value = as_tensor(self, name, value, device)
     shape = value.shape
     if shape[: len(batch_size)] != batch_size:
+        advice = (
+            "; annotate a field that holds an UnbatchedTensor with Unbatched[Tensor]" if is_unbatched(value) else ""
+        )
         raise ValueError(
-            f"{type(self).__name__}.{name}: expected a shape that starts with {[*batch_size]}, got {[*shape]}"
+            f"{type(self).__name__}.{name}: expected a shape that starts with {[*batch_size]}, got {[*shape]}{advice}"
         )
     return on_device(value, device)
 

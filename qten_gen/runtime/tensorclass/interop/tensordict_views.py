@@ -15,7 +15,7 @@ from torch import Tensor
 from ..core.contents import contents, tensors_of
 from ..core.errors import label
 from ..core.stored import Stored
-from ..core.tensordict_library import library
+from ..core.tensordict_library import carried, library
 from ..fields.entries import collection, stacked
 from ..fields.per_item import PerItem
 from .tensordicts import field_value
@@ -138,7 +138,7 @@ class _Fields(_Mapping):
     def _entry(self, key: str, value: object) -> object:
         """What the TensorDict holds for a field: the same as long as the field has the same value."""
         if key not in self._owner._static and isinstance(value, Tensor) and key not in self._owner._unbatched:
-            return value
+            return carried(value)
         value = collection(value)
         known = self._entries.get(key)
         if known is None or known[0] is not value:
@@ -168,8 +168,7 @@ class _Tensors(_Mapping):
         self._owner = owner
         self._field = field
         self._held = held
-        hold = made.UnbatchedTensor if field in owner._unbatched else None
-        self._hold = hold
+        self._hold = made.UnbatchedTensor if field in owner._unbatched else carried
 
     def __getitem__(self, key: str) -> object:
         held = self._pairs()
@@ -196,10 +195,7 @@ class _Tensors(_Mapping):
 
     def _pairs(self) -> dict[str, object]:
         keys = self._held if isinstance(self._held, dict) else map(str, range(len(self._held)))
-        return {
-            key: value if self._hold is None else self._hold(value)
-            for key, value in zip(keys, tensors_of(self._held), strict=True)
-        }
+        return {key: self._hold(value) for key, value in zip(keys, tensors_of(self._held), strict=True)}
 
     def _store(self, held: dict[str, object]) -> None:
         """Assign the field, which checks the tensors, and go on with what is stored then."""

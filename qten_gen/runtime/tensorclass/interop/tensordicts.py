@@ -15,7 +15,7 @@ from ..core.construction import construct, nested_class
 from ..core.contents import contents, tensors_of
 from ..core.errors import describe, suggestion
 from ..core.stored import Stored
-from ..core.tensordict_library import bare, is_tensordict
+from ..core.tensordict_library import bare, carried, is_tensordict
 from ..fields.collections import dense
 from ..fields.entries import collection, stacked
 from ..fields.nested import register_conversion
@@ -68,16 +68,12 @@ def _entry(library: ModuleType, self: Stored, name: str, value: object, retain_n
         return collection(value).copy()
     if isinstance(value, Stored):
         return to_tensordict(value, retain_none=retain_none)
-    hold = library.UnbatchedTensor if name in self._unbatched else _itself
+    hold = library.UnbatchedTensor if name in self._unbatched else carried
     if name not in self._containers:
         return cast("object", hold(value))
     keys = value if isinstance(value, dict) else map(str, range(len(tensors_of(value))))
     entries = {key: hold(tensor) for key, tensor in zip(keys, tensors_of(value), strict=True)}
     return library.TensorDict(entries, batch_size=self._batch_size, device=self._device)
-
-
-def _itself(value: object) -> object:
-    return value
 
 
 def from_tensordict(

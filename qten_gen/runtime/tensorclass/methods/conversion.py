@@ -11,6 +11,7 @@ from torch import Size, Tensor
 from ..core.contents import allocate_like, contents, shallow_copy
 from ..core.errors import label
 from ..core.stored import Stored
+from ..core.tensordict_library import bare
 from .joining import unbind
 
 T = TypeVar("T", bound=Stored)
@@ -134,6 +135,10 @@ def deep_copy(self: T, memo: dict[int, object]) -> T:
     """A copy of every tensor and static value, for `copy.deepcopy`."""
     out = allocate_like(self)
     memo[id(self)] = out
+    for leaf in self._leaves():
+        plain = bare(leaf)
+        if plain is not leaf and id(leaf) not in memo:
+            memo[id(leaf)] = deepcopy(plain, memo)
     values, static = deepcopy(self._field_values(), memo)
     out._assign(values, static, self._batch_size, self._device)
     out._names = self._names
