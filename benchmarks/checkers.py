@@ -2,9 +2,10 @@
 
     python -m benchmarks.checkers
 
-Each checker runs over a program that imports torch and qten_gen alone, and over the same program with all classes. mypy has those
-two libraries in its cache, as it has in every run but the first; pyright keeps nothing between runs. The difference is what the
-stubs cost. Times are of the processor, which other programs on the machine hardly change.
+Each checker runs over a program that imports torch and qten_gen alone, and over the same program with all classes. The difference
+is what the stubs cost. mypy has those two libraries in its cache, as it has in every run but the first. It runs with stubs that
+it has not seen, then after the program was edited, then with nothing changed. pyright keeps nothing between runs. Times are of
+the processor, which other programs on the machine hardly change.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 FILES, TENSORCLASSES, MODULES = 60, 4, 3
@@ -94,7 +96,7 @@ def _path() -> str:
 
 
 def measure(folder: Path, rounds: int) -> Iterator[tuple[str, float, float]]:
-    """For each checker: the time for the libraries alone, and with all classes."""
+    """For each checker, and each state of its cache: the time for the libraries alone, and with all classes."""
     made = folder / "made"
     made.mkdir()
     (made / "__init__.py").write_text("", encoding="utf-8")
@@ -107,20 +109,21 @@ def measure(folder: Path, rounds: int) -> Iterator[tuple[str, float, float]]:
     (folder / "alone.py").write_text(ALONE, encoding="utf-8")
     (folder / "use.py").write_text(use(), encoding="utf-8")
     paths = [str(REPOSITORY), str(REPOSITORY / "stubs")]
-    warm, cache = folder / "warm", folder / "cache"
+    warm = folder / "warm"
     mypy = [sys.executable, "-m", "mypy", "--strict", "--config-file="]
     subprocess.run(
         [*mypy, f"--cache-dir={warm}", "alone.py"], cwd=folder, env=os.environ | {"MYPYPATH": _path()}, check=True
     )
-
-    def copy_cache() -> None:
-        shutil.rmtree(cache, ignore_errors=True)
-        shutil.copytree(warm, cache)
-
-    both = [
-        seconds([*mypy, f"--cache-dir={cache}", name], folder, rounds, copy_cache) for name in ("alone.py", "use.py")
-    ]
-    yield "mypy", both[0], both[1]
+    for state, prepare in (
+        ("new stubs", lambda name: _forget(warm, folder / f"{name}.cache")),
+        ("program edited", lambda name: _edit(folder / name)),
+        ("nothing changed", lambda name: None),
+    ):
+        both = [
+            seconds([*mypy, f"--cache-dir={name}.cache", name], folder, rounds, partial(prepare, name))
+            for name in ("alone.py", "use.py")
+        ]
+        yield f"mypy, {state}", both[0], both[1]
     both = []
     for name in ("alone.py", "use.py"):
         config = folder / f"{name}.json"
@@ -130,6 +133,17 @@ def measure(folder: Path, rounds: int) -> Iterator[tuple[str, float, float]]:
     yield "pyright", both[0], both[1]
 
 
+def _forget(warm: Path, cache: Path) -> None:
+    """A cache that knows the libraries only."""
+    shutil.rmtree(cache, ignore_errors=True)
+    shutil.copytree(warm, cache)
+
+
+def _edit(program: Path) -> None:
+    """Change a program as little as makes mypy check it again."""
+    program.write_text(f"{program.read_text(encoding='utf-8')}# edited\n", encoding="utf-8")
+
+
 def main() -> None:
     """Print the times."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -137,10 +151,10 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     classes = FILES * (TENSORCLASSES + MODULES)
     print(f"{FILES} files with {classes} classes; seconds of the processor")
-    print(f"{'':10}{'libraries':>12}{'with classes':>14}{'more':>8}")
+    print(f"{'':24}{'libraries':>12}{'with classes':>14}{'more':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for name, alone, full in measure(Path(folder), rounds):
-            print(f"{name:10}{alone:12.2f}{full:14.2f}{full - alone:8.2f}", flush=True)
+            print(f"{name:24}{alone:12.2f}{full:14.2f}{full - alone:8.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..model import Declaration, FieldDecl, FieldKind, TensorClassDecl, TypeExpr
@@ -15,9 +15,8 @@ _KEYWORDS = frozenset({"values", "non_blocking", "keys_to_update"})
 
 
 class Key(NamedTuple):
-    """A literal key of `get` and `set`: its type, and what is read and written under it."""
+    """A literal key of `get` and `set`, and the types that are read and written under it."""
 
-    literal: str
     path: tuple[str, ...]
     """The names that it consists of; none for a key of which only the form is known."""
     read: str
@@ -53,28 +52,58 @@ def nested_class(field: FieldDecl) -> TypeExpr:
     return next(member for member in members_of(field.type) if member.name != "None")
 
 
-def literal(path: tuple[str, ...], names: StubNames) -> str:
-    """The type of one key."""
-    return union([path], names)
+def union(paths: Iterable[tuple[str, ...]], names: StubNames, indent: int, before: int = 0) -> str:
+    """The type of several keys; those that differ in their last name only share a member.
 
-
-def union(paths: Iterable[tuple[str, ...]], names: StubNames) -> str:
-    """The type of several keys; those that differ in their last name only share a line.
-
-    An empty path stands for any tuple of names.
+    An empty path stands for any tuple of names. Where the type does not fit a line that has `before` characters already, it
+    stands between brackets, one member a line; `indent` is that of the line.
     """
     grouped: dict[tuple[str, ...], list[str]] = {}
     for path in paths:
         grouped.setdefault(path[:-1] if path else ("",), []).extend(path[-1:])
-    members: list[str] = []
-    for prefix, last in grouped.items():
-        if not last:
-            members.append(f"{names.builtin('tuple')}[{names.builtin('str')}, ...]")
-            continue
-        ends = f"_t.Literal[{', '.join(layout.quoted_string(name) for name in last)}]"
-        before = "".join(f"_t.Literal[{layout.quoted_string(name)}], " for name in prefix)
-        members.append(f"{names.builtin('tuple')}[{before}{ends}]" if prefix else ends)
-    return " | ".join(members) or "_t.Never"
+    members = [_member(prefix, last, names) for prefix, last in grouped.items()]
+    line = " | ".join(f"{head}{', '.join(items)}{tail}" for head, items, tail in members) or "_t.Never"
+    if indent + before + len(line) <= layout.WIDTH:
+        return line
+    inner = indent + 4
+    lines = [
+        layout.bracketed(f"{'| ' * (at > 0)}{head}", items, tail, inner)
+        for at, (head, items, tail) in enumerate(members)
+    ]
+    return "\n".join(["(", *(f"{' ' * inner}{one}" for one in lines), f"{' ' * indent})"])
+
+
+def _member(prefix: tuple[str, ...], last: Sequence[str], names: StubNames) -> tuple[str, list[str], str]:
+    """The type of the keys that begin with `prefix`: what stands before, in and after the brackets of the last names."""
+    if not last:
+        return f"{names.builtin('tuple')}[", [names.builtin("str"), "..."], "]"
+    ends = [layout.quoted_string(name) for name in last]
+    if not prefix:
+        return "_t.Literal[", ends, "]"
+    steps = "".join(f"_t.Literal[{layout.quoted_string(name)}], " for name in prefix)
+    return f"{names.builtin('tuple')}[{steps}_t.Literal[", ends, "]]"
+
+
+def _key(paths: Iterable[tuple[str, ...]], names: StubNames) -> str:
+    """The parameter of a method that takes one of several keys."""
+    return f"key: {union(paths, names, 8, len('key: ,'))}"
+
+
+def _by_key(
+    name: str, keys: Iterable[Key], rest: Callable[[Key], tuple[Sequence[str], str]], names: StubNames
+) -> Iterator[str]:
+    """A method that takes a key: one overload for all keys with the same types, because checkers compare each with each.
+
+    `rest` gives the other parameters for a key, and the result. Any tuple of names comes last, as it does among the keys.
+    """
+    alike: dict[tuple[bool, tuple[str, ...], str], list[tuple[str, ...]]] = {}
+    for key in keys:
+        parameters, result = rest(key)
+        alike.setdefault((bool(key.path), tuple(parameters), result), []).append(key.path)
+    overload = "@_t.overload\n    " if len(alike) > 1 else ""
+    for (_, given, result), paths in alike.items():
+        signature = layout.bracketed(f"def {name}(", ["self", _key(paths, names), *given], f") -> {result}: ...", 4)
+        yield f"{overload}{signature}"
 
 
 class KeyTypes(NamedTuple):
@@ -88,18 +117,44 @@ class KeyTypes(NamedTuple):
 def key_types(keys: Sequence[Key], qualified: str, names: StubNames) -> KeyTypes:
     """Aliases for the keys of a class: `BatchKeys`, and `BatchTensorKeys` where some fields have no tensors."""
     all_keys = names.generated(qualified, "Keys")
-    lines = [f"{all_keys}: _t.TypeAlias = {union((key.path for key in keys), names)}"]
     writable = [key for key in keys if key.is_written]
+    lines = [_alias(all_keys, keys, names)]
     if len(writable) == len(keys):
         return KeyTypes(all_keys, all_keys, tuple(lines))
     written = names.generated(qualified, "TensorKeys")
-    lines.append(f"{written}: _t.TypeAlias = {union((key.path for key in writable), names)}")
-    return KeyTypes(all_keys, written, tuple(lines))
+    return KeyTypes(all_keys, written, (*lines, _alias(written, writable, names)))
+
+
+def _alias(name: str, keys: Sequence[Key], names: StubNames) -> str:
+    """The statement that names the type of several keys."""
+    head = f"{name}: _t.TypeAlias = "
+    return f"{head}{union((key.path for key in keys), names, 0, len(head))}"
+
+
+def readers(keys: Sequence[Key], names: StubNames) -> Iterator[str]:
+    """`get` and `get_at`: a default counts only where there may be nothing on the way to the field."""
+    index = f"index: {names.aliases.use('_Index')}"
+    for method, before in (("get", ()), ("get_at", (index,))):
+
+        def rest(key: Key, before: tuple[str, ...] = before) -> tuple[Sequence[str], str]:
+            if not key.through_none:
+                return (*before, f"default: {names.builtin('object')} = ..."), key.read
+            default = names.aliases.use("_Default")
+            return (*before, f"default: {default} = ..."), f"{key.read} | {default}"
+
+        yield from _by_key(method, keys, rest, names)
+
+
+def setters(keys: Sequence[Key], names: StubNames) -> Iterator[str]:
+    """`set` of a class that is not frozen."""
+    flag = f"{names.builtin('bool')} = ..."
+    flags = (f"inplace: {flag}", f"non_blocking: {flag}")
+    yield from _by_key("set", keys, lambda key: ((f"value: {key.written}", *flags), "_t.Self"), names)
 
 
 def selections(fields: Sequence[str], types: KeyTypes, result: str, names: StubNames) -> Iterator[str]:
     """`select` and `exclude`: names of fields give a TypedDict, tuples that lead into nested objects a plain dict."""
-    direct = union(((name,) for name in fields), names)
+    direct = union(((name,) for name in fields), names, 8, len("*keys: ,"))
     anything = f"{names.builtin('dict')}[{names.builtin('str')}, {names.builtin('object')}]"
     for method in ("select", "exclude"):
         yield "@_t.overload"
@@ -111,7 +166,7 @@ def selections(fields: Sequence[str], types: KeyTypes, result: str, names: StubN
 def by_path(keys: Sequence[Key], names: StubNames) -> str:
     """What `update` takes beside a TypedDict: values by tuples of names. Nothing where no field is nested."""
     paths = [key.path for key in keys if len(key.path) != 1]
-    return f" | _t.Mapping[{union(paths, names)}, {names.builtin('object')}]" if paths else ""
+    return f" | _t.Mapping[{union(paths, names, 8, layout.WIDTH // 2)}, {names.builtin('object')}]" if paths else ""
 
 
 def writers(
@@ -143,22 +198,21 @@ def takers(declaration: TensorClassDecl, keys: Sequence[Key], names: StubNames) 
     popped = [] if declaration.frozen else [key for key in keys if key.is_popped]
     if not popped:
         yield f"def pop(self, key: {never}, default: {anything} = ...) -> {anything}: ..."
-    for key in popped:
+    else:
         default = names.aliases.use("_Default")
-        yield f"@_t.overload\n    def pop(self, key: {key.literal}) -> {key.read}: ..."
-        yield f"@_t.overload\n    def pop(self, key: {key.literal}, default: {default}) -> {key.read} | {default}: ..."
+        yield from _by_key(
+            "pop", popped, lambda key: ((f"default: {default} = ...",), f"{key.read} | {default}"), names
+        )
     if declaration.frozen:
         yield f"def setdefault(self, key: {never}, default: {anything}) -> {anything}: ..."
         return
-    many = "@_t.overload\n    " if len(keys) > 1 else ""
-    for key in keys:
-        parameters = ["self", f"key: {key.literal}", f"default: {key.written}"]
-        yield layout.bracketed(f"{many}def setdefault(", parameters, f") -> {key.read}: ...", 4)
+    yield from _by_key("setdefault", keys, lambda key: ((f"default: {key.written}",), key.read), names)
 
 
 def stacked(keys: Sequence[Key], names: StubNames) -> str:
     """What `LazyStack.get` takes for objects of the class."""
-    return f"def _stacked(self, key: {union((key.path for key in keys if key.is_stacked), names)}, /) -> None: ..."
+    key = _key((key.path for key in keys if key.is_stacked), names)
+    return layout.bracketed("def _stacked(", ["self", key, "/"], ") -> None: ...", 4)
 
 
 def states(declaration: TensorClassDecl, related: Mapping[str, Declaration], names: StubNames) -> Iterator[str]:
@@ -168,8 +222,8 @@ def states(declaration: TensorClassDecl, related: Mapping[str, Declaration], nam
         return
     use, text, flag = names.aliases.use, names.builtin("str"), f"{names.builtin('bool')} = ..."
     tensor = f"{use('_torch')}.Tensor"
-    direct = union(((field.name,) for field in declaration.fields if field.kind is not FieldKind.STATIC), names)
-    dotted = union(((name,) for name in flat), names)
+    direct = union(((field.name,) for field in declaration.fields if field.kind is not FieldKind.STATIC), names, 4, 48)
+    dotted = union(((name,) for name in flat), names, 4, 48)
     is_nested = any(field.kind is FieldKind.NESTED for field in declaration.fields)
     inner = f"{tensor} | {use('_NestedState')}" if is_nested else tensor
     common = ["self", "*", f"keep_vars: {flag}"]

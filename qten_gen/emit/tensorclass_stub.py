@@ -42,7 +42,8 @@ class TensorClassStubView(NamedTuple):
     """The user's own methods that the stub repeats."""
     key_types: tuple[str, ...]
     """Aliases for the types of keys, beside the class."""
-    keys: tuple[Key, ...]
+    readers: tuple[str, ...]
+    setters: tuple[str, ...]
     selections: tuple[str, ...]
     writers: tuple[str, ...]
     replace: str
@@ -107,7 +108,8 @@ def view(
         slots=(*_slots(declaration, types, names), *_match_args(declaration, types)),
         members=members(declaration, own, names),
         key_types=key_types.lines,
-        keys=keys,
+        readers=tuple(stub_keys.readers(keys, names)),
+        setters=() if declaration.frozen else tuple(stub_keys.setters(keys, names)),
         replace=_replace(types, f"{typed[update]}{parameters.arguments}"),
         selections=tuple(
             stub_keys.selections(tuple(types), key_types, f"{typed['Fields']}{parameters.arguments}", names)
@@ -287,9 +289,7 @@ def _keys(
     """The literal keys: names of fields, and tuples of names that lead through nested fields."""
     for field in declaration.fields:
         steps, found = (*path, field.name), types[field.name]
-        if through_none:
-            names.aliases.use("_Default")
-        yield Key(stub_keys.literal(steps, names), steps, found.read, found.written, field, through_none)
+        yield Key(steps, found.read, found.written, field, through_none)
         nested = nested_class(field) if field.kind is FieldKind.NESTED else TypeExpr("")
         inner = related.get(nested.name)
         if isinstance(inner, TensorClassDecl) and inner is not declaration and len(steps) < _DEPTH:
@@ -313,7 +313,7 @@ def _keys_of(
     if all(path in spelled for path in nested):
         return found
     anything = names.builtin("object")
-    return (*found, Key(stub_keys.literal((), names), (), anything, anything))
+    return (*found, Key((), anything, anything))
 
 
 def _replace(types: Mapping[str, _Types], values: str) -> str:

@@ -169,28 +169,8 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
         add(f"    {c.init}\n")
     for line in c.members:
         add(f"    {line}\n")
-    for key in c.keys:
-        if len(c.keys) > 1:
-            add("    @_t.overload\n")
-        if key.through_none:
-            add(
-                f"    def get(self, key: {key.literal}) -> {key.read}: ...\n"
-                "    @_t.overload\n"
-                f"    def get(self, key: {key.literal}, default: _Default) -> {key.read} | _Default: ...\n"
-            )
-        else:
-            add(f"    def get(self, key: {key.literal}, default: {c.builtin['object']} = ...) -> {key.read}: ...\n")
-    for key in c.keys:
-        if len(c.keys) > 1:
-            add("    @_t.overload\n")
-        if key.through_none:
-            add(
-                f"    def get_at(self, key: {key.literal}, index: _Index) -> {key.read}: ...\n"
-                "    @_t.overload\n"
-                f"    def get_at(self, key: {key.literal}, index: _Index, default: _Default) -> {key.read} | _Default: ...\n"
-            )
-        else:
-            add(f"    def get_at(self, key: {key.literal}, index: _Index, default: {c.builtin['object']} = ...) -> {key.read}: ...\n")
+    for line in c.readers:
+        add(f"    {line}\n")
     if c.frozen:
         add(
             f"    def set(self, key: _t.Never, value: _t.Never, inplace: {c.builtin['bool']} = ..., non_blocking: {c.builtin['bool']} = ...) -> _t.Never: ...\n"
@@ -206,14 +186,8 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
             "    ) -> _t.Never: ...\n"
         )
     else:
-        for key in c.keys:
-            if len(c.keys) > 1:
-                add("    @_t.overload\n")
-            add(
-                "    def set(\n"
-                f"        self, key: {key.literal}, value: {key.written}, inplace: {c.builtin['bool']} = ..., non_blocking: {c.builtin['bool']} = ...\n"
-                "    ) -> _t.Self: ...\n"
-            )
+        for line in c.setters:
+            add(f"    {line}\n")
         add(
             "    def update(\n"
             "        self,\n"

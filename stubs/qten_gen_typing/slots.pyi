@@ -2,10 +2,11 @@ from collections.abc import Sequence
 from typing import Any, Generic, Never, TypeVar, overload
 
 import torch
+from typing_extensions import TypeVar as TypeVarWithDefault
 
 Get = TypeVar("Get", covariant=True)
 Set = TypeVar("Set", contravariant=True)
-Default = TypeVar("Default")
+Default = TypeVarWithDefault("Default", default=Never)
 Destination = TypeVar("Destination", bound=dict[str, Any])
 
 class Slot(Generic[Get, Set]):
