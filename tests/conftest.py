@@ -1,5 +1,7 @@
 """A project in a temporary folder: its sources are written, generated and imported as a user would, or given to the command."""
 
+from __future__ import annotations
+
 import gc
 import sys
 from collections.abc import Generator, Iterator
@@ -8,12 +10,16 @@ from importlib import import_module, invalidate_caches
 from pathlib import Path
 from textwrap import dedent
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 
 from qten_gen.generate.plan import plan
 from tests import scheduling
 from tests.command import Command
+
+if TYPE_CHECKING:
+    from xdist.remote import Producer
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer | None) -> object:
     """Distribute files, and groups as `--dist loadgroup` does. Other ways to distribute tests are those of xdist."""
     return scheduling.by_file(config, log) if config.getvalue("dist") == "loadgroup" else None
 

@@ -212,7 +212,7 @@ def takers(declaration: TensorClassDecl, keys: Sequence[Key], names: StubNames) 
 def stacked(keys: Sequence[Key], names: StubNames) -> str:
     """What `LazyStack.get` takes for objects of the class."""
     key = _key((key.path for key in keys if key.is_stacked), names)
-    return layout.bracketed("def _stacked(", ["self", key, "/"], ") -> None: ...", 4)
+    return layout.bracketed("def __stacked__(", ["self", key, "/"], ") -> None: ...", 4)
 
 
 def states(declaration: TensorClassDecl, related: Mapping[str, Declaration], names: StubNames) -> Iterator[str]:

@@ -64,7 +64,7 @@ class _Stackable(Protocol[K_contra]):
     """A generated class, which says by which keys a stack of its objects is read."""
 
     # pyright forgets literals that a result has, and keeps those that a parameter has.
-    def _stacked(self, key: K_contra, /) -> None: ...
+    def __stacked__(self, key: K_contra, /) -> None: ...
 
 class _StackOf(Protocol[K_contra]):
     """A lazy stack of objects of such a class."""

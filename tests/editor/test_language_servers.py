@@ -131,7 +131,7 @@ def test_keyword_arguments_of_replace_are_offered_first(server: Server) -> None:
         ('batch.select("', FIELDS),
         ('batch.update({"', FIELDS),
         ('Batch.from_dict({"', FIELDS),
-        ('attention.get_parameter("', {"qkv"}),
+        ('attention.get_parameter("', {"qkv", "norm.weight", "norm.bias"}),
         ('attention.get_buffer("', {"scale"}),
     ],
 )

@@ -16,6 +16,9 @@ from tests.test_readme import Block, blocks
 PAGES = [page for page in ALL_PAGES if page != "docs/library-stubs.md"]
 """Without the page whose types are those of stubs that it writes: `tests/library_stubs` checks what they say."""
 
+_BEFORE = {"docs/adoption.md": {"shop/layers.py"}}
+"""Files that are shown as they are before `qten-gen adopt` changes them, with the mistakes of such code."""
+
 # A comment at the end: lines stay where they are, and the options of the run are those of others, whose cache it uses.
 # Sessions redefine names, and torch gives some functions and the result of every layer no types.
 OPTIONS = "# mypy: allow-redefinition, local-partial-types, allow-untyped-calls, no-warn-return-any\n"
@@ -41,7 +44,10 @@ def write_pages(root: Path) -> None:
 def _files(page: str) -> Iterator[tuple[str, str]]:
     """The files of a page, by their paths. A file that is shown again is shown shortened: the first text is whole."""
     found = list(blocks(page))
-    written = [block for block in found if block.language == "python" and not _is_generated(block)]
+    before = _BEFORE.get(page, set())
+    written = [
+        block for block in found if block.language == "python" and block.path not in before and not _is_generated(block)
+    ]
     yield from reversed([(block.path or f"program_{block.line}.py", block.text) for block in written])
     session = [example for block in found if block.language == "pycon" for example in _examples(block)]
     if session:

@@ -28,6 +28,8 @@ is never converted.
 
 Both libraries can be used in one program: a field [can hold a TensorDict](interop.md#keep-a-tensordict-in-a-field), and
 `batch.as_tensordict()` [is one](interop.md#use-objects-where-a-tensordict-is-wanted) that writes into the object.
+With torchrl 0.14.1, `ClipPPOLoss` and `DQNLoss` on `as_tensordict()` give the same losses and gradients, bit for bit, as on a
+TensorDict. A loop of 64 steps that calls `update_` on slices of the view of a preallocated object writes into its memory.
 """
 
 

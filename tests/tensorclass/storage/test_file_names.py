@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -72,6 +72,8 @@ def test_a_tensor_and_a_folder_do_not_meet() -> None:
     assert names.give("x.memmap").startswith("x.memmap~")
 
 
+# The first text that hypothesis makes reads a table of all characters, which takes longer than it allows on a busy machine.
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.text(), unique=True))
 def test_any_keys_get_names_that_are_safe_short_and_apart(keys: list[str]) -> None:
     names = FileNames()

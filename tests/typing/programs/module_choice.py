@@ -28,5 +28,4 @@ class Block(Module):
 block = Block("group")
 assert_type(block.classes, nn.BatchNorm2d | nn.InstanceNorm2d)
 assert_type(block.function, nn.BatchNorm2d | nn.GroupNorm)
-assert_type(block.part, nn.Module)
 assert_type(block.width, nn.Linear)
