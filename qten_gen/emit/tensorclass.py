@@ -118,7 +118,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         has_tensors=bool(carried),
         has_nested=any(f.kind in (FieldKind.NESTED, FieldKind.COLLECTION) for f in declaration.fields),
         fill_signature=_fill_signature(stored),
-        stores=tuple(f"self.{f.storage} = {f.stored}" for f in stored),
+        stores=tuple(f"self.{f.storage}{_annotation(f)} = {f.stored}" for f in stored),
         fill=layout.bracketed("self._fill(", [*(f.name for f in stored), "batch_size", "device", "names"], ")", 8),
         map=_new([f.lines.map for f in stored], "self._batch_size", "self._device", "self._names"),
         map_with=_new([f.lines.map_with for f in stored], "self._batch_size", "device", "self._names"),
@@ -148,6 +148,11 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         )
         | builtins.imports,
     )
+
+
+def _annotation(field: StoredField) -> str:
+    """The annotation of a slot whose value checkers know nothing of: what the runtime gives for a TensorDict."""
+    return f": {field.type}" if field.stored.startswith("_rt.collection(") else ""
 
 
 def _contents(carried: list[str], static: list[str]) -> str:

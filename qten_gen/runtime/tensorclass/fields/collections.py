@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Size, Tensor
@@ -40,7 +40,7 @@ def held(
     """
     if isinstance(value, Mapping) and "autocast" in self._flags and not is_tensordict(value):
         value = library(label(self, name)).TensorDict(dict(value), batch_size=batch_size)
-    found = cast(Entries, value if isinstance(value, Entries) else entries(_plain(self, name, value)))
+    found = value if isinstance(value, Entries) else entries(_plain(self, name, value))
     for key in found._fields:
         if key in PRIVATE_NAMES:
             raise TypeError(f"{label(self, name)}: a TensorDict in a field cannot have the key {key!r}; rename it")

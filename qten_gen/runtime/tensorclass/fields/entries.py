@@ -65,7 +65,7 @@ class Entries(Stored):
             _set(self, name, value)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Entries:
-        return cast(Entries, entries(deepcopy(collection(self), memo)))
+        return entries(deepcopy(collection(self), memo))
 
     def __repr__(self) -> str:
         return repr(collection(self))
@@ -328,10 +328,10 @@ def class_of(layout: Layout) -> type[Entries]:
     return found
 
 
-def entries(value: Any) -> Any:  # the object for a TensorDict; any other value is given as it is
+def entries(value: Any) -> Entries:  # any other value than a TensorDict is given as it is
     """The entries of a TensorDict as an object with fields. Anything else, such as None or an object, as it is."""
     if value is None or isinstance(value, (Tensor, Stored)) or not is_tensordict(value):
-        return value
+        return cast(Entries, value)
     made = library("a TensorDict")
     carried: list[object] = []
     static: list[object] = []
