@@ -302,12 +302,13 @@ def _nested(code: _FieldCode) -> Lines:
 def _collection(code: _FieldCode) -> Lines:
     """A TensorDict, whose entries are seen as an object."""
     name = code.field.name
-    return _of_objects(
+    lines = _of_objects(
         code,
         fit_if=code.given,
         fit=code.call("held", f"{name}, batch_size, device"),
         set=code.none_or(code.call("held", "value, self._batch_size, self._device"), "value"),
     )
+    return lines._replace(requires_grad=code.false_if_none(f"_rt.requires_grad(self.{code.storage})"))
 
 
 def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> Lines:

@@ -69,6 +69,7 @@ from .tensorclass.fields.containers import tensor_list as tensor_list
 from .tensorclass.fields.containers import zip_tensors as zip_tensors
 from .tensorclass.fields.entries import collection as collection
 from .tensorclass.fields.entries import entries as entries
+from .tensorclass.fields.entries import requires_grad as requires_grad
 from .tensorclass.fields.nested import join_nested as join_nested
 from .tensorclass.fields.nested import match_nested as match_nested
 from .tensorclass.fields.nested import nested as nested
@@ -173,6 +174,7 @@ __all__ = [
     "register_parameters",
     "register_value",
     "registered",
+    "requires_grad",
     "same",
     "same_tensor",
     "same_tensors",

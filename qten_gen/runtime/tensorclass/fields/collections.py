@@ -40,7 +40,7 @@ def held(
     """
     if isinstance(value, Mapping) and "autocast" in self._flags and not is_tensordict(value):
         value = library(label(self, name)).TensorDict(dict(value), batch_size=batch_size)
-    found = value if isinstance(value, Entries) else entries(_plain(self, name, value))
+    found: Entries = value if isinstance(value, Entries) else entries(_plain(self, name, value))
     for key in found._fields:
         if key in PRIVATE_NAMES:
             raise TypeError(f"{label(self, name)}: a TensorDict in a field cannot have the key {key!r}; rename it")

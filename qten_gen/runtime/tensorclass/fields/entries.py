@@ -65,7 +65,7 @@ class Entries(Stored):
             _set(self, name, value)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Entries:
-        return entries(deepcopy(collection(self), memo))
+        return cast(Entries, entries(deepcopy(collection(self), memo)))
 
     def __repr__(self) -> str:
         return repr(collection(self))
@@ -328,10 +328,10 @@ def class_of(layout: Layout) -> type[Entries]:
     return found
 
 
-def entries(value: Any) -> Entries:  # any other value than a TensorDict is given as it is
+def entries(value: Any) -> Any:  # the object for a TensorDict; any other value is given as it is
     """The entries of a TensorDict as an object with fields. Anything else, such as None or an object, as it is."""
     if value is None or isinstance(value, (Tensor, Stored)) or not is_tensordict(value):
-        return cast(Entries, value)
+        return value
     made = library("a TensorDict")
     carried: list[object] = []
     static: list[object] = []
@@ -363,6 +363,12 @@ def entries(value: Any) -> Entries:  # any other value than a TensorDict is give
     out._td_lock = origins.lock_of(value)
     out._td_origin = value
     return out
+
+
+def requires_grad(value: object) -> bool:
+    """Whether a TensorDict has a tensor that requires a gradient."""
+    found: bool = entries(value)._requires_grad()
+    return found
 
 
 def _items(entry: Any) -> PerItem[Any]:
