@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
 from ..adopting.adoption import Level
-from .options import Color, Formatter, Parser, UsageError, suggestion
+from .options import Color, Formatter, Parser, UsageError, parsed
 
 _DESCRIPTION = """\
 Make classes of qten_gen of the nn.Modules and tensorclasses below the given
@@ -63,13 +63,9 @@ def parse(arguments: Sequence[str], out: TextIO) -> AdoptOptions | None:
     Raises:
         UsageError: An option is unknown or has a wrong value.
     """
-    parser = _parser()
-    values, unknown = parser.parse_known_args(arguments)
-    if values.help:
-        out.write(parser.format_help())
+    values = parsed(_parser(), arguments, out)
+    if values is None:
         return None
-    if unknown:
-        raise UsageError(f"unknown option {unknown[0]}{suggestion(unknown[0], parser)}")
     if "" in values.paths:
         raise UsageError("an empty path was given")
     if values.max_unadopted is not None and values.max_unadopted < 0:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
-from .options import Color, Formatter, Parser, UsageError, suggestion
+from .options import Color, Formatter, Parser, UsageError, parsed
 
 _DESCRIPTION = """\
 Show what a model holds and does, without its memory: a tree of its parameters
@@ -53,13 +53,9 @@ def parse(arguments: Sequence[str], out: TextIO) -> InspectOptions | None:
     Raises:
         UsageError: An option is unknown or has a wrong value, or there is not exactly one target.
     """
-    parser = _parser()
-    values, unknown = parser.parse_known_args(arguments)
-    if values.help:
-        out.write(parser.format_help())
+    values = parsed(_parser(), arguments, out)
+    if values is None:
         return None
-    if unknown:
-        raise UsageError(f"unknown option {unknown[0]}{suggestion(unknown[0], parser)}")
     if len(values.target) != 1:
         given = f"got {', '.join(values.target)}" if values.target else "for example pkg.model:Decoder"
         raise UsageError(f"expected one target, {given}")

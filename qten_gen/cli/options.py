@@ -179,6 +179,21 @@ def _parser() -> Parser:
     return parser
 
 
+def parsed(parser: Parser, arguments: Sequence[str], out: TextIO) -> argparse.Namespace | None:
+    """Parse the command line of a subcommand. For `--help`, write the text to `out` and return None.
+
+    Raises:
+        UsageError: An option is unknown.
+    """
+    values, unknown = parser.parse_known_args(arguments)
+    if values.help:
+        out.write(parser.format_help())
+        return None
+    if unknown:
+        raise UsageError(f"unknown option {unknown[0]}{suggestion(unknown[0], parser)}")
+    return values
+
+
 def suggestion(option: str, parser: argparse.ArgumentParser) -> str:
     """The end of a message about an unknown option: the nearest one, if there is one."""
     close = nearest(option.partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help()))

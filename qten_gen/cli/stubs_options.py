@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import NamedTuple, TextIO
 
-from .options import Formatter, Parser, UsageError, suggestion
+from .options import Formatter, Parser, UsageError, parsed
 
 _DESCRIPTION = """\
 Write stubs for modules of installed libraries, in which a call has the types
@@ -40,13 +40,9 @@ def parse(arguments: Sequence[str], out: TextIO) -> StubsOptions | None:
     Raises:
         UsageError: An option is unknown or has a wrong value.
     """
-    parser = _parser()
-    values, unknown = parser.parse_known_args(arguments)
-    if values.help:
-        out.write(parser.format_help())
+    values = parsed(_parser(), arguments, out)
+    if values is None:
         return None
-    if unknown:
-        raise UsageError(f"unknown option {unknown[0]}{suggestion(unknown[0], parser)}")
     if values.folder == "":
         raise UsageError("an empty folder was given")
     return StubsOptions(
