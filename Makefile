@@ -2,7 +2,9 @@
 #
 #   make demo           generate, type-check and run the example
 #   make demo-decoder   the same for a small GPT-2, compared with plain PyTorch
-#   make test           lint, types, freshness, documentation, and all tests but those of the next line: under ten minutes
+#   make lint           ruff
+#   make types          mypy and pyright over the whole repository
+#   make test           all tests but those of the next line: under four minutes
 #   make test-long      compiled code, several processes, large models, random projects, the examples, stubtest, the wheel
 #   make architectures  models of the transformers library, deferred, sharded and inspected
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
@@ -11,8 +13,6 @@
 #   make test-model     many more random sequences of operations than the tests try, others each time
 #   make fuzz           random declarations, generated, run and type-checked, for SECONDS=600 seconds
 #   make stress         writers and readers of one memory map, killed at random times, for three minutes
-#   make lint           ruff
-#   make types          mypy and pyright
 #   make typing-scoreboard  docs/typing-scoreboard.md: what four type checkers see
 #   make bench          the benchmarks
 #   make bench-chart    the comparison of TensorClasses, and the chart of it in docs/
@@ -64,7 +64,7 @@ LONG := $(addprefix tests/,deferred devices fake fuzz inspection \
 	module/materialize module/torch_tools tensorclass/processes tensorclass/torch_tools \
 	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
 	tensorclass/storage/test_interrupted_saves.py \
-	library_stubs/test_types.py typing/test_generated_python.py typing/test_layouts.py typing/test_random_worlds.py typing/test_stubtest.py \
+	library_stubs/test_types.py pages/test_long_pages.py typing/test_generated_python.py typing/test_layouts.py typing/test_random_worlds.py typing/test_stubtest.py \
 	verifying/test_command.py test_decoder.py test_example.py test_packaging.py)
 
 # The modules are compiled once, also where PYTHONDONTWRITEBYTECODE is set: hundreds of processes import them.
@@ -138,7 +138,7 @@ lint: $(INSTALLED)
 
 types: $(INSTALLED)
 	$(BIN)/mypy
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --threads $(JOBS) --pythonpath $(BIN)/python
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.startup

@@ -1,4 +1,7 @@
-"""What holds for every file of the repository: it is formatted, typed, fresh and finished. Structure: `tests/architecture`."""
+"""What holds for every file of the repository: it is fresh and finished.
+
+`make lint types` says that it is formatted and typed, `tests/architecture` that it stands in its room.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,6 @@ LEFT_OVER = re.compile(r"\b(?:TO[D]O|FIX[M]E|X[X]X)\b|(?<![\w.])/(?:home|root|op
 """What nobody should find here: loose ends, and paths of somebody's machine."""
 
 
-def run(*arguments: str) -> None:
-    """A tool of this environment accepts the repository."""
-    done = subprocess.run([sys.executable, "-m", *arguments], cwd=REPOSITORY, text=True, capture_output=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def written(*suffixes: str) -> Iterator[Path]:
     """The files of the repository that a person writes."""
     top = [path for path in REPOSITORY.iterdir() if path.is_file() or path.name in FOLDERS]
@@ -35,33 +32,14 @@ def written(*suffixes: str) -> Iterator[Path]:
             yield path
 
 
-def test_ruff_finds_nothing() -> None:
-    run("ruff", "check")
-
-
-def test_every_file_is_formatted() -> None:
-    run("ruff", "format", "--check")
-
-
-@pytest.mark.long(50)
-@pytest.mark.xdist_group("mypy")
-def test_mypy_accepts_every_file() -> None:
-    """All tests of the group use one cache, with the same settings, so that torch is read once."""
-    run("mypy", f"--cache-dir={REPOSITORY / '.mypy_cache'}")
-
-
-@pytest.mark.long(70)
-def test_pyright_accepts_every_file() -> None:
-    run("pyright", "--pythonpath", sys.executable)
-
-
 @pytest.mark.xdist_group("mypy")
 def test_tests_of_one_group_are_given_to_one_worker(request: pytest.FixtureRequest) -> None:
     assert "PYTEST_XDIST_WORKER" not in os.environ or request.node.nodeid.endswith("@mypy")
 
 
 def test_generated_files_are_fresh() -> None:
-    run("qten_gen", "--check")
+    done = subprocess.run([sys.executable, "-m", "qten_gen", "--check"], cwd=REPOSITORY, text=True, capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_nothing_is_left_over() -> None:

@@ -227,7 +227,7 @@ def _warnings(fresh: Mapping[str, FreshRecord]) -> tuple[Diagnostic, ...]:
 def _generate(state: ProjectState, manner: _Manner) -> tuple[Outcome, dict[str, FreshRecord]]:
     """Plan the stale targets, write the changes if `writes` is on, and return the outcome with the fresh records."""
     existing = _existing_outputs(state)
-    planned, readings = _plan(state, existing, manner.progress)
+    planned, readings = _plan(state, existing, manner)
     found = changes(planned.outputs, {**existing, **state.orphans})
     failures = [*state.failures, *(_write(found) if manner.writes else ())]
     failed = {failure.path for failure in failures}
@@ -255,14 +255,14 @@ def _existing_outputs(state: ProjectState) -> dict[str, bytes]:
     return {path: read_output(path) for path in outputs}
 
 
-def _plan(state: ProjectState, existing: Mapping[str, bytes], progress: Told | None) -> tuple[Plan, Readings]:
+def _plan(state: ProjectState, existing: Mapping[str, bytes], manner: _Manner) -> tuple[Plan, Readings]:
     """The plan for the stale targets and the orphans, and what has been read for it."""
-    from ..generate.plan import plan
     from ..generate.readings import Readings
+    from .shares import plan_in_shares
 
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
-    planned = plan(readings.sources, existing, state.stale, state.graph, readings, progress)
+    planned = plan_in_shares(state, existing, readings, manner.explains, manner.progress)
     if isinstance(readings.sources, Disk):
         for path, digest in readings.sources.digests.items():
             if digest != state.records[path].signature.digest:

@@ -7,7 +7,7 @@ one file triggers becomes a `Crash`, and the other files are still generated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from ..common.records import dataclass
@@ -40,6 +40,18 @@ class Plan:
     """What the plan of each target depends on (see `link.lookups`)."""
     linked: dict[str, FileDecl] = field(default_factory=dict)
     """The declarations of the targets that were linked."""
+
+
+def together(plans: Sequence[Plan]) -> Plan:
+    """The plan of all targets that have a plan of their own each, or with some others."""
+    return Plan(
+        {path: text for made in plans for path, text in made.outputs.items()},
+        ordered(item for made in plans for item in made.diagnostics),
+        tuple(sorted({path for made in plans for path in made.blocked})),
+        _first_of_each_file([crash for made in plans for crash in made.crashes]),
+        {path: names for made in plans for path, names in made.lookups.items()},
+        {path: file for made in plans for path, file in made.linked.items()},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +100,17 @@ def plan(
         if view not in examinations:
             examinations[view] = Examination(known_readings, path)
         plans[path] = _plan_file(path, examinations[view], known_readings, existing)
-    crashes = _crashes(known_readings, plans)
     found = [item for made in plans.values() for item in made.diagnostics]
-    located = attempt(crashes, min(plans), "locating", locate, found, sources) or found if found else found
+    located = (
+        attempt(known_readings.crashes, min(plans), "locating", locate, found, sources) or found if found else found
+    )
     outputs = {path: text for made in plans.values() for path, text in made.outputs.items()}
     keeping = (known.origins.keys() - wanted).union(path for path, made in plans.items() if made.keeps_outputs)
     return Plan(
         {**outputs, **_orphans(existing, outputs, keeping)},
         ordered(located),
         tuple(path for path, made in plans.items() if made.is_blocked),
-        tuple(crashes),
+        _crashes(known_readings, plans),
         {path: made.lookups for path, made in plans.items()},
         {path: made.linked for path, made in plans.items() if made.linked is not None},
     )
@@ -147,14 +160,17 @@ def _unknown_root(path: str, graph: SourceGraph) -> Diagnostic:
     return unknown_root(path, graph.origins[path], graph.mismatches[path])
 
 
-def _crashes(readings: Readings, plans: Mapping[str, _FilePlan]) -> list[Crash]:
+def _crashes(readings: Readings, plans: Mapping[str, _FilePlan]) -> tuple[Crash, ...]:
     """The first crash of each target, and of each file that blocks one."""
     relevant = {*plans, *(path for made in plans.values() if made.is_blocked for path in made.blocking)}
+    return _first_of_each_file(crash for crash in readings.crashes if crash.path in relevant)
+
+
+def _first_of_each_file(crashes: Iterable[Crash]) -> tuple[Crash, ...]:
     first: dict[str, Crash] = {}
-    for crash in readings.crashes:
-        if crash.path in relevant:
-            first.setdefault(crash.path, crash)
-    return sorted(first.values(), key=lambda crash: crash.path)
+    for crash in crashes:
+        first.setdefault(crash.path, crash)
+    return tuple(sorted(first.values(), key=lambda crash: crash.path))
 
 
 def _orphans(existing: Mapping[str, bytes], outputs: Collection[str], keeping: Collection[str]) -> dict[str, None]:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.test_readme import PAGES as ALL_PAGES
-from tests.test_readme import Block, blocks
+from tests.pages.carried_out import PAGES as ALL_PAGES
+from tests.pages.carried_out import Block, blocks
 
 PAGES = [page for page in ALL_PAGES if page != "docs/library-stubs.md"]
 """Without the page whose types are those of stubs that it writes: `tests/library_stubs` checks what they say."""

@@ -1,4 +1,4 @@
-"""Every Python block of the README and of docs/ is what type checkers accept, and what `tests/test_readme.py` runs.
+"""Every Python block of the README and of docs/ is what type checkers accept, and what `tests/pages` runs.
 
 An error that a page shows, in a block with the output of mypy, has to be there; no other may be.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from qten_gen.cli.command import main
-from tests.test_readme import blocks
+from tests.pages.carried_out import blocks
 from tests.typing.pages import PAGES, package, write_pages
 
 REPOSITORY = Path(__file__).parents[2]

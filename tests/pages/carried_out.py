@@ -1,4 +1,4 @@
-"""The README and the pages of docs/ are true: every block in them is carried out, in order, in one folder a page.
+"""How a page of the documentation is carried out: each block of it in order, in one folder a page.
 
 What the first line and the language of a block say decides what is done with it:
 
@@ -10,8 +10,6 @@ What the first line and the language of a block say decides what is done with it
 * `toml` is written to `pyproject.toml`; `yaml` and `text` are only read;
 * `sh` are the commands for a clone of this repository: each has to be a target of its Makefile, or install the project as
   tests/test_packaging.py does.
-
-Links inside the repository lead to files and headings that exist.
 """
 
 from __future__ import annotations
@@ -26,14 +24,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
-import qten_gen
-from qten_gen.model import FLAGS
-from qten_gen.project.settings_table import KEYS
 from tests import fresh_process
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 # The examples of docs/rules.md are carried out by tests/rules, which also hold the page equal to the rules.
 PAGES = [
     "README.md",
@@ -42,9 +35,24 @@ PAGES = [
     ),
 ]
 
+LONG_PAGES = [
+    f"docs/{name}.md"
+    for name in (
+        "deferred",
+        "distributed",
+        "fake-tensors",
+        "inspect",
+        "large-models",
+        "materialize",
+        "processes",
+        "sharded",
+    )
+]
+"""Those that build large models or start several processes."""
+
 # A reader's own settings of mypy: what is strict everywhere uses the cache that strict runs filled. Others would read torch anew
 # and throw that cache away. The page itself is checked as the command says.
-MYPY_SETTINGS = Path(__file__).parent / "typing" / "settings"
+MYPY_SETTINGS = REPOSITORY / "tests" / "typing" / "settings"
 
 ONLY_READ = {"text", "yaml"}
 
@@ -148,8 +156,20 @@ def surroundings(folder: Path) -> dict[str, str]:
     }
 
 
-def carry_out(block: Block, folder: Path) -> None:
-    """Do what a block says; a block that is not true fails an assertion."""
+def carry_out(page: str, folder: Path) -> None:
+    """Do what the blocks of a page say; a block that is not true fails an assertion that names its line."""
+    for block in blocks(page):
+        try:
+            carry_out_block(block, folder)
+        except AssertionError as error:
+            raise AssertionError(f"{page}:{block.line}: {error}") from error
+    session = folder / "session.txt"
+    session.write_text(only_sessions(page), encoding="utf-8")
+    assert run_python("-m", "doctest", "-o", "ELLIPSIS", session, folder=folder) == ""
+
+
+def carry_out_block(block: Block, folder: Path) -> None:
+    """Do what a block says."""
     if block.language == "python" and block.path is not None:
         write_or_find(block, folder / block.path)
     elif block.language == "python":
@@ -201,63 +221,3 @@ def without_times(text: str) -> str:
 def targets() -> set[str]:
     """The targets of the Makefile that have a name of their own."""
     return set(re.findall(r"^([a-z-]+):", (REPOSITORY / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-
-
-def grouped(page: str) -> object:
-    """The page as a parameter. Pages that run mypy go to the worker that fills its cache, others with commands go alone."""
-    text = (REPOSITORY / page).read_text(encoding="utf-8")
-    runs_mypy = pytest.mark.xdist_group("mypy") if "\n$ mypy " in text else ()
-    return pytest.param(page, marks=runs_mypy or (pytest.mark.long(3) if "\n$ " in text else ()))
-
-
-@pytest.mark.parametrize("page", [grouped(page) for page in PAGES])
-def test_what_a_page_shows_is_what_happens(page: str, tmp_path: Path) -> None:
-    for block in blocks(page):
-        try:
-            carry_out(block, tmp_path)
-        except AssertionError as error:
-            raise AssertionError(f"{page}:{block.line}: {error}") from error
-    session = tmp_path / "session.txt"
-    session.write_text(only_sessions(page), encoding="utf-8")
-    assert run_python("-m", "doctest", "-o", "ELLIPSIS", session, folder=tmp_path) == ""
-
-
-def test_every_block_of_a_page_is_closed() -> None:
-    open_pages = [page for page in PAGES if (REPOSITORY / page).read_text(encoding="utf-8").count("\n```") % 2]
-    assert open_pages == []
-
-
-def headings(page: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
-    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
-
-
-def leads_somewhere(page: Path, target: str) -> bool:
-    """Whether a link from a page leads to a file that exists, and to one of its headings if it names one."""
-    name, _, anchor = target.partition("#")
-    path = page.parent / name if name else page
-    return path.exists() and (not anchor or anchor in headings(path))
-
-
-@pytest.mark.parametrize("page", [*PAGES, "docs/rules.md", "CONTRIBUTING.md", "CHANGELOG.md"])
-def test_every_link_into_the_repository_leads_somewhere(page: str) -> None:
-    path = REPOSITORY / page
-    links = re.findall(r"\]\(([^):\s]+)\)", path.read_text(encoding="utf-8"))
-    assert [target for target in links if not leads_somewhere(path, target)] == []
-
-
-def code_words(page: str) -> set[str]:
-    """The names and options that a page shows as code."""
-    code = re.findall(r"```.*?```|`[^`\n]+`", (REPOSITORY / page).read_text(encoding="utf-8"), re.DOTALL)
-    return set(re.findall(r"[\w-]+", " ".join(code)))
-
-
-def test_every_public_name_and_every_flag_has_its_place_in_the_guide() -> None:
-    assert {*qten_gen.__all__, *FLAGS} - code_words("docs/declarations.md") == set()
-
-
-def test_every_option_and_every_setting_has_its_place_on_the_page_of_the_command() -> None:
-    options = set(re.findall(r"--[a-z-]+", run("qten-gen --help", REPOSITORY)))
-    assert {*options, *KEYS} - code_words("docs/command.md") == set()

@@ -1,0 +1,161 @@
+"""Plans a long run in several processes, each of which plans a share of the targets.
+
+The plan of a target does not depend on the other targets, so the plans of all shares together are the plan of the whole. The
+other processes are copies of this one that begin with what has been read so far. They send back what they planned and what they
+read, and write nothing.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..generate.plan import Plan, plan, together
+from ..project.staleness import ProjectState
+from .disk import Disk
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.process import BaseProcess
+
+    from ..generate.readings import Readings
+    from .progress import Told
+
+FILES_EACH = 64
+"""How many targets are worth a process: starting one and taking over what it did takes as long as two or three targets."""
+
+MOST = 8
+"""How many processes there are at most. What one of them does for all, such as writing the outputs, takes longest then."""
+
+
+class Answer(NamedTuple):
+    """What a process planned, and what it read for that."""
+
+    plan: Plan
+    contents: dict[str, str]
+    """The digests of what files say, by path."""
+    digests: dict[str, str]
+    """The digests of the bytes of files, by path."""
+
+
+class _Work(NamedTuple):
+    """What all processes begin with."""
+
+    state: ProjectState
+    existing: Mapping[str, bytes]
+    readings: Readings
+    explains: bool
+    """Whether the declarations of the targets are needed afterwards."""
+
+
+def plan_in_shares(
+    state: ProjectState, existing: Mapping[str, bytes], readings: Readings, explains: bool, progress: Told | None
+) -> Plan:
+    """The plan for the stale targets of a run. What was read for it is in `readings` afterwards."""
+    shares = _shares(state)
+    if len(shares) == 1:
+        return plan(readings.sources, existing, state.stale, state.graph, readings, progress)
+    work = _Work(state, existing, readings, explains)
+    board = _Board(shares, progress)
+    others = [_started(work, share, board.teller(number)) for number, share in enumerate(shares) if number]
+    own = plan(readings.sources, existing, shares[0], state.graph, readings, board.teller(0))
+    plans = [own, *(_finished(work, share, other) for share, other in zip(shares[1:], others, strict=True))]
+    return together(plans)
+
+
+def _shares(state: ProjectState) -> list[list[str]]:
+    """The stale targets, divided among the processes. Those that stand together are planned together."""
+    relevant = state.graph.relevant
+    targets = sorted(path for path in state.stale if path in relevant)
+    processes = max(1, min(len(targets) // FILES_EACH, MOST, _cores()))
+    bounds = [len(targets) * number // processes for number in range(processes + 1)]
+    shares = [targets[start:end] for start, end in pairwise(bounds)]
+    shares[0] += (path for path in state.stale if path not in relevant)
+    return shares
+
+
+def _cores() -> int:
+    """How many processes can run at once: one where a copy of this process might not work, as with several threads."""
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return 1
+    return len(os.sched_getaffinity(0))
+
+
+class _Board:
+    """Where all processes note how many targets they have done, so that the first can tell the progress of the whole."""
+
+    def __init__(self, shares: Sequence[Sequence[str]], progress: Told | None) -> None:
+        self._total = sum(map(len, shares))
+        self._format = f"{len(shares)}I"
+        self._done = mmap.mmap(-1, struct.calcsize(self._format))
+        self._progress = progress
+
+    def teller(self, number: int) -> Told:
+        """What the process of this number tells its progress."""
+
+        def tell(done: int, _: int) -> None:
+            struct.pack_into("I", self._done, number * struct.calcsize("I"), done)
+            if number == 0 and self._progress is not None:
+                self._progress(sum(struct.unpack(self._format, self._done[:])), self._total)
+
+        return tell
+
+
+class _Other(NamedTuple):
+    """Another process, and the end of the pipe where it answers."""
+
+    process: BaseProcess
+    answers: Connection
+
+
+def _started(work: _Work, share: Sequence[str], tell: Told) -> _Other:
+    from multiprocessing import get_context
+
+    context = get_context("fork")
+    answers, given = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(work, share, tell, given, answers), daemon=True)
+    process.start()
+    given.close()
+    return _Other(process, answers)
+
+
+def _answer(work: _Work, share: Sequence[str], tell: Told, given: Connection, answers: Connection) -> None:
+    """Plan a share in a process of its own, and send the answer. An interrupted run needs no answer."""
+    answers.close()  # else the pipe would stay open after the end of the first process, and this one would wait for it
+    try:
+        given.send(answer(work, share, tell))
+    except (KeyboardInterrupt, BrokenPipeError):
+        os._exit(1)
+
+
+def answer(work: _Work, share: Sequence[str], tell: Told) -> Answer:
+    """Plan a share, and collect what the first process needs besides."""
+    state, readings = work.state, work.readings
+    made = plan(readings.sources, work.existing, share, state.graph, readings, tell)
+    files = {path for target, names in made.lookups.items() for path in state.graph.files(target, names)}
+    contents = {path: readings.content(path) for path in sorted(files) if not state.records[path].content}
+    digests = readings.sources.digests if isinstance(readings.sources, Disk) else {}
+    return Answer(made if work.explains else replace(made, linked={}), contents, digests)
+
+
+def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
+    """What another process planned. If it ended without an answer, as when memory is short, its share is planned here."""
+    readings = work.readings
+    try:
+        found: Answer = other.answers.recv()
+    except EOFError:
+        return plan(readings.sources, work.existing, share, work.state.graph, readings)
+    finally:
+        other.answers.close()
+    other.process.join()
+    readings.know_contents(found.contents)
+    if isinstance(readings.sources, Disk):
+        readings.sources.digests.update(found.digests)
+    return found.plan
