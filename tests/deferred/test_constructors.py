@@ -73,6 +73,28 @@ def shapes_that_depend_on_values(module: Written) -> None:
 
 
 @constructor
+def gradients(module: Written) -> None:
+    module.layer = layer = nn.Linear(3, 3)
+    layer(torch.randn(2, 3)).sum().backward()
+    module.own = own = nn.Linear(2, 2)
+    own.weight.grad = torch.randn(2, 2)
+    own.bias.grad = own.weight.grad[0]
+    module.kept = layer.bias.grad
+    module.without = without = nn.Linear(2, 2)
+    without.zero_grad()
+
+
+@constructor
+def a_step_of_an_optimizer(module: Written) -> None:
+    module.layer = layer = nn.Linear(3, 3)
+    module.optimizer = optimizer = torch.optim.AdamW(layer.parameters())
+    for _ in range(2):
+        layer(torch.randn(2, 3)).sum().backward()
+        optimizer.step()
+    module.moments = [state["exp_avg"] for state in optimizer.state.values()]
+
+
+@constructor
 def seeds_and_states(module: Written) -> None:
     module.a = nn.Linear(3, 3)
     with torch.random.fork_rng():

@@ -42,6 +42,9 @@ _CHECKS = {
 }
 """Operators that only raise, depending on values."""
 
+NESTED = ("the sizes of a nested tensor are values", "use a padded tensor, or make it later")
+"""Why a nested tensor is not recorded, and what to do."""
+
 _NOT_RECORDED = (torch.UntypedStorage, torch.TypedStorage)
 
 _UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
@@ -139,6 +142,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
         mine = [tensor for tensor in given if self.is_mine(tensor)]
         if given and not mine:
             return self._run_real(func, what, args, kwargs)
+        if any(tensor.is_nested for tensor in given):
+            raise refused(self.program, func, caller()[0], *NESTED)
         if any(not isinstance(tensor, FakeTensor) for tensor in what.changed(args, kwargs)):
             return self._write_real(func, what, args, kwargs)
         if func is _EMPTY and args[0] == [0] and is_inside(_UNINITIALIZED):
@@ -221,7 +226,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             if what.draws:
                 raise refused(self.program, func, place, "the shape of its result depends on random numbers") from error
             args, kwargs = self._with_values((tuple(args), kwargs))
-            found = self._as_fake(func(*args, **kwargs))
+            made = func(*args, **kwargs)
+            if any(tensor.is_nested for tensor in tensors([made])):
+                raise refused(self.program, func, place, *NESTED) from None
+            found = self._as_fake(made)
         results = list(tensors([found]))
         if any(tensor.layout != torch.strided or tensor.is_nested for tensor in results):
             raise refused(self.program, func, place, "its result is not a strided tensor")
