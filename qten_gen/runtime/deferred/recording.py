@@ -214,7 +214,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             raise refused(self.program, func, place, "it takes the memory of a tensor itself", "pass the tensor")
         slots = [self.slot(tensor) for tensor in mine]
         before = [(tensor._cdata, storage_address(tensor), slot) for tensor, slot in zip(mine, slots, strict=True)]
-        changed = [self._known.storage(tensor) for tensor in what.changed(args, kwargs)] if what.written else []
+        changed = [self._known.storage(tensor) for tensor in what.changed(args, kwargs)]
         noted_args = cast("tuple[Argument, ...]", self._noted(tuple(args), place))
         noted_kwargs = {name: self._noted(value, place) for name, value in kwargs.items()}
         if func in _CHECKS:
