@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -59,8 +60,13 @@ MODELS: dict[str, Callable[[], nn.Module]] = {
     "mixtral": lambda: transformers.MixtralForCausalLM(transformers.MixtralConfig(**LLAMA, num_local_experts=4)),
 }
 
-ON_CUDA = [name for name in MODELS if name != "mixtral"]
-"""Mixtral asks torch.cuda what the device can do, which fake CUDA refuses."""
+
+def on_cuda(name: str) -> nn.Module:
+    """A model on CUDA. Experts are not to ask torch.cuda what the device can do, which fake CUDA refuses."""
+    model = MODELS[name]().cuda()
+    if name == "mixtral":
+        model.config._experts_implementation = "batched_mm"  # type: ignore[union-attr] # the configuration of transformers
+    return model
 
 
 def inputs(name: str, device: str) -> dict[str, Tensor]:
@@ -114,10 +120,10 @@ def test_a_fake_model_has_the_tensors_of_a_real_one_and_its_output(name: str) ->
     assert repr(fake) == repr(real)
 
 
-@pytest.mark.parametrize("name", ON_CUDA)
+@pytest.mark.parametrize("name", MODELS)
 def test_a_model_trains_and_moves_on_cuda_that_does_not_exist(name: str) -> None:
     with fake_mode(fake_cuda=True):
-        model = MODELS[name]().cuda()
+        model = on_cuda(name)
         ties = len({id(parameter) for parameter in model.parameters(recurse=True)})
         optimizer = torch.optim.AdamW(model.parameters())
         out = model(**inputs(name, "cuda"))
@@ -131,3 +137,22 @@ def test_a_model_trains_and_moves_on_cuda_that_does_not_exist(name: str) -> None
     found = [*model.parameters(), *model.buffers()]
     assert {tensor.device for tensor in found} == {torch.device("cuda", 1)}
     assert len({id(parameter) for parameter in model.parameters()}) == ties
+
+
+def test_experts_that_ask_for_the_properties_of_a_gpu_are_refused_with_what_to_do() -> None:
+    with pytest.raises(AssertionError, match="CUDA") as caught, fake_mode(fake_cuda=True):
+        MODELS["mixtral"]().cuda()(**inputs("mixtral", "cuda"))
+    reason, instead = caught.value.__notes__
+    assert re.match(r".*moe\.py:\d+: fake_mode\(fake_cuda=True\) has tensors on CUDA devices, and nothing else", reason)
+    assert instead.endswith('model.config._experts_implementation = "batched_mm"')
+
+
+def test_experts_whose_shapes_depend_on_values_are_refused_with_what_to_do() -> None:
+    with (
+        pytest.raises(FakeTensorError, match=r"aten\.nonzero depends on the values") as caught,
+        fake_mode(fake_cuda=True),
+    ):
+        model = MODELS["mixtral"]()
+        model.config._experts_implementation = "eager"  # type: ignore[union-attr] # the configuration of transformers
+        model(**inputs("mixtral", "cpu"))
+    assert caught.value.__notes__[0].endswith('model.config._experts_implementation = "batched_mm"')

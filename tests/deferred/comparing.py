@@ -84,6 +84,7 @@ def description(tensor: Tensor) -> object:
         tensor.is_inference(),
         bits(tensor) if tensor.device.type != "meta" else None,
         {name: value for name, value in vars(tensor).items() if not isinstance(value, Tensor)},
+        bits(tensor.grad) if tensor.is_leaf and tensor.grad is not None else None,
     )
 
 

@@ -73,6 +73,49 @@ def shapes_that_depend_on_values(module: Written) -> None:
 
 
 @constructor
+def gradients(module: Written) -> None:
+    module.layer = layer = nn.Linear(3, 3)
+    layer(torch.randn(2, 3)).sum().backward()
+    module.own = own = nn.Linear(2, 2)
+    own.weight.grad = torch.randn(2, 2)
+    own.bias.grad = own.weight.grad[0]
+    module.kept = layer.bias.grad
+    module.without = without = nn.Linear(2, 2)
+    without.zero_grad()
+
+
+@constructor
+def a_step_of_an_optimizer(module: Written) -> None:
+    module.layer = layer = nn.Linear(3, 3)
+    module.optimizer = optimizer = torch.optim.AdamW(layer.parameters())
+    for _ in range(2):
+        layer(torch.randn(2, 3)).sum().backward()
+        optimizer.step()
+    module.moments = [state["exp_avg"] for state in optimizer.state.values()]
+
+
+@constructor
+def statistics_of_a_batch(module: Written) -> None:
+    module.norm = norm = nn.BatchNorm1d(4)
+    for _ in range(2):
+        norm(torch.randn(5, 4))
+    norm.eval()(torch.randn(5, 4))
+    module.after = torch.randn(2)
+
+
+@constructor
+def states_that_go_from_one_generator_to_another(module: Written) -> None:
+    first, second = torch.Generator().manual_seed(4), torch.Generator()
+    module.a = torch.randn(5, generator=first)
+    second.set_state(first.get_state())
+    module.b, module.c = torch.rand(3, generator=second), torch.rand(3, generator=first)
+    third = first.clone_state()
+    module.d, module.e = torch.rand(3, generator=third), torch.rand(3, generator=first)
+    torch.set_rng_state(third.get_state())
+    module.f = torch.randn(20)
+
+
+@constructor
 def seeds_and_states(module: Written) -> None:
     module.a = nn.Linear(3, 3)
     with torch.random.fork_rng():

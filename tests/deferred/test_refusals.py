@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 import torch
@@ -165,6 +166,20 @@ AFTER: dict[str, Callable[[nn.Linear], object]] = {
     "in fake mode": lambda module: fake_mode()(lambda: module.weight * 2)(),
     "clone": lambda module: torch.clone(module.weight),
     "a deep copy": lambda module: copy.deepcopy(module),
+    "an initializer that draws until it fits": lambda module: nn.init.trunc_normal_(module.weight),
+    "an initializer of a matrix": lambda module: nn.init.orthogonal_(module.weight),
+    "new content": lambda module: setattr(module.weight, "data", torch.ones(3, 2)),
+    "content from a vector": lambda module: nn.utils.vector_to_parameters(torch.ones(9), module.parameters()),
+    "a gradient": lambda module: setattr(module.weight, "grad", torch.ones(3, 2)),
+    "to the device that it is on": lambda module: module.to("cpu"),
+    "cpu": lambda module: module.cpu(),
+    "the dtype that it has": lambda module: module.float(),
+    "a parametrization": lambda module: nn.utils.parametrizations.weight_norm(module),
+    "a parameter of a tensor": lambda module: nn.Parameter(module.weight),
+    "apply": lambda module: module.apply(nn.Linear.reset_parameters),  # type: ignore[arg-type] # every module is a Linear
+    "set_": lambda module: module.weight.data.set_(torch.ones(3, 2)),  # type: ignore[call-overload] # left out by torch
+    "an output": lambda module: torch.ones(3, out=module.bias.data),
+    "a nested tensor": lambda module: torch.nested.as_nested_tensor([module.bias], layout=torch.jagged),
 }
 
 
@@ -219,9 +234,10 @@ def test_a_tensor_from_outside_that_the_constructor_changes_keeps_its_earlier_va
     assert materialize_tensor(before).tolist() == [1, 1, 1]
 
 
-def test_content_that_is_exchanged_after_the_context_is_an_error() -> None:
+def test_content_that_is_exchanged_unseen_after_the_context_is_an_error() -> None:
     module = deferred_init(nn.Linear, 2, 2)
-    module.weight.data = torch.ones(2, 2)
+    with torch._C.DisableTorchFunction():
+        module.weight.data = torch.ones(2, 2)
     with pytest.raises(DeferredError, match="did not see what made the tensor of size"):
         materialize_module(module)
 
@@ -247,3 +263,106 @@ def test_what_an_operation_raises_when_it_is_carried_out_has_a_note_with_the_lin
         materialize_tensor(deferred)
     place = f"{construct.__code__.co_filename}:{construct.__code__.co_firstlineno + 1}"
     assert [note.split("recorded at ")[1] for note in caught.value.__notes__] == [place]
+
+
+def _freeze(module: nn.Linear) -> None:
+    module.requires_grad_(False)
+
+
+def _hook(module: nn.Linear) -> None:
+    module.weight.register_hook(lambda gradient: gradient * 2)  # type: ignore[no-untyped-call] # torch gives it no types
+
+
+def _tie(module: nn.Linear) -> None:
+    module.register_parameter("other", cast(nn.Parameter, module.weight))
+
+
+def _register(module: nn.Linear) -> None:
+    module.register_buffer("counts", torch.ones(2))
+    module.bias = nn.Parameter(torch.ones(3))
+
+
+def _load_by_assigning(module: nn.Linear) -> None:
+    module.load_state_dict({"weight": torch.ones(3, 2), "bias": torch.ones(3)}, assign=True)
+
+
+@pytest.mark.parametrize("change", [_freeze, _hook, _tie, _register, _load_by_assigning])
+def test_what_a_module_is_told_after_the_context_is_kept_where_it_computes_nothing(
+    change: Callable[[nn.Linear], None],
+) -> None:
+    torch.manual_seed(0)
+    module = deferred_init(nn.Linear, 2, 3)
+    change(module)
+    materialize_module(module)
+    torch.manual_seed(0)
+    eager = nn.Linear(2, 3)
+    change(eager)
+    states = [dict(found.named_parameters(remove_duplicate=False)) for found in (module, eager)]
+    assert states[0].keys() == states[1].keys()
+    for name, one in states[0].items():
+        assert torch.equal(one, states[1][name]) and one.requires_grad == states[1][name].requires_grad
+    assert [(p is module.weight) for p in states[0].values()] == [(p is eager.weight) for p in states[1].values()]
+    assert dict(module.named_buffers()).keys() == dict(eager.named_buffers()).keys()
+    if eager.weight.requires_grad:
+        for found in (module, eager):
+            found(torch.ones(1, 2)).sum().backward()
+        assert module.weight.grad is not None and eager.weight.grad is not None
+        assert torch.equal(module.weight.grad, eager.weight.grad)
+
+
+STALE: dict[str, Callable[[nn.Parameter, torch.optim.Optimizer], object]] = {
+    "a step": lambda weight, optimizer: optimizer.step(),
+    "zero_grad": lambda weight, optimizer: optimizer.zero_grad(),
+    "requires_grad_": lambda weight, optimizer: weight.requires_grad_(False),
+    "a hook": lambda weight, optimizer: weight.register_hook(print),  # type: ignore[no-untyped-call] # of torch
+    "content": lambda weight, optimizer: setattr(weight, "data", torch.ones(3, 2)),
+}
+
+
+@pytest.mark.parametrize("name", STALE)
+def test_a_tensor_that_has_been_materialized_is_not_silently_used_in_place_of_its_values(name: str) -> None:
+    module = deferred_init(nn.Linear, 2, 3)
+    weight, optimizer = module.weight, torch.optim.SGD(module.parameters(), lr=1.0)
+    materialize_module(module)
+    module(torch.ones(1, 2)).sum().backward()
+    with pytest.raises(DeferredError, match="on a deferred tensor that is materialized by now; .* make optimizers"):
+        STALE[name](cast(nn.Parameter, weight), optimizer)
+
+
+def _real_nested(layout: torch.layout) -> Tensor:
+    made: Tensor = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
+    return made
+
+
+in_prototype = pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype stage")
+
+MAKES_NESTED: dict[str, Callable[[], Tensor]] = {
+    "strided": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+    "jagged": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+    "of tensors": lambda: torch.nested.as_nested_tensor([torch.ones(2), torch.ones(3)]),
+    "of jagged tensors": lambda: torch.nested.as_nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+    "from offsets": lambda: torch.nested.nested_tensor_from_jagged(torch.ones(5, 2), torch.tensor([0, 2, 5])),
+}
+
+
+@in_prototype
+@pytest.mark.parametrize("name", MAKES_NESTED)
+def test_a_nested_tensor_is_refused_by_name_and_line(name: str) -> None:
+    with pytest.raises(
+        DeferredError, match="cannot record .*: the sizes of a nested tensor are values; use a"
+    ) as caught:
+        deferred_init(MAKES_NESTED[name])
+    assert str(caught.value).startswith(f"{__file__}:")
+
+
+@in_prototype
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+def test_a_nested_tensor_from_outside_is_computed_with_but_not_together_with_deferred_tensors(
+    layout: torch.layout,
+) -> None:
+    nested = _real_nested(layout)
+    assert [tensor.tolist() for tensor in deferred_init(lambda: nested * 2).unbind()] == [[2, 2], [2, 2, 2]]
+    padded = deferred_init(lambda: nested.to_padded_tensor(0.0) + torch.ones(2, 3))
+    assert materialize_tensor(padded).tolist() == [[2, 2, 1], [2, 2, 2]]
+    with pytest.raises(DeferredError, match=r"cannot record aten.mul.Tensor: the sizes of a nested tensor are values"):
+        deferred_init(lambda: nested * torch.ones(2).sum())

@@ -16,6 +16,12 @@ def own_attributes(fake: Tensor) -> dict[str, object]:
     return {name: value for name, value in vars(fake).items() if name not in _OF_FAKE}
 
 
+def gradient_of(tensor: Tensor) -> Tensor | None:
+    """The gradient that was accumulated in a tensor, or that was assigned."""
+    with torch._C.DisableTorchFunction():
+        return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+
+
 def dress(real: Tensor, fake: Tensor) -> Tensor:
     """Make a tensor what the program made of its fake: a parameter, with its attributes and hooks; the tensor to use."""
     if isinstance(fake, nn.Parameter) and not isinstance(real, nn.Parameter):

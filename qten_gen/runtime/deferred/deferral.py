@@ -13,12 +13,11 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .attributes import dress
+from .attributes import dress, gradient_of
 from .errors import scripted
 from .mode import DeferredMode
 from .places import caller
 from .python_functions import PythonFunctions
-from .references import holders_in, replace_tensors, replaced_value
 from .replay import replay
 
 
@@ -69,21 +68,16 @@ class Deferral:
         else:
             self.recorder.streams.put_back()
 
-    def keep_track_of(self, result: object) -> None:
+    def keep_track_of(self, tensors: Iterable[Tensor]) -> None:
         """Note which deferred tensors the program returned."""
+        for tensor in tensors:
+            for own in (tensor, gradient_of(tensor)):
+                if own is not None and deferral_of(own) is self:
+                    self._pending[self.recorder.slot(own)] = own
 
-        def note(tensor: Tensor) -> Tensor:
-            if deferral_of(tensor) is self:
-                self._pending[self.recorder.slot(tensor)] = tensor
-            return tensor
-
-        waiting: list[object] = []
-        replaced_value(result, note, waiting)
-        replace_tensors(waiting, note, set())
-
-    def refuse_scripted(self, result: object) -> None:
+    def refuse_scripted(self, holders: Iterable[object]) -> None:
         """Raise if a module that TorchScript made holds deferred tensors: C++ keeps them, where they cannot be replaced."""
-        for part in holders_in(result):
+        for part in holders:
             if isinstance(part, torch.jit.ScriptModule):
                 held = [*part.parameters(), *part.buffers()]
                 if any(deferral_of(tensor) is self for tensor in held):
@@ -96,12 +90,26 @@ class Deferral:
         with self._lock, _disable_current_modes(), torch._C.DisableTorchFunction():
             wanted = {self.recorder.slot(fake): fake for fake in fakes if real_of(fake) is None}
             wanted.update(self._bound_to(wanted))
+            wanted.update(self._gradients_of(wanted.values()))
             values = replay(self.recorder.tape, wanted, numbers=self.recorder.evaluation.numbers)
             for slot, fake in wanted.items():
                 vars(fake)["real"] = dress(values[slot], fake)
                 self._pending.pop(slot, None)
+            for fake in wanted.values():
+                gradient = gradient_of(fake)
+                if gradient is not None:
+                    vars(fake)["real"].grad = gradient if deferral_of(gradient) is None else real_of(gradient)
             if wanted and not self._pending:
                 self.recorder.streams.arrive()
+
+    def _gradients_of(self, fakes: Iterable[Tensor]) -> dict[int, Tensor]:
+        """The gradients of tensors that have some which are still to be made."""
+        gradients = [gradient for fake in fakes if (gradient := gradient_of(fake)) is not None]
+        return {
+            self.recorder.slot(gradient): gradient
+            for gradient in gradients
+            if deferral_of(gradient) is self and real_of(gradient) is None
+        }
 
     def _bound_to(self, wanted: Mapping[int, Tensor]) -> dict[int, Tensor]:
         """The other pending tensors that have to be made at once: parts of the same storages, and of one autograd graph."""

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ..fake.context import is_fake
 from .deferral import Deferral, active, deferral_of, real_of
-from .references import replace_tensors
+from .references import reached_from, replace_tensors
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,8 +45,9 @@ def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
     deferral = Deferral()
     with deferral:
         result = module_fn(*args, **kwargs)
-        deferral.refuse_scripted(result)
-    deferral.keep_track_of(result)
+        holders, tensors = reached_from(result)
+        deferral.refuse_scripted(holders)
+    deferral.keep_track_of(tensors)
     return result
 
 

@@ -74,6 +74,14 @@ def after_the_context(what: object, place: Place) -> DeferredError:
     )
 
 
+def materialized(what: object, place: Place) -> DeferredError:
+    """The error about a deferred tensor that is used where the tensor that it has become is meant."""
+    return DeferredError(
+        f"{place}: {what} was used on a deferred tensor that is materialized by now; the module has another tensor in its place; "
+        "make optimizers and lists of parameters after materialize_module, or ask materialize_tensor for the tensor"
+    )
+
+
 def out_of_sight(what: object, place: Place) -> DeferredError:
     """The error about an operation that runs while its tensor is being deferred, and that the recording does not get to see."""
     return DeferredError(

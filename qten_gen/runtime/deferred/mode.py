@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from threading import get_ident
+from typing import NoReturn
 
 import torch
+from torch import Tensor
 from torch._ops import OpOverload
 
 from ..fake.emulated_devices import is_emulated
 from ..fake.mode import FakeMode
-from .errors import after_the_context, out_of_sight
+from .errors import after_the_context, materialized, out_of_sight, refused
 from .places import caller
-from .recording import Recorder
+from .recording import NESTED, Recorder
 
 
 class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
@@ -39,3 +41,19 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
         if isinstance(device, torch.device) and is_emulated(device):
             torch.empty(0, device=device)  # raises what the constructor would raise
         return super().__torch_dispatch__(func, types, args, kwargs)
+
+    @property
+    def draws_for_nobody(self) -> bool:
+        """Initialisers have to do what they do: either that is recorded, or it is an error."""
+        return False
+
+    def check_use(self, tensor: Tensor, what: str, is_kept: bool) -> None:
+        """Raise if the tensor has its values already, in another object, or if nothing would carry over what is changed."""
+        if vars(tensor).get("real") is not None:
+            raise materialized(what, caller()[0])
+        if not is_kept and not self.is_recording:
+            raise after_the_context(what, caller()[0])
+
+    def create_symbolic_nested_int(self, *, nt_tensor_id: int | None = None) -> NoReturn:
+        """The size of a nested tensor, which depends on values."""
+        raise refused(self.recorder.program, "a nested tensor", caller()[0], *NESTED)

@@ -10,18 +10,22 @@ import torch
 from torch import Tensor
 from torch._ops import OpOverload
 
+from ..fake.arguments import IS_TRAINING, STATISTICS, UPDATING_STATISTICS
+
 
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What an operator does.
 
     written: the position and the name of each argument that it changes.
+    statistics: it changes the statistics of a batch norm in training, which its schema does not say.
     returns_self: it returns its first argument, which it changes in place, and its shape and strides stay (`add_`, `normal_`).
     draws: it draws random numbers.
     dtype, device: it makes tensors, and takes these as keyword arguments.
     """
 
     written: tuple[tuple[int, str], ...]
+    statistics: bool
     returns_self: bool
     draws: bool
     dtype: bool
@@ -31,6 +35,8 @@ class Traits:
         """The tensors among arguments that a call changes."""
         for position, name in self.written:
             yield from tensors([args[position] if position < len(args) else kwargs.get(name)])
+        if self.statistics and args[IS_TRAINING]:
+            yield from tensors([args[position] for position, _ in STATISTICS])
 
 
 _RESHAPING = {
@@ -59,6 +65,7 @@ def traits(func: OpOverload) -> Traits:
     )
     return Traits(
         written=written,
+        statistics=func in UPDATING_STATISTICS,
         returns_self=in_place,
         draws=torch.Tag.nondeterministic_seeded in func.tags,
         dtype="dtype" in named,

@@ -42,6 +42,9 @@ _CHECKS = {
 }
 """Operators that only raise, depending on values."""
 
+NESTED = ("the sizes of a nested tensor are values", "use a padded tensor, or make it later")
+"""Why a nested tensor is not recorded, and what to do."""
+
 _NOT_RECORDED = (torch.UntypedStorage, torch.TypedStorage)
 
 _UNINITIALIZED = (nn.UninitializedParameter.__new__.__code__, nn.UninitializedBuffer.__new__.__code__)
@@ -134,11 +137,14 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             self.working_thread = working
 
     def _run(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """Run or note an operation, as its tensors are real, deferred, or both."""
         what = traits(func)
         given = list(tensors((*args, *kwargs.values())))
         mine = [tensor for tensor in given if self.is_mine(tensor)]
         if given and not mine:
             return self._run_real(func, what, args, kwargs)
+        if any(tensor.is_nested for tensor in given):
+            raise refused(self.program, func, caller()[0], *NESTED)
         if any(not isinstance(tensor, FakeTensor) for tensor in what.changed(args, kwargs)):
             return self._write_real(func, what, args, kwargs)
         if func is _EMPTY and args[0] == [0] and is_inside(_UNINITIALIZED):
@@ -209,7 +215,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             raise refused(self.program, func, place, "it takes the memory of a tensor itself", "pass the tensor")
         slots = [self.slot(tensor) for tensor in mine]
         before = [(tensor._cdata, storage_address(tensor), slot) for tensor, slot in zip(mine, slots, strict=True)]
-        changed = [self._known.storage(tensor) for tensor in what.changed(args, kwargs)] if what.written else []
+        changed = [self._known.storage(tensor) for tensor in what.changed(args, kwargs)]
         noted_args = cast("tuple[Argument, ...]", self._noted(tuple(args), place))
         noted_kwargs = {name: self._noted(value, place) for name, value in kwargs.items()}
         if func in _CHECKS:
@@ -221,7 +227,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             if what.draws:
                 raise refused(self.program, func, place, "the shape of its result depends on random numbers") from error
             args, kwargs = self._with_values((tuple(args), kwargs))
-            found = self._as_fake(func(*args, **kwargs))
+            made = func(*args, **kwargs)
+            if any(tensor.is_nested for tensor in tensors([made])):
+                raise refused(self.program, func, place, *NESTED) from None
+            found = self._as_fake(made)
         results = list(tensors([found]))
         if any(tensor.layout != torch.strided or tensor.is_nested for tensor in results):
             raise refused(self.program, func, place, "its result is not a strided tensor")

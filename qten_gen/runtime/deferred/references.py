@@ -29,13 +29,19 @@ _CONTAINERS = frozenset({dict, list, tuple, set, OrderedDict})
 """The types of most values: leaves, and containers, most of which are empty: a module without hooks has a dozen."""
 
 
-def holders_in(value: object) -> list[object]:
-    """The objects that can be reached from a value and may hold tensors; no tensor is replaced."""
-    found: list[object] = []
+def reached_from(value: object) -> tuple[list[object], list[Tensor]]:
+    """The objects that can be reached from a value and may hold tensors, and the tensors; none is replaced."""
+    holders: list[object] = []
+    tensors: list[Tensor] = []
+
+    def note(tensor: Tensor) -> Tensor:
+        tensors.append(tensor)
+        return tensor
+
     waiting: list[object] = []
-    replaced_value(value, lambda tensor: tensor, waiting)
-    replace_tensors(waiting, lambda tensor: tensor, set(), found)
-    return found
+    replaced_value(value, note, waiting)
+    replace_tensors(waiting, note, set(), holders)
+    return holders, tensors
 
 
 def replace_tensors(

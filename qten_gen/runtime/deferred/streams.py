@@ -150,7 +150,11 @@ class Streams:
         key = key_of(state)
         if key not in stream.origins:
             earlier = _ENDS.get(key)
-            if earlier is not None and _address(earlier.generator) == _address(generator):
+            copied = next((other.origins[key] for other in self._streams.values() if key in other.origins), None)
+            if copied is not None:
+                # The program gave it the state of another generator.
+                stream.origins[key] = copied
+            elif earlier is not None and _address(earlier.generator) == _address(generator):
                 stream.before = earlier
                 stream.origins[key] = _Origin(self._new_state(Later(earlier)), state)
             else:

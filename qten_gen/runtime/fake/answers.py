@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn, Protocol, cast
 
 import torch
 from torch import Tensor
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
-from torch.utils._python_dispatch import _disable_current_modes, _get_current_dispatch_mode
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 from .emulated_devices import meant, told
 from .errors import NO_PINNING, has_no_memory, writes_real_tensor
 
 Answer = Callable[..., object]
 """Is called with the function of torch and its arguments."""
+
+
+class _Mode(Protocol):
+    """What the mode of a tensor is asked here."""
+
+    @property
+    def draws_for_nobody(self) -> bool: ...
+
+    def check_use(self, tensor: Tensor, what: str, is_kept: bool) -> None: ...
+
+
+def _mode_of(tensor: FakeTensor) -> _Mode:
+    return cast(_Mode, tensor.fake_mode)
 
 
 def with_told_device(kwargs: Mapping[str, object] | None) -> Mapping[str, object]:
@@ -61,7 +74,14 @@ def on_storage(func: Answer, *args: object, **kwargs: object) -> object:
 
 
 def _to(func: Answer, tensor: Tensor, *args: object, **kwargs: object) -> object:
+    _check_conversion(tensor, "to()")
     return func(tensor, *map(_told, args[:1]), *args[1:], **with_told_device(kwargs))
+
+
+def _check_conversion(tensor: Tensor, what: str) -> None:
+    """Ask the mode of a fake tensor: a conversion that has nothing to do is not an operation."""
+    if isinstance(tensor, FakeTensor):
+        _mode_of(tensor).check_use(tensor, what, is_kept=False)
 
 
 def _cuda(func: Answer, tensor: Tensor, device: object = None, non_blocking: bool = False, **kwargs: object) -> object:
@@ -107,6 +127,7 @@ def legacy_type(tensor: Tensor) -> str:
 
 def _set_data(func: Answer, tensor: FakeTensor, data: Tensor) -> None:
     """`tensor.data = data`, which also moves the tensor to where the data is."""
+    _mode_of(tensor).check_use(tensor, "`tensor.data = value`", is_kept=False)
     if not isinstance(data, FakeTensor):
         data = tensor.fake_mode.from_tensor(data)
     func(tensor, data)
@@ -120,12 +141,33 @@ def _set_data_of_real(func: Answer, tensor: Tensor, data: Tensor) -> None:
     func(tensor, data)
 
 
-def _set_grad(func: Answer, tensor: Tensor, grad: Tensor | None) -> None:
+def _set_grad(func: Answer, tensor: FakeTensor, grad: Tensor | None) -> None:
+    _mode_of(tensor).check_use(tensor, "`tensor.grad = value`", is_kept=grad is None)
     if grad is not None and grad.device != tensor.device:
         raise RuntimeError(
             f"assigned grad has data located on a different device: expected {tensor.device}, got {grad.device}"
         )
     func(tensor, grad)
+
+
+def _kept(what: str) -> Answer:
+    """The answer of torch, if the mode of the tensor allows what C++ does for it without an operation."""
+
+    def answer(func: Answer, tensor: FakeTensor, *args: object, **kwargs: object) -> object:
+        _mode_of(tensor).check_use(tensor, what, is_kept=True)
+        return func(tensor, *args, **kwargs)
+
+    return answer
+
+
+def _converting(what: str) -> Answer:
+    """The answer of torch, if the mode of the tensor allows a conversion that may have nothing to do."""
+
+    def answer(func: Answer, tensor: Tensor, *args: object, **kwargs: object) -> object:
+        _check_conversion(tensor, what)
+        return func(tensor, *args, **kwargs)
+
+    return answer
 
 
 def _get_device(func: Answer, tensor: Tensor) -> int:
@@ -136,13 +178,9 @@ def _is_on(kind: str) -> Answer:
     return lambda func, tensor: tensor.device.type == kind
 
 
-def _is_meta(func: Answer, tensor: Tensor) -> object:
-    """As torch, except for its initialisers: they draw until the values please them, and need not where there are none.
-
-    A mode above ours may want to see the draws, and answers what the initialiser asks of the values.
-    """
-    drawn_for_nobody = isinstance(_get_current_dispatch_mode(), FakeTensorMode | None)
-    return (_caller() == "torch.nn.init" and drawn_for_nobody) or func(tensor)
+def _is_meta(func: Answer, tensor: FakeTensor) -> object:
+    """As torch, except for its initialisers: they draw until the values please them, and need not where there are none."""
+    return (_caller() == "torch.nn.init" and _mode_of(tensor).draws_for_nobody) or func(tensor)
 
 
 def _repr(func: Answer, tensor: Tensor, **_: object) -> str:
@@ -228,6 +266,12 @@ ANSWERS: dict[object, Answer] = {
     _getter("is_meta"): _is_meta,
     _setter("data"): _set_data,
     _setter("grad"): _set_grad,
+    _getter("grad"): _kept("tensor.grad"),
+    _setter("requires_grad"): _kept("`tensor.requires_grad = value`"),
+    Tensor.requires_grad_: _kept("requires_grad_()"),
+    Tensor.register_hook: _kept("register_hook()"),
+    Tensor.register_post_accumulate_grad_hook: _kept("register_post_accumulate_grad_hook()"),
+    **{getattr(Tensor, name): _converting(f"{name}()") for name in ("float", "half", "double", "bfloat16", "cpu")},
     Tensor.numpy: _refused("numpy()", _NO_ARRAY),
     Tensor.__array__: _refused("numpy.asarray(tensor)", _NO_ARRAY),
     Tensor.__dlpack__: _refused("dlpack", _NO_ARRAY),

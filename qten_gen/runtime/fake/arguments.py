@@ -38,10 +38,10 @@ def with_known_values(values: Sequence[object]) -> list[object]:
     return [with_known_values(value) if isinstance(value, (list, tuple)) else value for value in known]
 
 
-_UPDATING_STATISTICS = {torch.ops.aten.native_batch_norm.default, torch.ops.aten.cudnn_batch_norm.default}
+UPDATING_STATISTICS = {torch.ops.aten.native_batch_norm.default, torch.ops.aten.cudnn_batch_norm.default}
 """Operations that write to their running statistics in training, which their schemas do not say."""
-_STATISTICS = ((3, "running_mean"), (4, "running_var"))
-_IS_TRAINING = 5
+STATISTICS = ((3, "running_mean"), (4, "running_var"))
+IS_TRAINING = 5
 
 
 def written_real_tensor(func: object, args: Sequence[object], kwargs: Mapping[str, object]) -> str | None:
@@ -50,8 +50,8 @@ def written_real_tensor(func: object, args: Sequence[object], kwargs: Mapping[st
         value = args[index] if index < len(args) else kwargs.get(name)
         if any(not isinstance(tensor, FakeTensor) for tensor in tensors_in([value], {})):
             return name
-    if func in _UPDATING_STATISTICS and bool(args[_IS_TRAINING]):
-        for index, name in _STATISTICS:
+    if func in UPDATING_STATISTICS and bool(args[IS_TRAINING]):
+        for index, name in STATISTICS:
             if isinstance(args[index], Tensor) and not isinstance(args[index], FakeTensor):
                 return name
     return None

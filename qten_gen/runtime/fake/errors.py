@@ -9,6 +9,10 @@ class FakeTensorError(RuntimeError):
     """Something was asked of a fake tensor that needs its values, its memory, or a device that does not exist."""
 
 
+class ValueDependentShapeError(FakeTensorError):
+    """The shape of a result depends on values."""
+
+
 class NestedTensorError(FakeTensorError):
     """A nested tensor was to be made, whose sizes are values."""
 
@@ -21,9 +25,9 @@ def needs_values(what: str) -> FakeTensorError:
     )
 
 
-def shape_depends_on_values(what: str) -> FakeTensorError:
+def shape_depends_on_values(what: str) -> ValueDependentShapeError:
     """The error about an operation whose result has a shape that depends on values, such as `nonzero`."""
-    return FakeTensorError(
+    return ValueDependentShapeError(
         f"the shape of the result of {what} depends on the values of a fake tensor, and a fake tensor has none; "
         "use an operation whose shape does not depend on them, such as torch.where(mask, x, y), or real tensors"
     )
@@ -99,13 +103,18 @@ _OF_THE_CUDA_LIBRARY = (
 
 
 def _passed_through(error: BaseException, package: str) -> bool:
-    """Whether a function of a package raised the error or handed it on."""
+    """Whether a function of a package or module raised the error or handed it on."""
     frames = traceback.walk_tb(error.__traceback__)
-    return any(str(frame.f_globals.get("__name__", "")).startswith(f"{package}.") for frame, _ in frames)
+    return any(f"{frame.f_globals.get('__name__', '')}.".startswith(f"{package}.") for frame, _ in frames)
 
 
 def add_advice(error: BaseException) -> None:
     """Add to an error of torch that leaves a context why fake mode does not help, and what to do."""
+    if isinstance(error, ValueDependentShapeError) and _passed_through(error, "transformers.integrations.moe"):
+        error.add_note(
+            "the tokens that each expert of this model gets depend on values; choose an implementation that computes with all: "
+            'model.config._experts_implementation = "batched_mm"'
+        )
     if isinstance(error, FakeTensorError) and _passed_through(error, "torch.utils.data"):
         error.add_note(
             "a DataLoader draws a seed and reads it: iterate over it outside of fake_mode, or call the dataset and collate "
@@ -113,7 +122,22 @@ def add_advice(error: BaseException) -> None:
         )
     if any(part in str(error) for part in _OF_THE_CUDA_LIBRARY):
         error.add_note(
-            "fake_mode(fake_cuda=True) has tensors on CUDA devices, and nothing else of CUDA: torch.cuda.* (streams, events, "
-            'memory), torch.Generator("cuda") and CUDA graphs need a machine with CUDA; call them only if '
-            "torch.cuda.is_available()"
+            f"{_caller_of_torch(error)}: fake_mode(fake_cuda=True) has tensors on CUDA devices, and nothing else of CUDA: "
+            'torch.cuda.* (streams, events, memory, properties), torch.Generator("cuda") and CUDA graphs need a machine with '
+            "CUDA; call them only if torch.cuda.is_available()"
         )
+        if _passed_through(error, "transformers.integrations.moe"):
+            error.add_note(
+                "transformers chooses a kernel for the experts of this model by the properties of the device; choose one that "
+                'asks for none: model.config._experts_implementation = "batched_mm"'
+            )
+
+
+def _caller_of_torch(error: BaseException) -> str:
+    """The line that called torch last: `model.py:12`."""
+    places = [
+        f"{frame.f_code.co_filename}:{line}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not str(frame.f_globals.get("__name__", "")).startswith(("torch.", "qten_gen."))
+    ]
+    return places[-1] if places else "torch"

@@ -19,8 +19,9 @@ from torch._subclasses.fake_tensor import (
     UnsupportedOperatorException,
 )
 from torch.utils._mode_utils import no_dispatch
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from .arguments import fakes_in, is_view_of_real_tensor, name_of, with_known_values, written_real_tensor
+from .arguments import fakes_in, is_view_of_real_tensor, name_of, tensors_in, with_known_values, written_real_tensor
 from .eager_checks import check_as_eager_does
 from .emulated_devices import has_emulated_cuda, is_emulated, meant, told
 from .errors import (
@@ -100,6 +101,17 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
+    @property
+    def draws_for_nobody(self) -> bool:
+        """Whether initialisers may leave out what they do: fake tensors have no values, unless a mode above ours watches."""
+        return isinstance(_get_current_dispatch_mode(), FakeTensorMode | None)
+
+    def check_use(self, tensor: Tensor, what: str, is_kept: bool) -> None:
+        """Called before Python uses or changes a tensor in a way that is not an operation, as by `tensor.grad = other`.
+
+        `is_kept` says that whoever gives the tensor values later finds the change on the fake tensor.
+        """
+
     def __torch_dispatch__(
         self,
         func: OpOverload,
@@ -130,6 +142,8 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         """What an operation returns that was not seen before."""
         kwargs = self._with_meant_devices(args, kwargs or {})
         args = [meant(value) if isinstance(value, torch.device) else value for value in args]
+        if any(tensor.is_nested for tensor in tensors_in(args, kwargs)):
+            raise nested_tensor()
         real = written_real_tensor(func, args, kwargs)
         if real is not None:
             args, kwargs = (

@@ -16,7 +16,7 @@ from ..deferred.overloads import traits
 from ..deferred.replay import operations_reaching
 from ..deferred.tape import Operation, Slot, SlotRef, Tape, references
 
-_CHANGES = {"aten::add_", "aten::sub_", "aten::mul_", "aten::div_"}
+_CHANGES = {"aten::add_", "aten::sub_", "aten::mul_", "aten::div_", "aten::native_batch_norm"}
 """Operations that read each element that they write: what nothing has filled stays so."""
 
 _UNKNOWN = {"aten::resize_", "aten::resize_as_", "aten::set_"}
