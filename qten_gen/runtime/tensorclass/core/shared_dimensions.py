@@ -53,7 +53,9 @@ def _shapes_in_dict(value: object) -> Iterator[Size]:
     for part in cast("dict[str, object]", value).values() if isinstance(value, dict) else ():
         if isinstance(part, Tensor):
             yield part.shape
-        elif isinstance(part, Stored) or is_tensordict(part):
+        elif isinstance(part, Stored):
+            yield part._batch_size
+        elif is_tensordict(part):
             yield part.batch_size
         else:
             yield from _shapes_in_dict(part)
