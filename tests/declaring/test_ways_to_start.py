@@ -230,6 +230,34 @@ def test_classes_of_a_script_reach_other_processes_through_cloudpickle(
     assert (received.stdout, received.stderr) == (f"{result}\n", "")
 
 
+SETTLING = """
+from torch import Tensor
+from qten_gen import TensorClass
+import cloudpickle
+
+class Point(TensorClass):
+    x: Tensor
+
+class Line(TensorClass):
+    start: Point
+    name: str = "a"
+
+def pickled():
+    text = cloudpickle.dumps(Line)
+    assert cloudpickle.loads(text) is Line
+    return text
+
+pickled()
+print(pickled() == pickled())
+"""
+
+
+def test_pickles_of_a_class_of_a_script_are_equal_after_one_load_as_dask_expects(project: Any) -> None:
+    project.write(script=SETTLING)
+    done = fresh_process.run("-W", "error", "script.py", cwd=project.root, env=environment())
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
 @pytest.mark.parametrize("way", ["script", "module", "text"])
 def test_classes_in_functions_of_a_program_know_each_other(project: Any, way: str) -> None:
     heading = "" if way == "module" else "from __future__ import annotations"

@@ -23,9 +23,11 @@ REASONS = (
         "reads private attributes or files of tensordict",
         r"attribute '(_tensordict|_non_tensordict|_from_tensordict|__expected_keys__|_autocast)'|tensorclass\.pyi|/_tensordict/",
     ),
+    Reason(DECIDED, "has a class that requires another object of itself", r"endless-construction"),
+    Reason(DECIDED, "decorates a class with `dataclass`", r"@dataclass would replace"),
     Reason(
         DECIDED,
-        "keeps a TensorDict in a field, or objects in a TensorDict",
+        "keeps a TensorDict in a field of another annotation, or objects in a TensorDict",
         r"TensorDict|class of tensordict|MemoryMappedTensor"
         r"|NonTensorData|'dict' object has no attribute 'dtype'|must be Tensor, not dict"
         r"|from_dict$|FuncAutoCast|save_load",
@@ -33,7 +35,7 @@ REASONS = (
     Reason(
         DECIDED,
         "uses a member that the tables above replace",
-        r"has no attribute '(consolidate|from_list|to_lazystack|is_non_tensor)'|does not take \w+="
+        r"has no attribute '(apply_|consolidate|from_list|to_lazystack|is_non_tensor)'|does not take \w+="
         r"|out= is not supported|test_select",
     ),
     Reason(

@@ -7,7 +7,7 @@ bases and declares nothing: so parametrizations and FSDP derive. A copy and what
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MemberDescriptorType
+from types import FunctionType, MemberDescriptorType
 
 from ...common.specifier_records import recorded_call
 from .class_scope import annotations_of, statement_frame
@@ -36,7 +36,14 @@ class GeneratedBase:
 
 
 def keep_bases(cls: type, bases: tuple[type, ...], generated: type) -> None:
-    """Keep in a class what cloudpickle needs to rebuild it."""
+    """Keep in a class what cloudpickle needs to rebuild it.
+
+    Primitives lose their annotations, which nobody reads. cloudpickle gives a class that is here already its functions again, and
+    with their annotations it would take three pickles until two are equal: dask gives up before.
+    """
+    for name, value in vars(generated).items():
+        if isinstance(value, FunctionType) and name.startswith("_") and not name.startswith("__"):
+            value.__annotations__ = {}
     namespace = vars(cls)
     slots = namespace.get("__slots__")
     base = GeneratedBase(generated, None if slots is None else tuple(slots))

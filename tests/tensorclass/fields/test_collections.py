@@ -417,3 +417,18 @@ def test_an_unbatched_tensor_in_a_field_of_the_batch_is_indexed_with_it() -> Non
         ValueError, match=r"\[7\]; annotate a field that holds an UnbatchedTensor with Unbatched\[Tensor\]"
     ):
         Deep(wrap(torch.ones(7)), batch_size=2)
+
+
+@pytest.mark.parametrize(
+    "given", [{"a": torch.ones(4, 3), "b": {"c": torch.ones(4)}}, TensorDict({"a": torch.ones(4)}, [4])]
+)
+def test_the_batch_size_of_a_dict_is_found_in_what_becomes_a_tensordict(given: Any) -> None:
+    class Held(TensorClass):
+        rest: TensorDict
+
+    class Holder(TensorClass):
+        held: Held
+
+    assert Held.from_dict({"rest": given}, auto_batch_size=True).batch_size == (4,)
+    found = Holder.from_dict({"held": {"rest": given}}, auto_batch_size=True)
+    assert (found.batch_size, type(found.held.rest)) == ((4,), TensorDict)

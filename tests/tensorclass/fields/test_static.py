@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pprint
+from collections import deque
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -55,6 +56,11 @@ BATCHED = {
     "a tuple": (1, flat(2)),
     "a dict": {"a": {"b": [torch.zeros(2)]}},
     "a packed sequence": pack_sequence([torch.zeros(2)]),
+    "a deque": deque([torch.zeros(2)]),
+    "a key of a dict": {torch.zeros(2): 1},
+    "a dataclass": Settings(torch.zeros(2)),
+    "a dataclass in a list": [Settings({"a": flat(2)})],
+    "an array of objects": numpy.array([torch.zeros(2), None], dtype=object),
     "a named tuple of torch": torch.zeros(2, 2).max(0),
 }
 

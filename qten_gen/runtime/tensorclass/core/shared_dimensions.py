@@ -10,6 +10,7 @@ from torch import Size, Tensor
 from ...declaring import loading
 from .contents import tensors_of
 from .stored import Stored
+from .tensordict_library import is_tensordict
 
 
 def nested_class(cls: type[Stored], name: str) -> type[Stored]:
@@ -37,7 +38,24 @@ def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
             yield value.shape
         elif isinstance(value, Stored):
             yield value._batch_size
+        elif is_tensordict(value):
+            yield value.batch_size
+        elif name in cls._collections:
+            yield from _shapes_in_dict(value)
         elif name in cls._containers:
             yield from (tensor.shape for tensor in tensors_of(value))
         elif isinstance(value, dict) and name in cls._nested:
             yield from _shapes(nested_class(cls, name), cast("dict[str, object]", value))
+
+
+def _shapes_in_dict(value: object) -> Iterator[Size]:
+    """The shapes of what a dict holds that becomes a TensorDict, dicts in it included."""
+    for part in cast("dict[str, object]", value).values() if isinstance(value, dict) else ():
+        if isinstance(part, Tensor):
+            yield part.shape
+        elif isinstance(part, Stored):
+            yield part._batch_size
+        elif is_tensordict(part):
+            yield part.batch_size
+        else:
+            yield from _shapes_in_dict(part)

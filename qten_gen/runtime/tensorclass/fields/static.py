@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections import deque
 from collections.abc import Collection, Sequence
 from typing import Any, Final, Protocol, TypeVar, cast, runtime_checkable
 
@@ -55,16 +56,25 @@ def _carried(value: object, depth: int) -> object | None:
     """The first tensor or batched object in a value: the value itself, or what a container holds; None without any."""
     if isinstance(value, Tensor) or _has_batch_size(value):
         return value
-    parts: Collection[object]
-    if isinstance(value, dict):
-        parts = value.values()
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        parts = value
-    else:
+    parts = _parts(value)
+    if parts is None:
         return None
     if depth == 0 or PLAIN.issuperset(map(type, parts)):
         return None
     return next((found for part in parts if (found := _carried(part, depth - 1)) is not None), None)
+
+
+def _parts(value: object) -> Collection[object] | None:
+    """What a container of Python holds, what an array of objects does, or the values of a dataclass; None of any other object."""
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    if isinstance(value, (list, tuple, set, frozenset, deque)):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name, None) for field in dataclasses.fields(value)]
+    if getattr(getattr(value, "dtype", None), "hasobject", False):
+        return cast("list[object]", cast(Any, value).ravel().tolist())
+    return None
 
 
 def _has_batch_size(value: object) -> bool:

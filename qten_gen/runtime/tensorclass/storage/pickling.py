@@ -218,12 +218,12 @@ def _is_plain(tensor: Tensor) -> bool:
 
 
 def _buffer(tensor: Tensor) -> PickleBuffer:
-    """The memory of a tensor, which it keeps alive."""
+    """The memory of a tensor, which it keeps alive. Its strides are said, for readers such as Ray that do not derive them."""
     size = tensor.numel() * tensor.itemsize
     memory: Any = (ctypes.c_char * size).from_address(tensor.data_ptr()) if size else bytearray()
     if size:
         memory.owner = tensor
-    return PickleBuffer(memory)
+    return PickleBuffer(memoryview(memory).cast("B"))
 
 
 def _from_buffer(dtype: str, shape: tuple[int, ...], buffer: Any) -> Tensor:
