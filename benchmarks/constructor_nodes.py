@@ -64,9 +64,11 @@ def makes_module(node: ast.expr) -> bool:
 
 
 def same_arguments(one: ast.expr, other: ast.expr) -> bool:
-    """Whether two calls have the same arguments, so that a choice of their classes says both."""
+    """Whether two calls have the same arguments, so that a choice of their classes says both. `nn.Identity` takes any."""
     if not isinstance(one, ast.Call) or not isinstance(other, ast.Call):
         return False
+    if any(ast.unparse(call.func).endswith("Identity") and not call.args for call in (one, other)):
+        return True
     first, second = ([ast.dump(each) for each in (*call.args, *call.keywords)] for call in (one, other))
     return first == second
 
@@ -101,3 +103,18 @@ def is_append(call: ast.Call) -> bool:
 
 def is_plain(node: ast.Assign) -> bool:
     return all(isinstance(target, ast.Name | ast.Tuple) for target in node.targets) and not makes_module(node.value)
+
+
+def is_factory_kwargs(node: ast.expr) -> bool:
+    """Whether an expression is `{"device": device, "dtype": dtype}`, or one of the two."""
+    return (
+        isinstance(node, ast.Dict)
+        and bool(node.keys)
+        and all(
+            isinstance(key, ast.Constant)
+            and key.value in ("device", "dtype")
+            and isinstance(value, ast.Name)
+            and value.id == key.value
+            for key, value in zip(node.keys, node.values, strict=True)
+        )
+    )
