@@ -18,6 +18,7 @@ from benchmarks.constructor_nodes import (
     makes_module,
     may_make,
     same_arguments,
+    text_of,
 )
 
 CONFIG = "dimensions from a configuration object"
@@ -188,7 +189,7 @@ class _Reader:
 
     def call(self, call: ast.Call, condition: ast.expr | None) -> None:
         """A call whose result is not kept."""
-        text = ast.unparse(call.func)
+        text = text_of(call.func)
         last = text.rpartition(".")[2]
         if last == "__init__":
             self.base(call)
@@ -306,7 +307,7 @@ class _Reader:
 
     def construction(self, call: ast.Call) -> None:
         """`nn.Linear(dim, 4 * dim)`, `nn.ModuleList([...])`, `nn.Sequential(...)`."""
-        last = ast.unparse(call.func).rpartition(".")[2]
+        last = text_of(call.func).rpartition(".")[2]
         if last in _LISTS:
             if last.startswith("Parameter"):
                 self.need(SEVERAL)
@@ -316,7 +317,7 @@ class _Reader:
         if last == "Sequential":
             self.need(SEQUENTIAL)
             for argument in call.args:
-                self.several(argument) if isinstance(argument, ast.Call | ast.Starred) and "Dict" in ast.unparse(
+                self.several(argument) if isinstance(argument, ast.Call | ast.Starred) and "Dict" in text_of(
                     argument
                 ) else self.child(argument, None)
             return
@@ -387,13 +388,13 @@ class _Reader:
             self.child(element.body, None)
             self.child(element.orelse, None)
             return
-        if isinstance(element, ast.Call) and ast.unparse(element.func).rpartition(".")[2] in _LISTS:
+        if isinstance(element, ast.Call) and text_of(element.func).rpartition(".")[2] in _LISTS:
             self.need(SEVERAL)
         self.child(element, None)
 
     def tensor(self, value: ast.expr) -> None:
         """The first value of a parameter or buffer."""
-        last = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+        last = text_of(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
         if last not in _FILLS and not is_none(value):
             self.need(COMPUTED)
 
@@ -435,7 +436,7 @@ class _Reader:
 
     def is_pure(self, call: ast.Call) -> bool:
         """Whether a call is one that an expression of the language may have, or gives the same for all instances."""
-        name = ast.unparse(call.func)
+        name = text_of(call.func)
         if name in _PURE - {"getattr"}:
             return True
         reads = {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}
