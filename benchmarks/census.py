@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from benchmarks.constructor_nodes import text_of
 from benchmarks.constructor_shapes import BASE, LANGUAGE_BEFORE, Shapes, shapes
 
 _TAKES_NOTHING = ("object", "ABC", "Generic", "Protocol")
@@ -150,7 +151,7 @@ def _modules(classes: list[ast.ClassDef]) -> set[str]:
 
 
 def _last(node: ast.expr) -> str:
-    return ast.unparse(node).partition("[")[0].rpartition(".")[2]
+    return text_of(node).partition("[")[0].rpartition(".")[2]
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ def children_in(statements: Iterable[ast.stmt]) -> dict[str, ast.expr]:
                 makes = makes or makes_module(each.value)
             elif isinstance(each, ast.Expr) and isinstance(each.value, ast.Call):
                 makes = makes or any(makes_module(argument) for argument in each.value.args)
-                if ast.unparse(each.value.func).endswith(("register_buffer", "register_parameter")):
+                if text_of(each.value.func).endswith(("register_buffer", "register_parameter")):
                     makes = True
                     first = each.value.args[0] if each.value.args else None
                     if isinstance(first, ast.Constant):
@@ -31,7 +31,7 @@ def makes_module(node: ast.expr) -> bool:
     """Whether an expression looks as if it made a module or a parameter: it calls a name in capitals, or picks from a table."""
     match node:
         case ast.Call(func):
-            text = ast.unparse(func)
+            text = text_of(func)
             last = text.rpartition(".")[2]
             if text.startswith(("torch.", "math.", "np.", "numpy.", "F.")) and not text.startswith("torch.nn."):
                 return False
@@ -48,7 +48,7 @@ def makes_module(node: ast.expr) -> bool:
             )
             return is_class or is_layer or last in ("from_config", "act_fn", "get_activation")
         case ast.Subscript(value):
-            name = ast.unparse(value).rpartition(".")[2]
+            name = text_of(value).rpartition(".")[2]
             return name.isupper() and any(
                 word in name for word in ("ACT", "CLASS", "NORM", "LAYER", "FN", "MODULE", "BLOCK")
             )
@@ -64,15 +64,17 @@ def makes_module(node: ast.expr) -> bool:
 
 
 def same_arguments(one: ast.expr, other: ast.expr) -> bool:
-    """Whether two calls have the same arguments, so that a choice of their classes says both."""
+    """Whether two calls have the same arguments, so that a choice of their classes says both. `nn.Identity` takes any."""
     if not isinstance(one, ast.Call) or not isinstance(other, ast.Call):
         return False
+    if any(text_of(call.func).endswith("Identity") and not call.args for call in (one, other)):
+        return True
     first, second = ([ast.dump(each) for each in (*call.args, *call.keywords)] for call in (one, other))
     return first == second
 
 
 def is_parameter(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("Parameter", "Buffer")
+    return isinstance(node, ast.Call) and text_of(node.func).rpartition(".")[2] in ("Parameter", "Buffer")
 
 
 def is_none(node: ast.expr) -> bool:
@@ -91,7 +93,7 @@ def is_self_method(call: ast.Call) -> bool:
 
 def may_make(call: ast.Call) -> bool:
     """Whether a method of the class may make children, by its name."""
-    name = ast.unparse(call.func).rpartition(".")[2]
+    name = text_of(call.func).rpartition(".")[2]
     return any(word in name for word in ("make", "build", "create", "init", "layer", "block", "get_"))
 
 
@@ -101,3 +103,28 @@ def is_append(call: ast.Call) -> bool:
 
 def is_plain(node: ast.Assign) -> bool:
     return all(isinstance(target, ast.Name | ast.Tuple) for target in node.targets) and not makes_module(node.value)
+
+
+def is_factory_kwargs(node: ast.expr) -> bool:
+    """Whether an expression is `{"device": device, "dtype": dtype}`, or one of the two."""
+    return (
+        isinstance(node, ast.Dict)
+        and bool(node.keys)
+        and all(
+            isinstance(key, ast.Constant)
+            and key.value in ("device", "dtype")
+            and isinstance(value, ast.Name)
+            and value.id == key.value
+            for key, value in zip(node.keys, node.values, strict=True)
+        )
+    )
+
+
+def text_of(node: ast.AST) -> str:
+    """The text of an expression. Names and attributes, which most are, do not need the writer of `ast`."""
+    parts: list[str] = []
+    inner = node
+    while isinstance(inner, ast.Attribute):
+        parts.append(inner.attr)
+        inner = inner.value
+    return ".".join([inner.id, *reversed(parts)]) if isinstance(inner, ast.Name) else ast.unparse(node)

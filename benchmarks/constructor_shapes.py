@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from benchmarks.constructor_nodes import (
     children_in,
     is_append,
+    is_factory_kwargs,
     is_name,
     is_none,
     is_parameter,
@@ -17,6 +18,7 @@ from benchmarks.constructor_nodes import (
     makes_module,
     may_make,
     same_arguments,
+    text_of,
 )
 
 CONFIG = "dimensions from a configuration object"
@@ -38,28 +40,14 @@ METHOD = "children made by a method of the class"
 BRANCHES = "a child that branches make with different arguments"
 MOVED = "a module that is changed or wrapped after it was made"
 SHIFT = "a sequence whose members depend on conditions, which shifts its keys"
+RENAMED = "a child with the name of an argument that is something else"
+DECORATED = "the constructor is decorated"
 CALLED = "a size or an argument of a child that a call computes"
 OTHER = "another statement"
 
 _LISTS = {"ModuleList", "ParameterList", "ModuleDict", "ParameterDict"}
 _FILLS = {"zeros", "ones", "empty", "randn", "rand", "full", "Tensor", "zeros_like", "ones_like"}
-_PURE = {
-    "int",
-    "len",
-    "min",
-    "max",
-    "float",
-    "bool",
-    "abs",
-    "round",
-    "str",
-    "tuple",
-    "list",
-    "sum",
-    "range",
-    "dict",
-    "getattr",
-}
+_PURE = frozenset("int len min max float bool abs round str tuple list sum range dict getattr".split())
 _HARMLESS = {"warn", "warning", "warning_once", "info", "debug", "error", "print", "requires_backends", "check"}
 
 
@@ -76,6 +64,8 @@ class Shapes:
 def shapes(init: ast.FunctionDef) -> Shapes:
     """The shapes of the statements of a constructor."""
     reader = _Reader()
+    if init.decorator_list:
+        reader.stop(DECORATED)
     arguments = init.args
     for name in (arguments.vararg, arguments.kwarg):
         if name is not None:
@@ -100,6 +90,8 @@ class _Reader:
         """Local lists of modules: whether a condition decides about a member."""
         self.computed: set[str] = set()
         """Local names whose value no expression of the language gives."""
+        self.factory: set[str] = set()
+        """Local names that hold a dict of `device` and `dtype`, which every declared child gets anyway."""
         self.values: dict[str, ast.expr] = {}
         """The expressions of local names and, as `self.name`, of plain attributes."""
 
@@ -197,7 +189,7 @@ class _Reader:
 
     def call(self, call: ast.Call, condition: ast.expr | None) -> None:
         """A call whose result is not kept."""
-        text = ast.unparse(call.func)
+        text = text_of(call.func)
         last = text.rpartition(".")[2]
         if last == "__init__":
             self.base(call)
@@ -221,7 +213,7 @@ class _Reader:
     def base(self, call: ast.Call) -> None:
         """The constructor of the base, whose arguments a declared base takes from the fields that it declares."""
         self.found.passes = self.found.passes or bool(call.args or call.keywords)
-        for argument in (*call.args, *(each.value for each in call.keywords)):
+        for argument in (*call.args, *(each.value for each in call.keywords if not self.is_factory(each))):
             if isinstance(argument, ast.Starred) or (isinstance(argument, ast.Name) and argument.id in self.unknown):
                 self.stop(VARARGS)
             elif not isinstance(argument, ast.Name) or argument.id not in self.arguments | {"self"}:
@@ -264,6 +256,8 @@ class _Reader:
         elif makes_module(value):
             self.children.add(name)
             self.child(value, None)
+        elif is_factory_kwargs(value):
+            self.factory.add(name)
         elif any(isinstance(each, ast.Call) and not self.is_pure(each) for each in ast.walk(value)):
             self.computed.add(name)
         else:
@@ -271,7 +265,9 @@ class _Reader:
 
     def field(self, value: ast.expr, condition: ast.expr | None, name: str = "") -> None:
         """`self.name = value`: a child, a parameter, a buffer or a plain attribute."""
-        if isinstance(value, ast.Call) and is_self_method(value) and may_make(value):
+        if name in self.arguments and makes_module(value):
+            self.stop(RENAMED)
+        elif isinstance(value, ast.Call) and is_self_method(value) and may_make(value):
             self.stop(METHOD)
         elif isinstance(value, ast.IfExp) and (makes_module(value.body) or makes_module(value.orelse)):
             self.condition(value.test)
@@ -311,7 +307,7 @@ class _Reader:
 
     def construction(self, call: ast.Call) -> None:
         """`nn.Linear(dim, 4 * dim)`, `nn.ModuleList([...])`, `nn.Sequential(...)`."""
-        last = ast.unparse(call.func).rpartition(".")[2]
+        last = text_of(call.func).rpartition(".")[2]
         if last in _LISTS:
             if last.startswith("Parameter"):
                 self.need(SEVERAL)
@@ -321,7 +317,7 @@ class _Reader:
         if last == "Sequential":
             self.need(SEQUENTIAL)
             for argument in call.args:
-                self.several(argument) if isinstance(argument, ast.Call | ast.Starred) and "Dict" in ast.unparse(
+                self.several(argument) if isinstance(argument, ast.Call | ast.Starred) and "Dict" in text_of(
                     argument
                 ) else self.child(argument, None)
             return
@@ -333,15 +329,22 @@ class _Reader:
             self.expression(call.func.slice)
         if isinstance(call.func, ast.Name) and call.func.id in self.arguments | self.computed:
             self.need(CHOICE)
-        for argument in (*call.args, *(each.value for each in call.keywords)):
+        for argument in (*call.args, *(each.value for each in call.keywords if not self.is_factory(each))):
             if isinstance(argument, ast.Starred):
                 self.stop(VARARGS)
             elif makes_module(argument):
                 self.child(argument, None)
             else:
                 self.expression(argument)
-        if any(each.arg is None for each in call.keywords):
+        if any(each.arg is None and not self.is_factory(each) for each in call.keywords):
             self.stop(VARARGS)
+
+    def is_factory(self, keyword: ast.keyword) -> bool:
+        """Whether a keyword passes `device` and `dtype` on."""
+        value = keyword.value
+        if keyword.arg is None:
+            return is_factory_kwargs(value) or (isinstance(value, ast.Name) and value.id in self.factory)
+        return keyword.arg in ("device", "dtype") and isinstance(value, ast.Name) and value.id == keyword.arg
 
     def several(self, value: ast.expr) -> None:
         """What a list or dict of children is made from."""
@@ -385,13 +388,13 @@ class _Reader:
             self.child(element.body, None)
             self.child(element.orelse, None)
             return
-        if isinstance(element, ast.Call) and ast.unparse(element.func).rpartition(".")[2] in _LISTS:
+        if isinstance(element, ast.Call) and text_of(element.func).rpartition(".")[2] in _LISTS:
             self.need(SEVERAL)
         self.child(element, None)
 
     def tensor(self, value: ast.expr) -> None:
         """The first value of a parameter or buffer."""
-        last = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+        last = text_of(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
         if last not in _FILLS and not is_none(value):
             self.need(COMPUTED)
 
@@ -433,7 +436,7 @@ class _Reader:
 
     def is_pure(self, call: ast.Call) -> bool:
         """Whether a call is one that an expression of the language may have, or gives the same for all instances."""
-        name = ast.unparse(call.func)
+        name = text_of(call.func)
         if name in _PURE - {"getattr"}:
             return True
         reads = {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}

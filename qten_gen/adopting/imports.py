@@ -10,14 +10,14 @@ from ..read.syntax import tree_of
 from .adoption import Edit, Need
 from .opened import OpenFile
 from .text import Text, edited
-from .uses import uses
+from .uses import WORD, unused, uses
 
 _FUTURE, _STANDARD, _THIRD, _OWN = range(4)
 
 _Import = ast.Import | ast.ImportFrom
 
 
-def with_imports(before: OpenFile, content: str, needs: Collection[Need], own: Collection[str]) -> str:
+def with_imports(before: OpenFile, content: str, needs: Collection[Need], own: Collection[str], replaced: str) -> str:
     """The text of a file whose classes have been edited, with its imports put right.
 
     Args:
@@ -25,9 +25,10 @@ def with_imports(before: OpenFile, content: str, needs: Collection[Need], own: C
         content: Its text after the edits of classes.
         needs: What the edits need.
         own: The first parts of the names of the project's modules.
+        replaced: What the edits took out. An import can only be unused now if this mentions it.
     """
     text, tree = Text(content), tree_of(content)
-    edits = list(_removals(before, text, tree, {need.bound for need in needs}))
+    edits = list(_removals(before, text, tree, {need.bound for need in needs}, replaced))
     for module in sorted({need.module for need in needs}):
         for whole in sorted({need.alias or "" for need in needs if need.module == module and need.name is None}):
             statement = f"import {module} as {whole}" if whole else f"import {module}"
@@ -46,14 +47,17 @@ def replaceable(file: OpenFile, name: str) -> bool:
     return len(bound) == 1 and _without(bound[0][0], [bound[0][1]], file.text) is not None
 
 
-def _removals(before: OpenFile, text: Text, tree: ast.Module, taken: Collection[str]) -> Iterator[Edit]:
+def _removals(before: OpenFile, text: Text, tree: ast.Module, taken: Collection[str], replaced: str) -> Iterator[Edit]:
     """The edits that take out imports whose last use was replaced, and those of names that now mean something else."""
-    old, new = uses(before.tree), uses(tree)
+    imported = {_bound(alias, node) for node in _imports(tree) for alias in node.names}
+    now = unused(imported & set(WORD.findall(replaced)), tree)
+    old = uses(before.tree) if now else {}
     for node in _imports(tree):
         gone = [
             alias
             for alias in node.names
-            if (name := _bound(alias, node)) in taken or (old[name] and not new[name] and not before.is_exported(name))
+            if (name := _bound(alias, node)) in taken
+            or (name in now and old.get(name) and not before.is_exported(name))
         ]
         edit = _without(node, gone, text) if gone else None
         if edit is not None:

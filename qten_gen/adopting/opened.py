@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -65,9 +66,9 @@ class OpenFile:
         package, _, rest = module.partition(".")
         if rest and package in meanings:
             return Spelling(f"{meanings[package]}.{rest}.{name}")
-        if name not in self.taken:
+        if not self.takes(name):
             return Spelling(name, (Need(module, name),))
-        if package not in self.taken or (package in self.scope.imports and self.scope.resolve(package) == package):
+        if not self.takes(package) or (package in self.scope.imports and self.scope.resolve(package) == package):
             return Spelling(wanted, (Need(module),))
         alias = f"_{module.replace('.', '_')}"
         return Spelling(f"{alias}.{name}", (Need(module, alias=alias),))
@@ -76,10 +77,15 @@ class OpenFile:
         """Whether other files may import a name of the top level from this one."""
         return name in self.exported or "*" in self.exported
 
-    @property
-    def taken(self) -> frozenset[str]:
-        """Every name that the file uses or binds anywhere, so that a new import cannot change what one of them means."""
-        return self.scope.bound | uses(self.tree).keys()
+    def takes(self, name: str) -> bool:
+        """Whether the file uses or binds a name anywhere, so that a new import could change what it means.
+
+        Most often the text alone shows that it does not, which saves a walk through the tree.
+        """
+        if name in self.scope.bound:
+            return True
+        is_mentioned = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", self.text.content) is not None
+        return is_mentioned and name in uses(self.tree)
 
 
 @dataclass(frozen=True, slots=True)

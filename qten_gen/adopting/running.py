@@ -134,8 +134,9 @@ def _edited(file: OpenFile, proposals: list[Proposal], before: bytes, own: set[s
         return _RETURNS
     needs: set[Need] = {need for proposal in proposals for need in proposal.needs}
     try:
-        changed = edited(content, [edit for proposal in proposals for edit in proposal.edits])
-        result = with_imports(file, changed, needs, own)
+        edits = [edit for proposal in proposals for edit in proposal.edits]
+        replaced = " ".join(content[edit.start : edit.end] for edit in edits)
+        result = with_imports(file, edited(content, edits), needs, own, replaced)
     except (SyntaxError, ValueError) as error:
         return Reason(f"the edited file could not be parsed: {error}", "report this as a bug of qten-gen")
     data = encoded(result, before)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 
-_WORD = re.compile(r"[^\W\d]\w*")
+WORD = re.compile(r"[^\W\d]\w*")
 
 
 @lru_cache(maxsize=4)
@@ -25,7 +25,7 @@ def uses(tree: ast.Module) -> Counter[str]:
             found.append(node.id)
         elif isinstance(node, ast.Constant):
             if isinstance(node.value, str):
-                found += _WORD.findall(node.value)
+                found += WORD.findall(node.value)
         elif isinstance(node, ast.Attribute):
             waiting.append(node.value)
         elif isinstance(node, ast.Global | ast.Nonlocal):
@@ -37,6 +37,30 @@ def uses(tree: ast.Module) -> Counter[str]:
                 found.append(node.name)
             waiting += _children(node)
     return Counter(found)
+
+
+def unused(names: Collection[str], tree: ast.Module) -> set[str]:
+    """Those of the names that `uses` does not count. It stops when it has met them all, which for most imports is soon."""
+    rest = set(names)
+    waiting: list[ast.AST] = list(reversed(tree.body))
+    while waiting and rest:
+        node = waiting.pop()
+        if isinstance(node, ast.Name):
+            rest.discard(node.id)
+        elif isinstance(node, ast.Constant):
+            if isinstance(node.value, str):
+                rest.difference_update(WORD.findall(node.value))
+        elif isinstance(node, ast.Attribute):
+            waiting.append(node.value)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            rest.difference_update(node.names)
+        elif not _is_documentation(node):
+            if isinstance(node, ast.arg):
+                rest.discard(node.arg)
+            elif isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                rest.discard(node.name)
+            waiting += _children(node)
+    return rest
 
 
 def _is_documentation(node: ast.AST) -> bool:

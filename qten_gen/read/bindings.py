@@ -7,6 +7,7 @@ which of them counts. What is bound for type checkers only counts where nothing 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import NamedTuple
@@ -21,6 +22,8 @@ from .type_variables import TypeAlias
 
 _ALWAYS_THERE = ("torch", "qten_gen", "typing", "typing_extensions")
 """Packages that are installed wherever a declaration runs, so that what is bound if they are missing does not count."""
+
+_GLOBAL = re.compile(r"(?:^|[;:])[ \t]*global\s", re.MULTILINE)
 
 _MAKERS = frozenset(
     "builtins.type collections.namedtuple dataclasses.make_dataclass types.new_class "
@@ -63,8 +66,9 @@ def bindings(tree: ast.Module, text: str, scope: Scope) -> Bindings:
     found: dict[str, list[Binding]] = {}
     for name, binding in _of_block(tree.body, NodePath(("body",)), False):
         found.setdefault(name, []).append(binding)
-    if ":=" in text or "global " in text:
-        for name, binding in _hidden(tree):
+    has_global = _GLOBAL.search(text) is not None
+    if has_global or ":=" in text:
+        for name, binding in _hidden(tree, has_global):
             found.setdefault(name, []).append(binding)
     several: dict[str, tuple[Binding, ...]] = {}
     values: dict[str, Binding] = {}
@@ -150,11 +154,14 @@ def _of_statement(node: ast.stmt, place: NodePath, for_checkers: bool) -> Iterat
             yield from ((name, Binding()) for name in bound_inside(node))
 
 
-def _hidden(tree: ast.Module) -> Iterator[tuple[str, Binding]]:
+def _hidden(tree: ast.Module, has_global: bool) -> Iterator[tuple[str, Binding]]:
     """The bindings by `:=` at the top level, and by functions that say `global`."""
     for index, statement in enumerate(tree.body):
+        is_definition = isinstance(statement, ast.ClassDef | Function)
+        if is_definition and not has_global:
+            continue
         for node in ast.walk(statement):
             if isinstance(node, ast.Global):
                 yield from ((name, Binding()) for name in node.names)
-            elif isinstance(node, ast.NamedExpr) and not isinstance(statement, ast.ClassDef | Function):
+            elif isinstance(node, ast.NamedExpr) and not is_definition:
                 yield node.target.id, Binding(value=node.value, place=NodePath(("body", index)))

@@ -45,8 +45,8 @@ def _differences(old: Record, new: Record) -> Iterator[Difference]:
 
 def _constructor(old: Record, new: Record) -> Iterator[Difference]:
     """Whether every call of the old constructor is one of the new: names, order and defaults."""
-    before, after = _signature(old.arguments), _signature(new.arguments)
-    known = {each.name for each in old.arguments}
+    known = {each.name for each in old.arguments if each.name not in _NEW_ARGUMENTS or each.default != "None"}
+    before, after = _signature([each for each in old.arguments if each.name in known]), _signature(new.arguments)
     added = [each for each in new.arguments if each.name not in known]
     allowed = [each for each in added if each.name in _NEW_ARGUMENTS and not each.is_positional]
     rest = _signature([each for each in new.arguments if each not in allowed])

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from .context import Context
 from .pieces import FieldPiece, Stays
-from .proofs import by_default, by_use
+from .proofs import by_default, by_use, constructor
 
+_CONFIGURATIONS = ("config", "cfg", "args", "conf", "model_args")
 _TENSORS = ("Tensor", "Parameter")
 _SCALARS = ("bool", "int", "float", "str")
 
@@ -28,9 +29,22 @@ def config_fields(init: ast.FunctionDef, context: Context) -> Iterator[FieldPiec
     defaults: list[ast.expr | None] = [*[None] * (len(plain) - len(arguments.defaults)), *arguments.defaults]
     proven = by_use(init, context)
     for each, default in zip(plain, defaults[-len(plain) :] if plain else [], strict=True):
+        if _is_factory(each, default, context):
+            continue
         yield _field(each, default, proven, context, keyword_only=False)
     for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if _is_factory(each, default, context):
+            continue
         yield _field(each, default, proven, context, keyword_only=True)
+
+
+def _is_factory(node: ast.arg, default: ast.expr | None, context: Context) -> bool:
+    """Whether an argument is the device or dtype that every declared constructor has. Only children and tensors may use it."""
+    if node.arg not in ("device", "dtype") or not (isinstance(default, ast.Constant) and default.value is None):
+        return False
+    context.factory.add(node.arg)
+    context.names[node.arg] = None
+    return True
 
 
 def _field(
@@ -78,10 +92,44 @@ def _proven(node: ast.arg, default: ast.expr | None, proven: dict[str, str], con
         return f"{used} | None" if is_none else used
     if used is None and given is not None:
         return given
-    found = _configuration(node, context)
+    made = _class_of_modules(node, default, context)
+    if made is not None:
+        return made
+    found = _configuration(node, context) or annotated_elsewhere(node.arg, context)
     if found is not None and default is None:
         return found
     raise Stays(f"the argument `{node.arg}` has no annotation, and nothing proves its type", node)
+
+
+def _class_of_modules(node: ast.arg, default: ast.expr | None, context: Context) -> str | None:
+    """`type[nn.Module]` for an argument that the constructor calls, and whose default is a class of modules."""
+    if default is None or not context.is_module_class(context.project.meaning(context.file, default)):
+        return None
+    init = constructor(context.found)
+    is_called = init is not None and any(
+        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == node.arg
+        for each in ast.walk(init)
+    )
+    has_nn = context.file.scope.resolve("nn") == "torch.nn"
+    return f"type[{'nn.Module' if has_nn else context.spell('Module', 'torch.nn')}]" if is_called else None
+
+
+def annotated_elsewhere(name: str, context: Context) -> str | None:
+    """The class that all annotations of a configuration's name in the file agree on: `config: BertConfig`."""
+    if name not in _CONFIGURATIONS:
+        return None
+    found = set()
+    for each in ast.walk(context.file.tree):
+        match each:
+            case ast.arg(arg=other, annotation=ast.expr() as annotation) if other == name:
+                found.add(ast.unparse(annotation).strip("\"'"))
+            case ast.AnnAssign(target=ast.Name(id=other), annotation=annotation) if other == name:
+                found.add(ast.unparse(annotation).strip("\"'"))
+    kind = found.pop() if len(found) == 1 else ""
+    if not kind.isidentifier() or kind in (*_SCALARS, "dict", "Any", "object"):
+        return None
+    later = "from __future__ import annotations" in context.file.text.content
+    return kind if later or context.is_bound_above(ast.Name(kind)) else f'"{kind}"'
 
 
 def _configuration(node: ast.arg, context: Context) -> str | None:

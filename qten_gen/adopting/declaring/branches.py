@@ -21,16 +21,27 @@ def branches(node: ast.If, context: Context) -> Iterator[tuple[str, FieldPiece]]
     first, second = _registered(node.body), _registered(node.orelse)
     if first is None or second is None:
         raise Stays("a branch does more than register", node)
+    for found, other in ((first, second), (second, first)):
+        if not found:
+            found.update({name: ast.Constant(None) for name in other if not context.is_asked_for(name)})
     if list(first) != list(second):
         missing = next((name for name in (*first, *second) if (name in first) != (name in second)), None)
         if missing is None:
             raise Stays("the branches register in different orders", node)
         raise Stays(f"`self.{missing}` exists in one branch only, where a declared field would be None", node)
     for name in first:
-        yield name, _field(name, node, first[name], second[name], context)
+        yield name, conditional_field(name, node, first[name], second[name], context)
 
 
-def _field(name: str, node: ast.If, one: ast.expr, other: ast.expr, context: Context) -> FieldPiece:
+def only_in_one(node: ast.If) -> list[str]:
+    """The attributes that one branch alone sets, which a declaration sets to None in the other."""
+    first, second = _registered(node.body) or {}, _registered(node.orelse) or {}
+    return [name for name in (*first, *second) if (name in first) != (name in second)]
+
+
+def conditional_field(
+    name: str, node: ast.If | ast.IfExp, one: ast.expr, other: ast.expr, context: Context
+) -> FieldPiece:
     """The field for one name that both branches give a value."""
     made = next((each for each in (one, other) if not _is_none(each)), None)
     if made is None:

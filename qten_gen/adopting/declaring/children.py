@@ -10,6 +10,9 @@ from .expressions import argument, said, short, type_of
 from .expressions import over_fields as over
 from .pieces import Stays
 
+_TABLES = frozenset({"transformers.activations.ACT2FN"})
+"""Tables that make a new module for each name."""
+
 _IDENTITY = "torch.nn.Identity"
 Index = dict[str, ast.expr]
 
@@ -49,6 +52,10 @@ def child(node: ast.expr, context: Context, index: Index | None = None) -> Child
         Stays: the language does not say it, or it may be something other than a module.
     """
     match node:
+        case ast.Name(id=name) if name in context.inlined:
+            return child(context.inlined.pop(name), context, index)
+        case ast.Subscript(value=table, slice=key) if context.meaning(table) in _TABLES:
+            return _looked_up(table, key, context, index)
         case ast.Call(func=ast.Attribute() | ast.Name() as function):
             return _construction(node, function, context, index)
         case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -89,6 +96,15 @@ def _given(node: ast.Call, function: ast.Name, context: Context, index: Index | 
     return Child(module, context.spell("submodule"), (chosen, *given))
 
 
+def _looked_up(table: ast.expr, key: ast.expr, context: Context, index: Index | None) -> Child:
+    """`ACT2FN[config.hidden_act]`: what a function of one argument makes."""
+    if not context.is_bound_above(table):
+        raise Stays(f"the class body runs before `{ast.unparse(table)}` is defined", table)
+    made = f"lambda name: {ast.unparse(table)}[name]"
+    module = context.spell("Module", "torch.nn") if not _writes_nn(context) else "nn.Module"
+    return Child(module, context.spell("submodule"), (made, argument(key, context, index)))
+
+
 def _writes_nn(context: Context) -> bool:
     return context.file.scope.resolve("nn") == "torch.nn"
 
@@ -101,6 +117,8 @@ def _arguments(node: ast.Call, context: Context, index: Index | None) -> list[st
             raise Stays(f"`{short(each)}` gives a number of arguments that is not known", each)
         found.append(_argument(each, context, index))
     for keyword in node.keywords:
+        if _is_factory(keyword, context):
+            continue
         if keyword.arg is None:
             raise Stays(f"`**{short(keyword.value)}` gives arguments whose names are not known", node)
         if keyword.arg in ("when", "repeat", "keys", "group", "init", "device", "dtype"):
@@ -109,23 +127,39 @@ def _arguments(node: ast.Call, context: Context, index: Index | None) -> list[st
     return found
 
 
+def _is_factory(keyword: ast.keyword, context: Context) -> bool:
+    """Whether a keyword passes on the device and dtype of the constructor, which a declared child gets anyway."""
+    if keyword.arg is None:
+        return is_factory_kwargs(keyword.value, context)
+    own = isinstance(keyword.value, ast.Name) and keyword.value.id == keyword.arg
+    return own and keyword.arg in context.factory
+
+
+def is_factory_kwargs(node: ast.expr, context: Context) -> bool:
+    """Whether an expression is a dict of the arguments `device` and `dtype`, or a local name of one."""
+    match node:
+        case ast.Name(id=name):
+            return name in context.factory and name not in ("device", "dtype")
+        case ast.Dict(keys=[_, *_] as keys, values=values):
+            return all(
+                isinstance(key, ast.Constant)
+                and isinstance(value, ast.Name)
+                and key.value == value.id
+                and value.id in context.factory & {"device", "dtype"}
+                for key, value in zip(keys, values, strict=True)
+            )
+    return False
+
+
 def _argument(node: ast.expr, context: Context, index: Index | None) -> str:
     """One argument, which may itself be a module."""
     if isinstance(node, ast.Call):
         qualified = context.meaning(node.func)
         if qualified and context.is_module_class(qualified):
             return child(node, context, index).text
-    if isinstance(node, ast.Name) and may_be_module(context.types.get(node.id), node.id in context.types):
+    if isinstance(node, ast.Name) and context.may_be_module(node.id):
         raise Stays(f"the argument `{node.id}` may be a module, which would be registered under its own name too", node)
     return argument(node, context, index)
-
-
-def may_be_module(kind: str | None, is_field: bool) -> bool:
-    """Whether an argument with this annotation may get a module. A class or a function that makes modules is none itself."""
-    if not is_field or kind is None:
-        return is_field
-    makes = any(word in kind for word in ("type[", "Type[", "Callable"))
-    return not makes and any(word in kind for word in ("Module", "Any", "object"))
 
 
 def _sequence(node: ast.Call, context: Context, index: Index | None) -> Child:
@@ -153,7 +187,10 @@ def _member(node: ast.expr, context: Context, index: Index | None) -> str:
     """A member of a sequence; `*[Block() for _ in range(depth)]` is several."""
     if not isinstance(node, ast.Starred):
         return child(node, context, index).as_member
-    match node.value:
+    value = node.value
+    if isinstance(value, ast.Name) and value.id in context.inlined:
+        value = context.inlined.pop(value.id)
+    match value:
         case ast.ListComp(elt=element, generators=[generator]) | ast.GeneratorExp(elt=element, generators=[generator]):
             if index:
                 raise Stays("a sequence in a list has members of a list of its own", node)
@@ -164,7 +201,10 @@ def _member(node: ast.expr, context: Context, index: Index | None) -> str:
 
 def _list(node: ast.Call, context: Context) -> Child:
     """`nn.ModuleList([Block(dim) for _ in range(depth)])`."""
-    match node.args:
+    given = node.args
+    if len(given) == 1 and isinstance(given[0], ast.Name) and given[0].id in context.inlined:
+        given = [context.inlined.pop(given[0].id)]
+    match given:
         case [
             ast.ListComp(elt=element, generators=[generator]) | ast.GeneratorExp(elt=element, generators=[generator])
         ]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
+import sys
 from dataclasses import dataclass, field
 
 from ...read.imports import dotted
@@ -14,6 +16,10 @@ from .pieces import Stays
 TORCH_CLASS = ("torch.nn.", "torch.nn.modules.")
 CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "Sequential"})
 PARAMETER = frozenset({"torch.nn.Parameter", "torch.nn.parameter.Parameter"})
+BUFFER = frozenset({"torch.nn.Buffer", "torch.nn.parameter.Buffer"})
+
+_PLAIN_NAMES = ("Config", "Configuration", "Args", "Arguments", "Options", "Params", "Settings", "Spec", "Type")
+"""How the name of a class ends that holds plain values, where the class itself is not among the files."""
 
 _NO_MODULES = frozenset({"Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer"})
 
@@ -33,6 +39,10 @@ class Context:
     """The same for attributes of the module."""
     registered: set[str] = field(default_factory=set)
     """The parameters, buffers and children so far."""
+    factory: set[str] = field(default_factory=set)
+    """The arguments `device` and `dtype`, and local dicts of them, which every declared child gets anyway."""
+    inlined: dict[str, ast.expr] = field(default_factory=dict)
+    """Local names that hold modules, with what makes them, until the one place that registers them."""
     needs: dict[Need, None] = field(default_factory=dict)
 
     def spell(self, name: str, module: str = "qten_gen") -> str:
@@ -44,7 +54,7 @@ class Context:
     def meaning(self, expression: ast.expr) -> str:
         """The qualified name that an expression means; empty for one that is not a name of the file's top level."""
         name = dotted(expression)
-        if name is None or name.partition(".")[0] in {"self", *self.names, *self.types}:
+        if name is None or name.partition(".")[0] in {"self", *self.names, *self.types, *self.inlined}:
             return ""
         return self.project.meaning(self.file, expression)
 
@@ -66,6 +76,36 @@ class Context:
                 return file.classes[name]
         return None
 
+    def may_be_module(self, name: str) -> bool:
+        """Whether an argument or a derived value may be a module: its annotation names one, or an unknown class."""
+        kind = self.types.get(name)
+        if name not in self.types or kind is None:
+            return name in self.types
+        if any(word in kind for word in ("type[", "Type[", "Callable")):
+            return False  # what makes modules is none itself
+        if any(word in kind for word in ("Module", "Any", "object")):
+            return True
+        try:
+            parsed = ast.parse(kind, mode="eval").body
+        except SyntaxError:
+            return True
+        names = [each for each in ast.walk(parsed) if isinstance(each, ast.Name | ast.Attribute)]
+        inner = {id(each.value) for each in names if isinstance(each, ast.Attribute)}
+        return any(self._names_module(each) for each in names if id(each) not in inner)
+
+    def _names_module(self, node: ast.expr) -> bool:
+        """Whether a part of an annotation is a class of modules, or may be one, as a class of another library."""
+        qualified = self.project.meaning(self.file, node)
+        module, _, last = qualified.rpartition(".")
+        if not module:
+            return False  # a builtin, or a name that is not bound at the top level
+        if self.is_module_class(qualified):
+            return True
+        if module.partition(".")[0] in sys.stdlib_module_names or qualified.startswith("torch."):
+            return False
+        is_plain = last.endswith(_PLAIN_NAMES) or self.project.programs[self.file.path].find(module) is not None
+        return not is_plain
+
     def attribute_type(self, argument: str, attribute: str) -> str | None:
         """The type of an attribute of an argument whose class the file annotates; None if it is not known."""
         kind = (self.types.get(argument) or "").strip("\"'")
@@ -75,6 +115,11 @@ class Context:
                     if isinstance(each, ast.AnnAssign) and ast.unparse(each.target) == attribute:
                         return ast.unparse(each.annotation)
         return None
+
+    def is_asked_for(self, name: str) -> bool:
+        """Whether a file with modules mentions an attribute in a string, as `hasattr(block, "norm")` does."""
+        quoted_name = re.compile(rf"""["']{re.escape(name)}["']""")
+        return any(quoted_name.search(file.text.content) for file in self.project.files.values())
 
     def is_bound_above(self, expression: ast.expr) -> bool:
         """Whether a name of the top level is bound before the class statement runs."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
-from .children import may_be_module
 from .context import Context, self_attribute
 
 _FUNCTIONS = frozenset(
@@ -103,7 +102,7 @@ def may_be_registered(node: ast.expr, context: Context) -> bool:
         case ast.Name(id=name) if name in context.names:
             return context.names[name] is None
         case ast.Name(id=name) if name in context.types:
-            return may_be_module(context.types[name], True)
+            return context.may_be_module(name)
         case ast.Name() | ast.Attribute():
             return _global_may_be_module(node, context)
         case ast.IfExp(body=body, orelse=orelse):
@@ -120,7 +119,7 @@ def _global_may_be_module(node: ast.expr, context: Context) -> bool:
     head = node
     while isinstance(head, ast.Attribute):
         head = head.value
-    if isinstance(head, ast.Name) and head.id in context.types and not may_be_module(context.types[head.id], True):
+    if isinstance(head, ast.Name) and head.id in context.types and not context.may_be_module(head.id):
         return False
     if isinstance(head, ast.Name) and head.id in {"True", "False", "None"}:
         return False

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from ...rules.reserved import MODULE
 from .arguments import config_fields, scalar
-from .branches import branches
-from .children import child, may_be_module, repeated
-from .context import PARAMETER, Context, quoted, self_attribute
+from .branches import branches, conditional_field, only_in_one
+from .children import child, is_factory_kwargs, repeated
+from .context import BUFFER, PARAMETER, Context, quoted, self_attribute
 from .expressions import over_fields, said, short, type_of
 from .moving import moved_text
 from .pieces import CheckPiece, FieldPiece, MovedPiece, Piece, Stays
@@ -77,9 +77,12 @@ class _Reader:
                 self.statement(statement, statements[position + 1 :])
         if not self.constructed:
             raise Stays("it does not call super().__init__()", self.init)
-        modules = [name for name in self.arguments if may_be_module(self.context.types[name], True)]
-        for name in modules:
-            if name not in self.context.registered and "Module" in (self.context.types[name] or ""):
+        for name in self.arguments:
+            if (
+                name not in self.context.registered
+                and self.context.may_be_module(name)
+                and not _is_any(self.context.types[name])
+            ):
                 raise Stays(f"the argument `{name}` is a module that is not registered under its own name", self.init)
 
     def statement(self, node: ast.stmt, later: list[ast.stmt]) -> None:
@@ -103,6 +106,7 @@ class _Reader:
             case ast.If() if makes_field(node, self.context):
                 for name, piece in branches(node, self.context):
                     self.register(name, piece, node)
+                self.taken.notes += [f"`self.{name}` is None where it did not exist" for name in only_in_one(node)]
             case ast.For() if makes_field(node, self.context):
                 raise Stays("a loop that does more than append one child to a list", node)
             case _:
@@ -183,7 +187,7 @@ class _Reader:
         kind = self.context.types[name]
         self.taken.owners[node] = name
         self.context.attributes[name] = ast.Name(name, ast.Load())
-        if scalar(kind) or not may_be_module(kind, True):
+        if scalar(kind) or not self.context.may_be_module(name):
             return
         before = [each for each in self.arguments if each in self.context.registered]
         if len(before) != len(self.context.registered):
@@ -227,6 +231,16 @@ class _Reader:
             text = parameter(value, self.context)
             self.register(name, FieldPiece(name, ast.unparse(value.func), text, node), node)
             return
+        if isinstance(value, ast.Call) and self.context.meaning(value.func) in BUFFER and len(value.args) == 1:
+            given = {each.arg: each.value for each in value.keywords}
+            if given.keys() - {"persistent"}:
+                raise Stays(f"`{short(value)}` has no declaration", node)
+            text = buffer(value, value.args[0], given.get("persistent"), self.context)
+            self.register(name, FieldPiece(name, self.context.spell("Tensor", "torch"), text, node), node)
+            return
+        if isinstance(value, ast.IfExp):
+            self.register(name, conditional_field(name, value, value.body, value.orelse, self.context), node)
+            return
         made = child(value, self.context)
         self.register(name, FieldPiece(name, made.annotation, made.text, node), node)
 
@@ -260,7 +274,17 @@ class _Reader:
     def local(self, name: str, value: ast.expr, node: ast.stmt, later: list[ast.stmt]) -> None:
         """A local name, which becomes a derived value, or what it stands for is written where it is used."""
         context = self.context
+        if is_factory_kwargs(value, context):
+            context.factory.add(name)
+            context.names[name] = None
+            return
         if may_register(value, context):
+            if self.is_registered_next(name, value, node, later):
+                context.inlined[name] = value
+                self.taken.owners[node] = (
+                    self_attribute(later[0].targets[0]) or "" if isinstance(later[0], ast.Assign) else ""
+                )
+                return
             raise Stays(f"the local name `{name}` holds a module or a tensor", node)
         found, text = over_fields(value, context), said(value, context)
         kind = None if found is None or text is None else type_of(found, context)
@@ -276,6 +300,22 @@ class _Reader:
             self.move(node, later)
         context.names[name] = found if text is not None else None
 
+    def is_registered_next(self, name: str, value: ast.expr, node: ast.stmt, later: list[ast.stmt]) -> bool:
+        """Whether the statement after the one that makes modules gives them to an attribute, and nothing else uses the name."""
+        reads = [each for each in ast.walk(self.init) if isinstance(each, ast.Name) and each.id == name]
+        if len(reads) != 2 or name in self.arguments or not later or node not in self.init.body:
+            return False
+        match later[0]:
+            case ast.Assign(targets=[target], value=ast.Name(id=held)) if self_attribute(target) is not None:
+                return held == name
+            case ast.Assign(targets=[target], value=ast.Call(args=args, keywords=[])) if (
+                self_attribute(target) is not None
+            ):
+                members = [each.value if isinstance(each, ast.Starred) else each for each in args]
+                is_first = bool(members) and isinstance(members[0], ast.Name) and members[0].id == name
+                return is_first and isinstance(value, ast.ListComp | ast.GeneratorExp)
+        return False
+
     def is_free(self, name: str, allowed: set[str]) -> bool:
         """Whether a derived value may have a name."""
         if name in MODULE or name in self.of_class or name in self.arguments or name.startswith("_"):
@@ -284,6 +324,9 @@ class _Reader:
 
     def move(self, node: ast.stmt, later: list[ast.stmt]) -> None:
         """Do a statement in `__post_init__`, where everything is registered."""
+        gone = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} & self.context.factory
+        if gone:
+            raise Stays(f"`{min(gone)}` is used for more than children and tensors", node)
         rest = [each for each in later if makes_field(each, self.context)]
         if rest and not is_plain(node, self.context) and not writes_constants(node, self.context):
             raise Stays(
@@ -305,6 +348,10 @@ class _Reader:
                 stored = self_attribute(each)
                 if stored is not None and (stored in self.arguments or stored in self.context.registered):
                     raise Stays(f"`self.{stored}` is assigned again", node)
+
+
+def _is_any(kind: str | None) -> bool:
+    return kind is None or "Any" in kind or "object" in kind
 
 
 def names_of_class(node: ast.ClassDef) -> frozenset[str]:

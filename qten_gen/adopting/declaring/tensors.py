@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from .children import is_factory_kwargs
 from .context import Context, quoted
 from .expressions import of_module, said, short
 from .pieces import Stays
@@ -52,13 +53,20 @@ def _value(node: ast.expr, context: Context) -> list[str]:
     """
     if isinstance(node, ast.Constant) and node.value is None:
         raise Stays("a tensor is registered as None", node)
-    if isinstance(node, ast.Call) and not node.keywords:
+    if isinstance(node, ast.Call) and all(_is_factory(keyword, context) for keyword in node.keywords):
         fill = _FILLS.get(context.meaning(node.func))
         sizes = _sizes(node.args, context)
         if fill is not None and sizes is not None and context.file.scope.resolve("nn") == "torch.nn":
             return [*sizes, f"initializer=nn.init.{fill}"]
     _refuse_shared(node, context)
     return [f"value={of_module(node, context)}"]
+
+
+def _is_factory(keyword: ast.keyword, context: Context) -> bool:
+    """Whether a keyword gives a tensor the device and dtype of the constructor, as a declared one has."""
+    if keyword.arg is None:
+        return is_factory_kwargs(keyword.value, context)
+    return keyword.arg in context.factory and ast.unparse(keyword.value) == keyword.arg
 
 
 def _sizes(nodes: list[ast.expr], context: Context) -> list[str] | None:

@@ -55,6 +55,14 @@ MODELS: dict[str, list[tuple[str, Make]]] = {
     ],
     "children_given": [("Residual", lambda m: m.Residual(nn.Linear(6, 6), 6))],
     "inherited_constructor": [("Doubled", lambda m: m.Doubled(6)), ("Base", lambda m: m.Base(6))],
+    "device_and_dtype": [
+        ("Made", lambda m: m.Made(6)),
+        ("Made", lambda m: m.Made(6, nn.RMSNorm, bias=False)),
+    ],
+    "child_in_one_branch": [("Branched", lambda m: m.Branched(6)), ("Branched", lambda m: m.Branched(6, True, False))],
+    "list_made_before": [("Listed", lambda m: m.Listed(6, 3))],
+    "passed_configuration": [("Outer", lambda m: m.Outer(m.Config()))],
+    "sequential": [("Net", lambda m: m.Net(6, rate=0.1))],
     "initialised_at_the_end": [("Initialised", lambda m: m.Initialised(6))],
 }
 """Models of each shape."""

@@ -44,12 +44,13 @@ def net(arguments: str, body: str) -> str:
             "line 3 of it: `self.dropout` is something other than the argument",
         ),
         ("dim: int", "self.dim = dim * 2", "line 3 of it: `self.dim` is something other than the argument `dim`"),
-        ("dim: int, device=None", "pass", "a declared constructor has an argument `device` of its own"),
+        ("dim: int, device=None", "print(device)", "line 3 of it: `device` is used for more than children and tensors"),
+        ("dim: int, device='cpu'", "pass", "a declared constructor has an argument `device` of its own"),
         ("dim: int", "self.proj = build(dim)", "line 3 of it: `build` is not known to be a class of modules"),
         ("dim: int", 'self.act = TABLE["a"]', "line 3 of it: `TABLE['a']` is not the construction of a module"),
         (
             "dim: int, flag: bool",
-            "if flag:\n    self.proj = nn.Linear(dim, dim)",
+            "if flag:\n    self.proj = nn.Linear(dim, dim)\nif hasattr(self, 'proj'):\n    pass",
             "line 3 of it: `self.proj` exists in one branch only, where a declared field would be None",
         ),
         (
@@ -64,7 +65,7 @@ def net(arguments: str, body: str) -> str:
         ),
         (
             "dim: int",
-            "proj = nn.Linear(dim, dim)\nself.proj = proj",
+            "proj = nn.Linear(dim, dim)\nself.proj = proj\nself.again = proj",
             "line 3 of it: the local name `proj` holds a module or a tensor",
         ),
         (
@@ -170,3 +171,25 @@ def test_the_type_of_a_size_is_proven_through_other_classes() -> None:
     assert "Inner" in declared(outcome)
     (after,) = outcome.texts.values()
     assert "    dim: int\n    proj: nn.Linear" in after.decode()
+
+
+def test_an_annotated_module_that_is_not_registered_stays() -> None:
+    text = (
+        "from torch import nn\n\n\n"
+        "class Encoder(nn.Module):\n    def __init__(self, dim: int):\n        super().__init__()\n"
+        "        self.proj = nn.Linear(dim, dim)\n\n\n"
+        "class Net(nn.Module):\n    def __init__(self, dim: int, encoder: Encoder):\n        super().__init__()\n"
+        "        self.head = nn.Linear(dim, encoder.proj.in_features)\n{0}"
+    )
+    assert "not registered under its own name" in reason(text.format(""), "Net")
+    assert "registered after children" in reason(text.format("        self.encoder = encoder\n"), "Net")
+
+
+def test_a_table_of_activations_becomes_a_function_that_makes_a_child() -> None:
+    text = (
+        "from torch import nn\nfrom transformers.activations import ACT2FN\n\n\n"
+        "class Mlp(nn.Module):\n    def __init__(self, act: str = 'gelu'):\n        super().__init__()\n"
+        "        self.fn = ACT2FN[act]\n        self.proj = nn.Linear(2, 2)\n"
+    )
+    (after,) = adopted(text).texts.values()
+    assert 'fn: nn.Module = submodule(lambda name: ACT2FN[name], "act")' in after.decode()
