@@ -64,7 +64,7 @@ class ModuleStubView(NamedTuple):
     state: str
     """The type that `state_dict` returns."""
     keys: str
-    """The type of the keys of a state dict; nothing where not all of them are known."""
+    """The statement of the class of its state dict; nothing where not all keys are known."""
     config: str
     """The TypedDict of the constructor arguments; nothing where there are none."""
     has_config: bool
@@ -86,9 +86,9 @@ def view(
     declared = tuple(_children(declaration, names, related, variables))
     children = (*declared, *_registered_children(registered))
     tensors = tensor_names(declaration, related).and_(_registered_tensors(registered))
-    keys = _keys(tensors)
     config = _config(declaration, names, variables)
     qualified = f"{declaration.module}.{declaration.name}"
+    keys = _keys(tensors, names.generated(qualified, "State"))
     use = names.aliases.use
     plain_state = f"{use('_OrderedDict')}[{names.builtin('str')}, {use('_torch')}.Tensor]"
     use("_Destination")
@@ -235,10 +235,11 @@ def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
             yield literal if complete else f"@_t.overload\n    {literal}\n    @_t.overload\n    {other}"
 
 
-def _keys(tensors: TensorNames) -> str:
+def _keys(tensors: TensorNames, state: str) -> str:
     if not tensors.complete or not tensors.state:
         return ""
-    return literals(tensors.state)
+    quoted = [layout.quoted_string(name) for name in tensors.state]
+    return layout.bracketed(f"class {state}(_KeyedState[_t.Literal[", quoted, "], _torch.Tensor]):", 0)
 
 
 def _config(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> tuple[str, ...]:

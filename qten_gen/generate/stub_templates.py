@@ -51,7 +51,7 @@ def module_pyi(c: ModuleStubView) -> str:
     if c.keys:
         add(
             "@_t.type_check_only\n"
-            f"class {c.state}(_KeyedState[{c.keys}, _torch.Tensor]):\n"
+            f"{c.keys}\n"
             f"    \"\"\"What `{c.name}.state_dict` returns.\"\"\"\n"
             "\n"
         )
