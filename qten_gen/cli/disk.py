@@ -19,7 +19,7 @@ class Disk(Mapping[str, bytes]):
     def __init__(self, paths: Collection[str]) -> None:
         self._paths = paths
         self.digests: dict[str, str] = {}
-        """Those of the sources that were read."""
+        """Those of the sources that were read; empty for one that has disappeared, or was read with different bytes."""
 
     def __getitem__(self, path: str) -> bytes:
         if path not in self._paths:
@@ -27,10 +27,10 @@ class Disk(Mapping[str, bytes]):
         try:
             data = read_source(path)
         except OSError:
-            data = b""
-            self.digests[path] = ""
+            data, digest = b"", ""
         else:
-            self.digests[path] = manifest.digest(data)
+            digest = manifest.digest(data)
+        self.digests[path] = digest if self.digests.get(path, digest) == digest else ""
         return data
 
     def __iter__(self) -> Iterator[str]:

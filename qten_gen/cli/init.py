@@ -35,7 +35,9 @@ def init(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     try:
         root = _root(load("."))
         found = edits(
-            lambda name: _text(os.path.join(root, name)), lambda name: os.path.isdir(os.path.join(root, name))
+            lambda name: _text(os.path.join(root, name)),
+            lambda name: os.path.isdir(os.path.join(root, name)),
+            _below_repository(os.path.abspath(root)),
         )
         changes = [
             Change(display_path(os.path.join(root, item.name)), _bytes(item.old), item.new.encode()) for item in found
@@ -59,6 +61,18 @@ def init(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 
 def _root(config: Config) -> str:
     return config.root or os.getcwd()
+
+
+def _below_repository(root: str) -> list[str]:
+    """The names of the folders from the nearest git repository above a folder down to it; none if there is no repository."""
+    names: list[str] = []
+    folder = root
+    while os.path.dirname(folder) != folder:
+        folder, name = os.path.split(folder)
+        names.insert(0, name)
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return names
+    return []
 
 
 def _print(found: Sequence[Edit], root: str, out: TextIO, verb: str) -> None:

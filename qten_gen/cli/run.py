@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..generate.plan import Plan
     from ..generate.readings import Readings
     from ..model.diagnostics import Diagnostic
+    from ..project.freshness import Reader
     from .progress import Told
 
 
@@ -173,6 +174,7 @@ def _attempt(part: Part, manner: _Manner) -> Outcome:
         glance = None if found.warnings else unchanged.glance_of(part.files, part.config, cache)
         return Outcome(found.sources, found.up_to_date, diagnostics=found.warnings, glance=glance)
     state = project_state(part.files, cache, part.config, open_readings)
+    _check_bytes(state, state.reader)
     if manner.writes:
         remove_leftovers(part.files.leftovers)
     if state.stale or state.orphans:
@@ -263,12 +265,29 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes], manner: _Manner) -
     readings = state.reader if isinstance(state.reader, Readings) else open_readings(state.graph)
     readings.know({path: Handlers(owners, frozenset()) for path, owners in state.owners.items()})
     planned = plan_in_shares(state, existing, readings, manner.explains, manner.progress)
-    if isinstance(readings.sources, Disk):
-        for path, digest in readings.sources.digests.items():
-            if digest != state.records[path].signature.digest:
-                raise _Changed(path)
+    _check_bytes(state, readings)
     planned.outputs.update(dict.fromkeys(state.orphans))
     return planned, readings
+
+
+def _check_bytes(state: ProjectState, reader: Reader | None) -> None:
+    """Make sure that what was read of the sources is what their records say.
+
+    A record that had the digest of one text and the content of another would call outputs of the other one fresh, for good.
+
+    Raises:
+        _Changed: A source changed between the two.
+    """
+    for path in _torn(state, reader):
+        raise _Changed(path)
+
+
+def _torn(state: ProjectState, reader: Reader | None) -> list[str]:
+    """The sources that were read with other bytes than their records say."""
+    sources = getattr(reader, "sources", None)
+    if not isinstance(sources, Disk):
+        return []
+    return [path for path, digest in sources.digests.items() if digest != state.records[path].signature.digest]
 
 
 def _write(found: Sequence[Change]) -> list[Failure]:
@@ -291,6 +310,8 @@ def _fresh_now(
     unfinished |= {crash.path for crash in planned.crashes}
     done = [path for path in state.stale if path not in unfinished and pending.isdisjoint(outputs_of(path))]
     keys = keys_of(state, {path: planned.lookups[path] for path in done}, readings)
+    for path in _torn(state, readings):  # it has changed since the texts were planned; the next run looks at it again
+        state.records[path] = state.records[path]._replace(content="")
     warnings: dict[str, list[Diagnostic]] = {}
     for item in planned.diagnostics:
         warnings.setdefault(item.path, []).append(_recorded_warning(item))

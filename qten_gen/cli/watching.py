@@ -78,6 +78,7 @@ def watch(options: Options, out: TextIO, err: TextIO) -> int:
     """
     try:
         import watchfiles
+        from watchfiles._rust_notify import WatchfilesRustInternalError
     except ImportError:
         err.write(_MISSING)
         return MISUSE
@@ -99,6 +100,8 @@ def watch(options: Options, out: TextIO, err: TextIO) -> int:
                 with closing(changes):
                     watched = _until_folders_change(changes, watched, here, options, written, out, err)
             except FileNotFoundError:  # a folder has gone before it could be watched
+                watched = _watched_now(options, here, watched)
+            except WatchfilesRustInternalError:  # the name of what changed is not UTF-8
                 watched = _watched_now(options, here, watched)
             except OSError as error:
                 err.write(f"error: cannot watch the project: {error}; WATCHFILES_FORCE_POLLING=1 may help\n")
@@ -202,7 +205,16 @@ def _watched(options: Options) -> _Watched:
         for root in part.config.import_roots:
             if root not in folders and os.path.isdir(root):
                 folders.update(_below(root))
-    return _Watched(frozenset(map(os.path.abspath, folders)))
+    return _Watched(frozenset(filter(_is_text, map(os.path.abspath, folders))))
+
+
+def _is_text(path: str) -> bool:
+    """Whether a path is UTF-8. watchfiles can watch no other."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _below(root: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ that one which would mean something else is left to the user.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from .config import toml_document
@@ -38,12 +38,15 @@ class Edit(NamedTuple):
     """What the user has to add, because the file says something else there."""
 
 
-def edits(read: Callable[[str], str | None], has_folder: Callable[[str], bool]) -> list[Edit]:
+def edits(
+    read: Callable[[str], str | None], has_folder: Callable[[str], bool], above: Sequence[str] = ()
+) -> list[Edit]:
     """What is missing in a project.
 
     Args:
         read: The text of a file of the project; None if there is none.
         has_folder: Whether the project has a folder.
+        above: The names of the folders from the nearest git repository above the project down to it, if it is in one.
     """
     is_repository = has_folder(".git") or read(".git") is not None
     has_src, has_coveragerc = has_folder("src"), read(".coveragerc") is not None
@@ -51,6 +54,10 @@ def edits(read: Callable[[str], str | None], has_folder: Callable[[str], bool]) 
     if is_repository:
         found.append(_with_its_newlines(_attributes, read(".gitattributes")))
         found.append(_with_its_newlines(_hooks, read(".pre-commit-config.yaml")))
+    elif above:
+        found.append(_with_its_newlines(_attributes, read(".gitattributes")))
+        name = "../" * len(above) + ".pre-commit-config.yaml"
+        found.append(_hook_above(name, read(name) or "", "/".join(above)))
     return [item for item in found if item.added or item.left]
 
 
@@ -144,6 +151,13 @@ def _hooks(old: str | None) -> Edit:
         return Edit(name, old, old, (), ("the hook qten-gen, at the end of repos",))
     hook = "".join(f"{items[-1]}{line}" for line in _HOOK.splitlines(keepends=True))
     return Edit(name, old, _ended(old) + hook, ("the hook qten-gen",))
+
+
+def _hook_above(name: str, old: str, folder: str) -> Edit:
+    """The hook of a repository that the project is a folder of. Its file belongs to others too, so it is left to the user."""
+    if f"qten-gen --check {folder}" in old:
+        return Edit(name, old, old, ())
+    return Edit(name, old, old, (), (f"a hook with entry: qten-gen --check {folder}",))
 
 
 def _appended(text: str, section: str) -> str:

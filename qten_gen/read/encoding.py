@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tokenize
 
 from ..model.diagnostics import UNDECODABLE_FILE, Diagnostic, diagnostic_at
@@ -26,6 +27,9 @@ def encoding_of(data: bytes) -> str | SyntaxError:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data.replace(b"\0", b" ")).readline)
     except SyntaxError as error:
         return error
+    except (LookupError, UnicodeError):  # from Python 3.14 on, which decodes with what the coding line names
+        coding = re.search(rb"coding[:=][ \t]*([-\w.]+)", data)
+        return SyntaxError(f"encoding problem: {coding[1].decode('ascii', 'replace') if coding else 'unknown'}")
     try:
         readable = "coding" in b"coding".decode(encoding)
     except (LookupError, UnicodeError):

@@ -146,6 +146,23 @@ def test_without_a_repository_only_the_settings_are_written(qten_gen: Command) -
     assert sorted(path.name for path in qten_gen.folder.iterdir()) == ["pyproject.toml"]
 
 
+def test_a_folder_of_a_repository_gets_what_works_there_and_the_hook_is_left_to_the_user(
+    repository: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The configuration of pre-commit is read at the top alone, and belongs to others too."""
+    repository.write("tools/sub/model.py", BATCH)
+    monkeypatch.chdir(repository.folder / "tools/sub")
+    hook = f"by hand: {repository.folder}/.pre-commit-config.yaml: a hook with entry: qten-gen --check tools/sub"
+    assert repository("init").out.splitlines()[2:] == [
+        "added: .gitattributes: *_qten.py linguist-generated",
+        "added: .gitattributes: *_qten.pyi linguist-generated",
+        hook,
+    ]
+    assert repository("init").out.splitlines() == [hook]
+    repository.write(".pre-commit-config.yaml", "repos: []  # entry: qten-gen --check tools/sub")
+    assert repository("init").out == "everything is set up\n"
+
+
 def test_a_call_in_a_subfolder_names_the_files_of_the_project(
     qten_gen: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

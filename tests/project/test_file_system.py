@@ -321,3 +321,21 @@ def test_a_full_disk_behind_the_output_is_told_of(qten_gen: Command) -> None:
             [sys.executable, "-m", "qten_gen", "."], env=environment, stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert (done.returncode, done.stderr) == (2, "error: cannot write the output: No space left on device\n")
+
+
+def test_a_source_that_changes_to_and_fro_is_never_called_fresh(
+    qten_gen: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when branches are switched while the command runs: it reads a file twice, and finds another text."""
+    source = qten_gen.write("model.py", BATCH)
+    qten_gen("model.py")
+    old, reads = source.read_bytes(), list[str]()
+    qten_gen.write("model.py", f"{BATCH}    y: Tensor\n")
+
+    def torn(path: str) -> bytes:
+        reads.append(path)
+        return old if len(reads) == 1 else source.read_bytes()
+
+    monkeypatch.setattr("qten_gen.cli.disk.read_source", torn)
+    assert qten_gen("model.py").summary == "2 files written"
+    assert '"y"' in qten_gen.read("model_qten.py")
