@@ -188,7 +188,7 @@ def _attempt(part: Part, manner: _Manner) -> Outcome:
 def _is_closed(state: ProjectState, config: Config) -> bool:
     """Whether everything that the outcome depends on is listed: no file of a library or of an excluded folder."""
     outside = any(source.outside for source in state.files.sources.values())
-    if outside or state.graph.unfound or state.failures:
+    if outside or state.graph.unresolved or state.failures:
         return False
     roots = {*config.import_roots, *(origin.root for origin in state.graph.origins.values())}
     imports = {name for found in state.graph.scans.values() for name in found.imports}

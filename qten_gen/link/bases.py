@@ -9,8 +9,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from ..common.suggestions import did_you_mean
-from ..model import UNTOLD, ClassSource, SourceFile, TypeExpr, language
-from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, UNTOLD_BY_TEXT, Diagnostic
+from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, language
+from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
 from ..model.field_kinds import is_tensor
 from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS, TENSORDICT_BASES, TENSORDICT_DECORATORS
 from .lookups import Lookups, Remembered
@@ -137,10 +137,10 @@ class Ancestry:
         qualified = f"{file.module}.{cls.name}"
         roots = self.roots(qualified)
         for base in cls.bases:
-            untold = self._untold(file, cls, base)
-            if untold is not None:
-                yield untold
-            if self._base(base) == UNTOLD:
+            dynamic = self._dynamic(file, cls, base)
+            if dynamic is not None:
+                yield dynamic
+            if self._base(base) == DYNAMIC:
                 continue
             unresolved = self._unresolved(file, cls, base)
             if unresolved is not None:
@@ -169,9 +169,9 @@ class Ancestry:
                 help="keep the data in a TensorClass and give the Module a field or an argument of that type",
             )
 
-    def _untold(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
+    def _dynamic(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
         """The diagnostic for a base of which the text does not tell whether it is a declaration."""
-        if self._base(base) != UNTOLD:
+        if self._base(base) != DYNAMIC:
             return None
         name = self._names.resolve(base.name)
         alternatives = self._names.alternatives(name) or ()
@@ -180,7 +180,7 @@ class Ancestry:
             return None
         why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
         message = f"cannot be told from the text: what {cls.name} derives from, because {why}"
-        return Diagnostic(UNTOLD_BY_TEXT, message, base.place, "import or define the base once, without try or if")
+        return Diagnostic(DYNAMIC_DECLARATION, message, base.place, "import or define the base once, without try or if")
 
     def _may_declare(self, base: TypeExpr) -> bool:
         found = self._names.expand(base).name

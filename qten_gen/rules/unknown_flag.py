@@ -19,7 +19,7 @@ from ..common.suggestions import did_you_mean, only_near
 from ..model import FLAGS, INIT, STRING_OPTIONS, ModuleDecl, NodePath, TensorClassDecl, language
 from ..model.diagnostics import Diagnostic, Fix, Kind
 from .context import RuleContext
-from .untold import is_untold
+from .dynamic_declaration import is_dynamic
 
 KIND = Kind("QG104", "unknown-flag")
 
@@ -106,7 +106,7 @@ def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:
         yield from ((keyword, value, context.name_place) for keyword, value in context.statement.keywords)
         return
     for name, value in context.source.keywords:
-        if name != "metaclass" and not is_untold(value):
+        if name != "metaclass" and not is_dynamic(value):
             yield name, value.literal, value.place.beside("arg")
     for base in context.source.bases:
         if base.name == language.TENSORCLASS:

@@ -117,8 +117,8 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
     if policy == "off":
         what = missing.reason or f"nothing was generated for {declaration.name}"
         raise NotGeneratedError(f"{file}:{scope.line}: {what}, and {JIT_VARIABLE}=off. {remedy}")
-    is_untold = reason is not None and not reason.message
-    if is_untold or any(vars(module).get("_warned") for module in missing.modules):
+    is_dynamic = reason is not None and not reason.message
+    if is_dynamic or any(vars(module).get("_warned") for module in missing.modules):
         return
     for module in missing.modules:
         vars(module)["_warned"] = True
