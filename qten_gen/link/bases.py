@@ -157,7 +157,7 @@ class Ancestry:
             kind, name = ("", other) if other in known else ("the dataclass ", other.rpartition(".")[2])
             yield Diagnostic(
                 INCONSISTENT_BASES,
-                f"{cls.name} derives from {kind}{name}, which a declaration cannot do",
+                f"{cls.name} is a declaration, so it cannot derive from {kind}{name}",
                 cls.place / "name",
                 help=f"remove {name} from its bases, or declare a field of that type",
             )
@@ -170,7 +170,7 @@ class Ancestry:
             )
 
     def _dynamic(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
-        """The diagnostic for a base of which the text does not tell whether it is a declaration."""
+        """The diagnostic for a base that may be a declaration, which only the program knows."""
         if self._base(base) != DYNAMIC:
             return None
         name = self._names.resolve(base.name)
@@ -179,7 +179,7 @@ class Ancestry:
         if not may_declare and not any(field.specifier or _mentions_tensor(field.annotation) for field in cls.fields):
             return None
         why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
-        message = f"cannot be told from the text: what {cls.name} derives from, because {why}"
+        message = f"the base of {cls.name} is known only at run time, because {why}"
         return Diagnostic(DYNAMIC_DECLARATION, message, base.place, "import or define the base once, without try or if")
 
     def _may_declare(self, base: TypeExpr) -> bool:

@@ -36,7 +36,7 @@ NO_PATH = NodePath()
 
 
 DYNAMIC = "?"
-"""The name of a type that the text does not tell, such as that of a name with several meanings."""
+"""The name of a type that is known only at run time, such as that of a name with several meanings."""
 
 
 @dataclass(frozen=True, slots=True)

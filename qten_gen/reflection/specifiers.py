@@ -118,7 +118,9 @@ def _value(
             return specifier_call(call, where)
         if call is not None and call.name in language.SPECIFIERS:
             called = call.name.rpartition(".")[2]
-            raise DeclarationError(f"{where}: {called}(...) is the value of a field, not an argument of submodule")
+            raise DeclarationError(
+                f"{where}: {called}(...) declares a field, so it cannot be an argument of submodule(...)"
+            )
         return _dim(given, where) if is_dimension and type(given) is str else _passed(given, where)
     if is_dimension and keyword == language.WHEN:
         return _dim(_string(keyword, given, where), where)

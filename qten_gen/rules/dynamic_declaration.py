@@ -61,7 +61,7 @@ class Batch(TensorClass):
             ^^^^^^
 """
 
-_TOLD = "cannot be told from the text"
+_ONLY_THEN = "known only at run time"
 KEYWORDS = ("when", "tie", "keys", "repeat", "group", "cached", "sources", *language.SPECIFIER_SWITCHES)
 """Keywords whose value decides what is declared."""
 
@@ -74,15 +74,15 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     yield from _types(context)
     for place in context.source.unpacked:
-        message = f"{_TOLD}: which bases and flags {context.source.name} has, because they are unpacked"
+        message = f"the bases and flags of {context.source.name} are {_ONLY_THEN}, because they are unpacked"
         yield Diagnostic(KIND, message, place, "write them out")
     for name, value in context.source.keywords:
         if is_dynamic(value) and (name in language.FLAGS or name in language.STRING_OPTIONS or name == language.INIT):
-            yield Diagnostic(KIND, f"{_TOLD}: whether {name} is on, got {value.text}", value.place, "write its value")
+            yield Diagnostic(KIND, f"the flag {name} is {_ONLY_THEN}, got {value.text}", value.place, "write its value")
     for base in context.source.bases:
         for argument in base.args if base.name == language.TENSORCLASS else ():
             if isinstance(argument, TypeExpr) and argument.name != "None":
-                message = f"{_TOLD}: which flag {argument.text} is"
+                message = f"the flag {argument.text} is {_ONLY_THEN}"
                 yield Diagnostic(KIND, message, argument.place, "write the flag as a string or keyword")
     for field in context.source.fields:
         if field.specifier is not None:
@@ -97,17 +97,17 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 
 def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
-    """The handlers in a file that are registered for a type which the text does not tell."""
+    """The handlers in a file that are registered for a type which is known only at run time."""
     for declaration in project.declarations.values():
         for handler in declaration.registrations if isinstance(declaration, ModuleDecl) else ():
             if handler.module == file.source.module and DYNAMIC in handler.type.mentioned:
-                message = f"{_TOLD}: which type {handler.handler} of {declaration.name} is registered for"
+                message = f"the type that {handler.handler} of {declaration.name} is registered for is {_ONLY_THEN}"
                 help = "register it for a class that is imported or assigned once, without try or if"
                 yield Diagnostic(KIND, message, handler.place, help)
 
 
 def is_dynamic(value: object) -> bool:
-    """Whether a value is given by a name, a call or another expression that the text does not tell the result of."""
+    """Whether a value is given by a name, a call or another expression whose result is known only at run time."""
     if not isinstance(value, Value) or value.literal is not None or value.torch_name is not None:
         return False
     if value.partial is not None or value.choice is not None or value.is_container:
@@ -127,15 +127,15 @@ def is_dynamic_text(text: str) -> bool:
 
 
 def is_tuple(value: object) -> bool:
-    """Whether a value is a tuple with something in it that the text does not tell, such as `(NAME, "dim")`."""
+    """Whether a value is a tuple with an element that is known only at run time, such as `(NAME, "dim")`."""
     return isinstance(value, Value) and value.literal is None and value.text.startswith("(")
 
 
 def _types(context: RuleContext) -> Iterator[Diagnostic]:
-    """The fields whose annotation does not tell its type."""
+    """The fields whose type is known only at run time."""
     for field in context.fields:
         if DYNAMIC in field.type.mentioned and not (isinstance(field, ConfigDecl) and context.constructs_itself):
-            message = f"{_TOLD}: what the annotation of {field.name} means, {field.type.text}"
+            message = f"the annotation of {field.name} is {_ONLY_THEN}: {field.type.text}"
             help = "write a type whose names are imported or assigned once, without try, if or a call"
             yield Diagnostic(KIND, message, field.type.place, help)
 
@@ -151,22 +151,22 @@ def _arguments(call: SpecifierCall) -> Iterator[Diagnostic]:
         if not isinstance(given, Value):
             continue
         if given.choice is not None and given.choice.selector is None and is_dynamic_text(given.choice.text or "0"):
-            message = f"{_TOLD}: which config field decides, got {given.choice.text}"
+            message = f"the config field of the choice is {_ONLY_THEN}, got {given.choice.text}"
             yield Diagnostic(KIND, message, given.choice.place, "write the string")
         elif given.text.startswith("*"):
-            message = f"{_TOLD}: which arguments {called}(...) has, because they are unpacked"
+            message = f"the arguments of {called}(...) are {_ONLY_THEN}, because they are unpacked"
             yield Diagnostic(KIND, message, argument.place, "write them out")
         elif argument.keyword in KEYWORDS and (is_dynamic(given) or is_tuple(given)):
-            message = f"{_TOLD}: what {argument.keyword} is, got {given.text}"
+            message = f"the argument {argument.keyword} is {_ONLY_THEN}, got {given.text}"
             yield Diagnostic(KIND, message, argument.place, "write its value, or a constant that is assigned once")
         elif call.name in _OF_EXPRESSIONS and takes_dimension(call.name, position, argument.keyword):
             if is_dynamic(given):
                 what = "size" if call.name in (language.PARAM, language.BUFFER) else "expression"
-                message = f"{_TOLD}: what {what} {given.text} is"
+                message = f"the {what} {given.text} is {_ONLY_THEN}"
                 help = "write an integer, an expression over config fields, or a constant that is assigned once"
                 yield Diagnostic(KIND, message, argument.place, help)
         elif call.name == language.SUBMODULE and position and is_dynamic(given) and _is_string(given.text):
-            message = f"{_TOLD}: which string {given.text} is, and so which config fields it names"
+            message = f"the config fields in {given.text} are {_ONLY_THEN}"
             help = f"write the string; for a plain string, write const({given.text})"
             yield Diagnostic(KIND, message, argument.place, help)
 
@@ -192,5 +192,5 @@ def _value(field: FieldSource, context: RuleContext) -> Iterator[Diagnostic]:
     members = () if declared is None else members_of(declared.type)
     suspected = any(_is_registered(member.name, context) for member in members)
     if suspected or language.PARAM in value.contains:
-        message = f"{_TOLD}: whether {value.text} is the specifier of {field.name}"
+        message = f"the specifier of {field.name} is {_ONLY_THEN}, got {value.text}"
         yield Diagnostic(KIND, message, value.place, "write param(...), buffer(...) or submodule(...) here")

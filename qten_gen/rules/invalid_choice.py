@@ -111,7 +111,7 @@ def _of_other_types(field: SubmoduleDecl, project: Project) -> Iterator[Diagnost
     for key, option in made.choice.options or ():
         above = _ancestors(_public(option.name), project)
         if above is not None and not above & annotated:
-            message = f"{key} stands for {option.text}, but {field.name} is annotated {field.type.text}"
+            message = f"the option {key} is {option.text}, but {field.name} is annotated {field.type.text}"
             yield Diagnostic(KIND, message, option.place, f"write {field.name}: ... | {option.text}")
 
 

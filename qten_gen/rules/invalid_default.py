@@ -96,7 +96,7 @@ def _of_any(field: FieldDecl | ConfigDecl, default: Default) -> tuple[str, str] 
     value = default.value
     foreign = next((_FOREIGN[name] for name in value.contains if name in _FOREIGN), None)
     if foreign is not None:
-        message = f"the default of {field.name} is a field of {foreign}, which means nothing here"
+        message = f"the default of {field.name} is a field of {foreign}, which qten-gen does not support"
         return message, "write field(default=...) or field(default_factory=...) of qten_gen"
     if value.text in ("...", "Ellipsis") and not any(member.name in _ANY_OBJECT for member in members_of(field.type)):
         message = f"the default of {field.name} is an ellipsis, which its type {field.type.text} does not allow"
@@ -106,7 +106,7 @@ def _of_any(field: FieldDecl | ConfigDecl, default: Default) -> tuple[str, str] 
         message = f"the default of {field.name} is a function, but its type is {field.type.text}"
         return message, f"write field(default_factory={value.text if value.text.startswith('lambda') else '...'})"
     if value.name and any(member.name == value.name for member in present):
-        message = f"the default of {field.name} is the class {value.text}, not an object of it"
+        message = f"the default of {field.name} is the class {value.text}, not an instance of it"
         return message, f"write field(default_factory={value.name.rpartition('.')[2]})"
     return None
 

@@ -147,7 +147,7 @@ def _missing_argument(given: Value) -> tuple[str, str] | None:
     if argument is None or (given.partial is not None and argument in dict(given.partial.keywords)):
         return None
     short = function.removeprefix("torch.")
-    return f"{short} also needs {argument}, which nothing gives it", f"write partial({short}, {argument}=...)"
+    return f"{short} also requires the argument {argument}", f"write partial({short}, {argument}=...)"
 
 
 def _missing_method(method: str, context: RuleContext, otherwise: str) -> tuple[str, str] | None:

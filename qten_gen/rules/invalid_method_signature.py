@@ -84,7 +84,7 @@ def _problem(method: MethodSource, context: RuleContext, filling: set[str | None
         if _CLASS not in method.decorators:
             if context.constructs_itself and not _accepts(method.signature.parameters, 2):
                 return None  # another thing of the user's, which has the name
-            return "is called on the class, before there is an object", "write @classmethod above it"
+            return "is called on the class, so it must be a class method", "write @classmethod above it"
         return _unless_called(method, 2, _LOADING, "with a state dict and its version")
     return None
 
@@ -94,22 +94,22 @@ def _of_virtual(method: MethodSource) -> tuple[str, str] | None:
     if len(method.decorators) > 1:
         other = next(name for name in method.decorators if name != language.VIRTUAL).rpartition(".")[2]
         if other in ("property", "staticmethod", "classmethod", "cached_property"):
-            return f"is a virtual tensor and a {other}", f"remove @{other}: @virtual makes the attribute"
+            return f"is both a virtual tensor and a {other}", f"remove @{other}: @virtual makes the attribute"
         return None
     if method.signature.is_async:
-        return "is computed when it is read, which cannot be awaited", "write def without async"
+        return "is an async function, but reading an attribute does not await it", "write def without async"
     return _unless_called(method, 2, _DERIVING, "with a dtype and a device")
 
 
 def _unless_called(method: MethodSource, arguments: int, parameters: str, how: str) -> tuple[str, str] | None:
     """What is wrong with a method that is called with so many positional arguments; None if it can be."""
     if method.signature.is_async:
-        return "is called, but not awaited", "write def without async"
+        return "is an async function, but its caller does not await it", "write def without async"
     if _STATIC in method.decorators:
-        return "is a static method, so it does not get the object", f"write def {method.name}({parameters})"
+        return "is a static method, so it does not receive self", f"write def {method.name}({parameters})"
     if _accepts(method.signature.parameters, arguments):
         return None
-    return f"is called {how}, which it cannot be", f"write def {method.name}({parameters})"
+    return f"is called {how}, which its signature does not allow", f"write def {method.name}({parameters})"
 
 
 def _accepts(parameters: str, given: int) -> bool:

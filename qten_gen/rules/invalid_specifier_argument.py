@@ -141,7 +141,7 @@ def _of_field(call: SpecifierCall, argument: Argument) -> Iterator[Diagnostic]:
         return
     called = next((name for name in value.contains if name in _OF_FIELDS), None)
     if called is not None and not value.is_container:
-        message = f"{called.rpartition('.')[2]}(...) is the value of a field, not an argument of submodule"
+        message = f"{called.rpartition('.')[2]}(...) declares a field, so it cannot be an argument of submodule(...)"
         yield Diagnostic(KIND, message, argument.place, "declare it as a field of the child's own class")
 
 
@@ -156,9 +156,13 @@ def _of_lists(call: SpecifierCall) -> Iterator[Diagnostic]:
     place = call.arguments[0].place
     help = "write submodule(submodule(Block, repeat=2), repeat=3) for a list of lists"
     if not is_several(inner):
-        yield Diagnostic(KIND, "the class of a child is a submodule that is not repeated", place, help)
+        message = "the first argument of submodule(...) is a submodule(...) that is not repeated"
+        yield Diagnostic(KIND, message, place, help)
     elif not is_several(call):
-        yield Diagnostic(KIND, "a list of children is the class of a single child", place, help)
+        message = (
+            "the first argument of submodule(...) is a list of children, but the outer submodule(...) is not repeated"
+        )
+        yield Diagnostic(KIND, message, place, help)
     elif any(
         argument.keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE] for argument in call.arguments[1:]
     ):

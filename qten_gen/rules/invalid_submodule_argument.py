@@ -179,7 +179,7 @@ def _of_types(
                 help = f'write {text}: {field.type.text}, or when="..."'
                 yield Diagnostic(KIND, f"{text} may be None, but {takes}", argument.place, help)
             elif not problems and not any(_is_taken(type, names) for type in types):
-                message = f"{text} is {in_words_of(types)}, but {takes}"
+                message = f"{text} has the type {in_words_of(types)}, but {takes}"
                 yield Diagnostic(KIND, message, argument.place, "pass a value of the annotated type")
         elif isinstance(value, Value) and value.literal is not None:
             got = type(literal_eval(value.literal)).__name__

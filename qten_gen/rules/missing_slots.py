@@ -55,7 +55,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return
     for mixin in context.mixins:
         if mixin.adds_dict:
-            message = f"{declaration.name} is frozen, but its base {mixin.name} has no __slots__, so objects take any attribute"
+            message = f"{declaration.name} is frozen, but its base {mixin.name} has no __slots__, so objects accept any attribute"
             yield Diagnostic(
                 KIND, message, context.name_place, f"write __slots__ = () in {mixin.name}, or set open=True"
             )

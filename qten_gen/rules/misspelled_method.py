@@ -60,8 +60,8 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for method in context.methods:
         meant = _meant(method, is_module)
         if meant is not None and meant not in bound:
-            message = f"nothing calls {method.name} of {context.declaration.name}: the method is called {meant}"
-            yield Diagnostic(KIND, message, method.place / "name", f"write def {meant}")
+            message = f"nothing calls the method {method.name} of {context.declaration.name}"
+            yield Diagnostic(KIND, message, method.place / "name", f"did you mean {meant}?")
 
 
 def _meant(method: MethodSource, is_module: bool) -> str | None:

@@ -49,10 +49,12 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             continue
         through = f" through {' and '.join(way)}" if way else ""
         if isinstance(field, SubmoduleDecl):
-            message = f"each {declaration.name} makes another{through}: its child {field.name} has no end"
+            message = f"each {declaration.name} constructs another{through} for its child {field.name}, without end"
             help = f'write {field.name}: {field.type.text} | None and when="...", for a config field of type bool'
         else:
-            message = f"{field.name} requires another {declaration.name}{through}, so the first one cannot be made"
+            message = (
+                f"{field.name} requires another {declaration.name}{through}, so the first one cannot be constructed"
+            )
             help = f"write {field.name}: {_quoted(f'{field.type.text} | None')} = None"
         place = field.place / "target" if field.place.steps else context.name_place
         yield Diagnostic(KIND, message, place, help)

@@ -82,10 +82,10 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
             for inherited in _overtaking(registration, declaration, project):
                 parent, type = inherited.owner.rpartition(".")[2], inherited.type.text
                 message = (
-                    f"objects of {type} run the handler of {parent}, also in {declaration.name}: it is for a more specific type"
+                    f"{declaration.name} runs the handler of {parent} for {type} instead of this one: {type} is more specific"
                     f" than {registration.type.text}"
                 )
-                help = f"register a handler of {declaration.name} for {type} too, which says what you mean"
+                help = f"register a handler of {declaration.name} for {type} too"
                 yield Diagnostic(KIND, message, registration.type.place, help)
 
 

@@ -61,7 +61,9 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         if field.kind is FieldKind.STATIC:
             what = next((found for one in members_of(field.type) if (found := _of_static(one, context))), None)
             if what is not None:
-                message = f"{field.name} is kept as a Python value, but holds {what}: nothing indexes or moves them"
+                message = (
+                    f"{field.name} is stored as a Python value, but contains {what}: nothing indexes or moves them"
+                )
                 help = "declare the tensors as fields, in a TensorClass of their own where they belong together"
                 yield Diagnostic(KIND, message, field.type.place, help)
     if not isinstance(declaration, ModuleDecl) or context.constructs_itself:
