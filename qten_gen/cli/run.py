@@ -148,7 +148,7 @@ def _run_part(part: Part, settings: Settings, manner: _Manner) -> Outcome:
         except _Changed as changed:
             path = str(changed)
             part = part._replace(files=discover(part.paths, part.config, settings))
-    raise PathError(f"{path} changes while qten-gen reads it; run it again when that is over")
+    raise PathError(f"{path} changed while qten-gen was reading it; run qten-gen again")
 
 
 def _judged(outcome: Outcome, config: Config) -> Outcome:
