@@ -166,6 +166,7 @@ def _all_values(field: FieldDecl | ModuleField) -> Iterator[Value]:
 
 
 def _shown(value: object) -> str:
+    """How a message shows a value of a declaration."""
     match value:
         case None | ():
             return "nothing"

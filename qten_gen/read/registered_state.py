@@ -69,6 +69,7 @@ def registered_state(body: Iterable[ast.stmt], scope: Scope) -> tuple[Registered
 
 
 def _reading(node: Function, scope: Scope) -> _Reading | None:
+    """What a constructor calls its own object, and which of its parameters may be None; None without a first parameter."""
     parameters = positional_parameters(node)
     if not parameters:
         return None

@@ -78,6 +78,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 def _of_module(
     declaration: ModuleDecl, flag: str, value: str | None, place: NodePath, context: RuleContext
 ) -> Iterator[Diagnostic]:
+    """What is wrong with a class keyword of a Module, which takes `init=False` only."""
     if flag != INIT:
         if not _is_passed_on(flag, context):
             yield Diagnostic(KIND, f"Module has no flag {flag!r}", place, "remove it")

@@ -124,7 +124,7 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
         vars(module)["_warned"] = True
     what = missing.reason
     if reason is not None:
-        what = f"what was generated for {declaration.name} is not what its class statement says"
+        what = f"the code generated for {declaration.name} does not match its class statement"
     warnings.warn_explicit(
         f"{what}; it is built in memory from {file}. {remedy}", StaleWarning, scope.filename, scope.line
     )
