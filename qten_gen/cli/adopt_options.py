@@ -100,8 +100,7 @@ def _parser() -> Parser:
     """The parser. Help is a plain flag, which `parse` answers."""
     parser = Parser(
         prog="qten-gen adopt",
-        usage="qten-gen adopt [options] [PATH ...]\n"
-        "       qten-gen adopt --verify PKG.MODEL:CLASS [options]",
+        usage="qten-gen adopt [options] [PATH ...]\n       qten-gen adopt --verify PKG.MODEL:CLASS [options]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=Formatter,

@@ -172,7 +172,7 @@ AFTER: dict[str, Callable[[nn.Linear], object]] = {
 def test_an_operation_after_the_context_is_an_error(name: str) -> None:
     module = deferred_init(nn.Linear, 2, 3)
     with pytest.raises(
-        DeferredError, match="was called on a deferred tensor, after deferred_init; nothing would"
+        DeferredError, match="was called on a deferred tensor, after deferred_init returned, so it cannot"
     ) as caught:
         AFTER[name](module)
     assert str(caught.value).startswith(f"{__file__}:")
