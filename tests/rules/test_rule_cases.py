@@ -244,6 +244,12 @@ def test_an_unknown_name_inside_a_type_is_marked_by_itself() -> None:
     assert (item.code, item.span.column, item.span.end_column, item.help) == ("QG207", 18, 23, "did you mean Tensor?")
 
 
+def test_a_module_as_a_type_is_called_a_module() -> None:
+    (item,) = found("import torch\n\nclass Batch(TensorClass):\n    x: torch\n")
+
+    assert (item.code, item.message, item.help) == ("QG207", "torch is a module, not a type", "write the name of a class")
+
+
 @pytest.mark.parametrize(
     ("dimension", "message"),
     [
