@@ -245,11 +245,17 @@ def test_an_unknown_name_inside_a_type_is_marked_by_itself() -> None:
 
 
 def test_a_module_as_a_type_is_called_a_module() -> None:
-    assert (
-        found("import torch\nclass Batch(TensorClass):\n    x: torch\n")[0].message == "torch is a module, not a type"
-    )
+    assert found("import torch\nclass A(TensorClass):\n    x: torch\n")[0].message == "torch is a module, not a type"
 
 
+@pytest.mark.parametrize(
+    ("dimension", "message"),
+    [
+        ("weight", "weight is not a config field"),
+        ("rate", "rate is not an integer"),
+        ("nothing", "there is no config field nothing"),
+    ],
+)
 def test_a_dimension_reads_integer_config_fields_only(dimension: str, message: str) -> None:
     (item,) = found(
         f"""
