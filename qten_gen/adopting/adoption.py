@@ -71,7 +71,7 @@ class Reason:
     code: str = ""
     """The code of the finding that adopting the class would cause, such as QG218."""
     is_open: bool = True
-    """Whether a person could adopt the class; False for what is no business of qten-gen, which the ratchet does not count."""
+    """Whether a person could adopt the class; False for what does not concern qten-gen, which the ratchet does not count."""
 
 
 Key = tuple[str, str]

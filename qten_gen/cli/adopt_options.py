@@ -10,22 +10,22 @@ from ..adopting.adoption import Level
 from .options import Color, Formatter, Parser, UsageError, parsed
 
 _DESCRIPTION = """\
-Make classes of qten_gen of the nn.Modules and tensorclasses below the given
-paths. Without --write, nothing is changed: the report says what would be done
-with each class, and why the rest stays. The sources are read as text; nothing
-is imported, unless --verify asks for it.
+Convert the nn.Modules and tensorclasses below the given paths to classes of
+qten_gen. Without --write, nothing is changed: the report says how each class
+would change, or why it cannot be converted. The sources are read as text; only
+--verify imports your code.
 
   PATH                 files or folders; by default, those that `src` lists in
                        [tool.qten-gen] of pyproject.toml, or the whole project
 """
 
 _EPILOG = """\
-levels: base changes the bases of classes; annotate also says in the class body
-what __init__ registers; declare also turns an __init__ that only registers
-into declared fields
+levels: base changes the bases of classes; annotate also annotates in the class
+body what __init__ registers; declare also replaces an __init__ that only
+registers by declared fields
 
-exit status: 0 success, 1 more classes stay than --max-unadopted allows, a file
-that cannot be parsed, or a difference that --verify finds, 2 wrong usage,
+exit status: 0 success, 1 more unconverted classes than --max-unadopted allows,
+a file that cannot be parsed, or a difference found by --verify, 2 wrong usage,
 101 a bug in qten-gen, 130 interrupted
 """
 
@@ -69,13 +69,13 @@ def parse(arguments: Sequence[str], out: TextIO) -> AdoptOptions | None:
     if "" in values.paths:
         raise UsageError("an empty path was given")
     if values.max_unadopted is not None and values.max_unadopted < 0:
-        raise UsageError("--max-unadopted takes a number from 0")
+        raise UsageError("--max-unadopted must be an integer of at least 0")
     if values.verify is None:
         for name in ("config", "config_json", "run", "against", "old"):
             if getattr(values, name):
-                raise UsageError(f"--{name.replace('_', '-')} belongs to --verify")
+                raise UsageError(f"--{name.replace('_', '-')} requires --verify")
     elif values.against is not None and values.old is not None:
-        raise UsageError("--against names a revision, and --old a folder: give one of them")
+        raise UsageError("--against and --old cannot be combined; give a revision or a folder")
     return AdoptOptions(
         tuple(values.paths),
         Level(values.level),
@@ -100,8 +100,7 @@ def _parser() -> Parser:
     """The parser. Help is a plain flag, which `parse` answers."""
     parser = Parser(
         prog="qten-gen adopt",
-        usage="qten-gen adopt [options] [PATH ...]\n"
-        "       qten-gen adopt --verify PKG.MODEL:CLASS [--config NAME=VALUE ...] [--run INPUT ...]",
+        usage="qten-gen adopt [options] [PATH ...]\n       qten-gen adopt --verify PKG.MODEL:CLASS [options]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=Formatter,
@@ -115,12 +114,12 @@ def _parser() -> Parser:
         choices=[level.value for level in Level],
         default="base",
         metavar="LEVEL",
-        help="how far to go (base)",
+        help="base, annotate or declare; see below (base)",
     )
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--write", action="store_true", help="change the sources")
     modes.add_argument("--diff", action="store_true", help="print the changes as a unified diff")
-    modes.add_argument("--verify", metavar="CLASS", help="build a class as it was and as it is, and compare both")
+    modes.add_argument("--verify", metavar="CLASS", help="build a class from the old and the new code, and compare")
     add(
         "--config",
         nargs="+",
@@ -129,7 +128,7 @@ def _parser() -> Parser:
         metavar="NAME=VALUE",
         help="for --verify, the arguments of the constructor, as for qten-gen inspect",
     )
-    add("--config-json", metavar="JSON", help="the same as a JSON object, or the name of a file with one")
+    add("--config-json", metavar="JSON", help="the same as a JSON object, or the name of a JSON file")
     add(
         "--run",
         nargs="*",
@@ -137,15 +136,15 @@ def _parser() -> Parser:
         metavar="INPUT",
         help="for --verify, inputs to run forward and backward on, such as 'x: Float[2, 16, 64]'",
     )
-    add("--against", metavar="REVISION", help="for --verify, the revision of git with the class as it was (HEAD)")
-    add("--old", metavar="PATH", help="for --verify, the folder with the class as it was, instead of a revision")
+    add("--against", metavar="REVISION", help="for --verify, the git revision of the old code (HEAD)")
+    add("--old", metavar="PATH", help="for --verify, the folder of the old code, instead of a revision")
     add("--dataclasses", action="store_true", help="also adopt dataclasses with tensor fields")
-    add("--max-unadopted", type=int, metavar="N", help="exit with 1 if more than N classes stay")
+    add("--max-unadopted", type=int, metavar="N", help="exit with 1 if more than N classes are not converted")
     add("--json", action="store_true", help="print the report as a JSON document")
     whens = [item.value for item in Color]
     add("--color", choices=whens, default="auto", metavar="WHEN", help="auto, always or never (auto)")
     volume = parser.add_mutually_exclusive_group()
     volume.add_argument("-q", "--quiet", action="store_true", help="print the summary only")
-    volume.add_argument("-v", "--verbose", action="store_true", help="also list the classes that are adopted already")
+    volume.add_argument("-v", "--verbose", action="store_true", help="also list the classes that are already adopted")
     add("-h", "--help", action="store_true", help="print this text and exit")
     return parser

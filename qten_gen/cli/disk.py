@@ -22,6 +22,7 @@ class Disk(Mapping[str, bytes]):
         """Those of the sources that were read; empty for one that has disappeared, or was read with different bytes."""
 
     def __getitem__(self, path: str) -> bytes:
+        """Read a file and remember its digest; one that cannot be read is empty."""
         if path not in self._paths:
             raise KeyError(path)
         try:

@@ -25,6 +25,14 @@ from . import DONE, FOUND, MISUSE
 from .options import Color
 
 _USAGE = "usage: qten-gen doctor [--json]\n"
+_HELP = f"""{_USAGE}
+Check the environment and the settings of the project: interpreter, torch, type
+checkers, settings, and generated files. Nothing is written.
+
+  --json               print a JSON document
+
+exit status: 0 nothing to fix, 1 problems found, 2 wrong usage
+"""
 _OLDEST_TORCH = (2, 6)
 _CHECKERS = ("mypy", "pyright", "basedpyright", "pyrefly", "ty")
 _STYLES = {"ok": GREEN, "note": YELLOW, "problem": RED}
@@ -42,7 +50,7 @@ class _Finding(NamedTuple):
 def doctor(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Print what is found, and return 1 if something has to be mended."""
     if arguments in (["-h"], ["--help"]):
-        out.write(_USAGE)
+        out.write(_HELP)
         return DONE
     if list(arguments) not in ([], ["--json"]):
         err.write(_USAGE)

@@ -11,19 +11,25 @@ from ..rules.explaining import page
 from . import DONE, MISUSE
 
 _USAGE = "usage: qten-gen explain [CODE]\n"
+_HELP = f"""{_USAGE}
+Explain a diagnostic: what it reports and why, with a bad and a good example.
+
+  CODE                 a code such as QG101, or a name such as unresolved-base;
+                       without it, list all diagnostics
+"""
 
 
 def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
     """Print the page of a diagnostic by code or name, or a list of all, and return the exit status."""
     match arguments:
         case ["-h" | "--help"]:
-            out.write(_USAGE)
+            out.write(_HELP)
         case []:
             out.writelines(f"{rule.KIND.code}  {rule.KIND.name}\n" for rule in RULES)
         case [name] if not name.startswith("-"):
             found = next((rule for rule in RULES if name.lower() in (rule.KIND.code.lower(), rule.KIND.name)), None)
             if found is None:
-                err.write(f"error: there is no diagnostic {name}; {_suggestion(name)}\n")
+                err.write(f"error: unknown diagnostic {name}; {_suggestion(name)}\n")
                 return MISUSE
             out.write(page(found))
         case _:
@@ -35,4 +41,4 @@ def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
 def _suggestion(word: str) -> str:
     codes, names = [rule.KIND.code for rule in RULES], [rule.KIND.name for rule in RULES]
     close = nearest(word.upper(), codes, 0.7) or nearest(word.lower(), names)
-    return f"did you mean {close}?" if close else "qten-gen explain lists all diagnostics"
+    return f"did you mean {close}?" if close else "run qten-gen explain for a list"

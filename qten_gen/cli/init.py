@@ -15,12 +15,12 @@ from . import DONE, FOUND, MISUSE
 
 _USAGE = "usage: qten-gen init [--check | --diff]\n"
 _HELP = f"""{_USAGE}
-Set the project in this folder up: the section [tool.qten-gen], the lines with
-which coverage, ruff and GitHub leave generated files out, and a hook for
-pre-commit in a git repository. Nothing that is there is changed, so that a
-second call does nothing.
+Set up the project in this folder: write the section [tool.qten-gen], exclude
+generated files from coverage, ruff and diffs on GitHub, and add a pre-commit
+hook in a git repository. Existing settings are kept, so a second call changes
+nothing.
 
-  --check, --diff      write nothing; say what is missing, and exit with 1
+  --check, --diff      write nothing; print what is missing, and exit with 1
 """
 
 

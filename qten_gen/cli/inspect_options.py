@@ -9,13 +9,13 @@ from typing import NamedTuple, TextIO
 from .options import Color, Formatter, Parser, UsageError, parsed
 
 _DESCRIPTION = """\
-Show what a model holds and does, without its memory: a tree of its parameters
-and buffers, totals, and, with --run, shapes along the way, floating point
-operations, and whether annotated shapes are true. The model is built on fake
-tensors, so it may be larger than this machine. Your code is imported.
+Show the parameters, buffers and memory of a model without allocating it. With
+--run, also show the shapes of outputs, count floating point operations, and
+check annotated shapes. The model is built on fake tensors, so it can be larger
+than the memory of this machine. Your code is imported.
 
   TARGET               pkg.model:Decoder, or src/pkg/model.py:Decoder: a class,
-                       a function that makes a module, or a module
+                       a function that constructs a module, or a module
 """
 
 _EPILOG = """\
@@ -25,7 +25,7 @@ examples:
   qten-gen inspect torch.nn:Transformer --config nhead=16 --ranks 8
   qten-gen inspect transformers:LlamaForCausalLM --config config.hidden_size=512
 
-exit status: 0 success, 1 the model raised or an annotation does not hold,
+exit status: 0 success, 1 the model raised or an annotation is wrong,
 2 wrong usage, 101 a bug in qten-gen, 130 interrupted
 """
 
@@ -89,7 +89,7 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("target", nargs="*", help=argparse.SUPPRESS)
     add("--config", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help="arguments of the constructor")
-    add("--config-json", metavar="JSON", help="the same as a JSON object, or the name of a file with one")
+    add("--config-json", metavar="JSON", help="the same as a JSON object, or the name of a JSON file")
     add(
         "--run",
         nargs="*",
@@ -104,11 +104,16 @@ def _parser() -> Parser:
         action="extend",
         default=[],
         metavar="NAME",
-        help="optimizers of torch.optim to count the states of, such as sgd:momentum=0.9 (adamw and sgd)",
+        help="count the states of these torch.optim optimizers, such as sgd:momentum=0.9 (adamw and sgd)",
     )
     add("--dtype", metavar="DTYPE", help="cast the model, as model.to(dtype) does")
-    add("--device", default="cpu", metavar="DEVICE", help="move the model: cpu, cuda, cuda:1; it need not exist (cpu)")
-    add("--unfold", action="store_true", help="show each of several equal layers")
+    add(
+        "--device",
+        default="cpu",
+        metavar="DEVICE",
+        help="move the model to cpu, cuda or cuda:1, which need not exist (cpu)",
+    )
+    add("--unfold", action="store_true", help="show equal layers one by one")
     add("--json", action="store_true", help="print a JSON document; docs/inspect.md describes it")
     add("--html", metavar="FILE", help="write a page with a tree and a map of the memory")
     add(

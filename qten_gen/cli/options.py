@@ -20,17 +20,18 @@ paths: model_qten.py and model_qten.pyi beside model.py.
   path                 files or folders; by default, those that `src` lists in
                        [tool.qten-gen] of pyproject.toml, or the whole project
   explain [CODE]       explain a diagnostic such as QG101, or list them all
-  inspect TARGET       show what a model holds and does, without its memory;
-                       see qten-gen inspect --help
-  show TARGET          show a declaration as qten-gen understands it
-  doctor               show what qten-gen finds around the project
-  init                 set a project up: settings, hooks, lines for tools
-  lsp                  serve an editor: findings while you type, hover, fixes
-  stubs [MODULE ...]   write typed stubs for modules of installed libraries,
-                       such as torch.nn; see qten-gen stubs --help
-  adopt [PATH ...]     make Modules and TensorClasses of existing classes; see
-                       qten-gen adopt --help
-                       (for a folder of such a name, write ./explain)
+  inspect TARGET       show the parameters, memory and shapes of a model without
+                       allocating it; see qten-gen inspect --help
+  show TARGET          show a declaration and the code generated for it
+  doctor               check the environment and the settings of the project
+  init                 set up a project: settings, hooks, tool configuration
+  lsp                  start the language server: diagnostics, hover, fixes
+  stubs [MODULE ...]   write typed stubs for installed libraries such as
+                       torch.nn; see qten-gen stubs --help
+  adopt [PATH ...]     convert existing classes to Modules and TensorClasses;
+                       see qten-gen adopt --help
+
+To generate for a folder with the name of a command, write ./explain.
 """
 
 _EPILOG = """\
@@ -115,13 +116,15 @@ def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
     if "" in values.paths:
         raise UsageError("an empty path was given")
     if ("-" in values.paths) != (values.stdin_filename is not None) or (len(values.paths) > 1 and "-" in values.paths):
-        raise UsageError("the path - goes with --stdin-filename FILE, and without other paths")
+        raise UsageError("the path - requires --stdin-filename FILE, and cannot be combined with other paths")
     if values.fix and values.stdin_filename is not None:
         raise UsageError("--fix cannot write to standard input")
     if values.watch and values.stdin_filename is not None:
-        raise UsageError("--watch reads files, and not standard input")
+        raise UsageError("--watch cannot be combined with standard input")
     if values.watch and values.output_format in ("json", "sarif"):
-        raise UsageError(f"--watch prints after each run, and {values.output_format} is one document")
+        raise UsageError(
+            f"--watch cannot be combined with --output-format {values.output_format}, which is a single document"
+        )
     mode: Literal["write", "check", "diff"] = "check" if values.check else "diff" if values.diff else "write"
     return Options(
         tuple(values.paths),
@@ -165,10 +168,10 @@ def _parser() -> Parser:
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--check", action="store_true", help="write nothing; list the files that are out of date")
     modes.add_argument("--diff", action="store_true", help="write nothing; print the changes as a unified diff")
-    modes.add_argument("--fix", action="store_true", help="also mend sources where there is only one way to do so")
+    modes.add_argument("--fix", action="store_true", help="also fix sources where only one fix is possible")
     modes.add_argument("--watch", action="store_true", help="run again whenever a source or the settings change")
     add("--output-format", choices=OUTPUT_FORMATS, metavar="FORMAT", help=f"{', '.join(OUTPUT_FORMATS)} (full)")
-    add("--stdin-filename", metavar="FILE", help="check the text on standard input as FILE, with the path -")
+    add("--stdin-filename", metavar="FILE", help="read FILE from standard input, with the path -")
     whens = [item.value for item in Color]
     add("--color", choices=whens, default="auto", metavar="WHEN", help="auto, always or never (auto)")
     volume = parser.add_mutually_exclusive_group()

@@ -149,7 +149,7 @@ def _run_part(part: Part, settings: Settings, manner: _Manner) -> Outcome:
         except _Changed as changed:
             path = str(changed)
             part = part._replace(files=discover(part.paths, part.config, settings))
-    raise PathError(f"{path} changes while qten-gen reads it; run it again when that is over")
+    raise PathError(f"{path} changed while qten-gen was reading it; run qten-gen again")
 
 
 def _judged(outcome: Outcome, config: Config) -> Outcome:
@@ -190,7 +190,7 @@ def _attempt(part: Part, manner: _Manner) -> Outcome:
 def _is_closed(state: ProjectState, config: Config) -> bool:
     """Whether everything that the outcome depends on is listed: no file of a library or of an excluded folder."""
     outside = any(source.outside for source in state.files.sources.values())
-    if outside or state.graph.unfound or state.failures:
+    if outside or state.graph.unresolved or state.failures:
         return False
     roots = {*config.import_roots, *(origin.root for origin in state.graph.origins.values())}
     imports = {name for found in state.graph.scans.values() for name in found.imports}

@@ -15,8 +15,8 @@ from .summary import summary
 
 _USAGE = "usage: qten-gen lsp\n"
 _HELP = f"""{_USAGE}
-Speak the Language Server Protocol over the standard streams. Editors start it:
-see docs/editors.md.
+Start a language server on the standard streams. Editors start it themselves; see
+docs/editors.md.
 """
 
 

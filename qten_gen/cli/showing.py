@@ -25,8 +25,8 @@ from .options import Color
 
 _USAGE = "usage: qten-gen show [--json] [--color=WHEN] TARGET\n"
 _HELP = f"""{_USAGE}
-Show a declaration as qten-gen understands it: its fields, where each comes
-from, and the text that is generated for it. Nothing is imported or written.
+Show a declaration: its fields, the class that declares each of them, and the
+code generated for it. Nothing is imported or written.
 
   TARGET               pkg.model:Batch, or src/pkg/model.py:Batch; without a
                        class, all declarations of the file

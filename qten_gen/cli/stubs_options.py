@@ -63,7 +63,7 @@ def _parser() -> Parser:
     )
     add = parser.add_argument
     add("modules", nargs="*", help=argparse.SUPPRESS)
-    add("--folder", metavar="FOLDER", help="where the stubs go (typings, beside pyproject.toml)")
+    add("--folder", metavar="FOLDER", help="the folder for the stubs (typings, beside pyproject.toml)")
     add(
         "--exact-none",
         action="store_true",

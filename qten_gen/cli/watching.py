@@ -225,7 +225,7 @@ def _below(root: str) -> Iterator[str]:
 
 
 def _watched_now(options: Options, here: str, before: _Watched) -> _Watched:
-    """The folders to watch after a change. If that cannot be told: those of before, or what is left of the way to them."""
+    """The folders to watch after a change. If that is not known: those of before, or what is left of the way to them."""
     try:
         _return_to(here)
         return _watched(options)

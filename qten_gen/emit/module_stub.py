@@ -128,6 +128,7 @@ def view(
 def _children(
     declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration], variables: Mapping[str, Meanings]
 ) -> Iterator[Child]:
+    """The children of a declaration, each with the types that reading and assigning it have."""
     for field in declaration.fields:
         if isinstance(field, SubmoduleDecl):
             own = variables.get(field.owner, {})

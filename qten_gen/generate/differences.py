@@ -34,7 +34,7 @@ class Reason(NamedTuple):
     help: str
 
 
-_UNTOLD = "QG008"
+_DYNAMIC = "QG008"
 _BY_NAME = "write the annotation with names that are imported or assigned once, at the top level of the file"
 _AS_LITERAL = "write the value itself, or const(...) for a plain value that is passed on"
 
@@ -45,7 +45,7 @@ def why_not_generated(declaration: Declaration, own: OwnText) -> Reason | None:
     text = of_class(own.module, name, own)
     found = text.declaration
     for error in text.errors:
-        if error.code == _UNTOLD:
+        if error.code == _DYNAMIC:
             return Reason("", f"{error.message}; {error.help}")
     if text.errors:
         first = text.errors[0]
@@ -166,6 +166,7 @@ def _all_values(field: FieldDecl | ModuleField) -> Iterator[Value]:
 
 
 def _shown(value: object) -> str:
+    """How a message shows a value of a declaration."""
     match value:
         case None | ():
             return "nothing"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from keyword import iskeyword
 from os.path import basename, dirname, join
 
-from ..model.diagnostics import FOREIGN_OUTPUT, UNIMPORTABLE_FILE, UNKNOWN_ROOT, Diagnostic
+from ..model.diagnostics import FOREIGN_OUTPUT, IMPLICIT_NAMESPACE_PACKAGE, INVALID_MODULE_NAME, Diagnostic
 from ..project.header import read_header
 from ..project.import_mismatch import ImportMismatch
 from ..project.output_names import outputs_of
@@ -26,7 +26,7 @@ def obstacles(path: str, existing: Mapping[str, bytes]) -> Iterator[Diagnostic]:
     stem = basename(path).removesuffix(".py")
     if not stem.isidentifier() or iskeyword(stem):
         yield Diagnostic(
-            UNIMPORTABLE_FILE,
+            INVALID_MODULE_NAME,
             f"{stem!r} is not a valid module name, so the generated module could not be imported",
             help="rename the file; use letters, digits and underscores, and do not start with a digit",
             path=path,
@@ -41,7 +41,7 @@ def unknown_root(path: str, origin: Origin, mismatch: ImportMismatch) -> Diagnos
     folder = folder or "."
     root = f'"{mismatch.root}"' if mismatch.root else f"the folder above {folder}"
     return Diagnostic(
-        UNKNOWN_ROOT,
+        IMPLICIT_NAMESPACE_PACKAGE,
         f"{mismatch.evidence}; there is no {join(folder, '__init__.py')}, so it is read as the module {origin.module}",
         help=f"create that file, or set source-roots = [{root}] in [tool.qten-gen]",
         path=path,

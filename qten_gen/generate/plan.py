@@ -22,7 +22,7 @@ from .examination import Examination
 from .obstacles import obstacles, unknown_root
 from .outputs import render_outputs
 from .readings import Readings
-from .unfound import unfound_modules
+from .unresolved_imports import unresolved_imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
         declares = linked is not None and bool(linked.declarations or linked.functionals)
         found = [*examined.found, *(obstacles(path, existing) if declares else ())]
         if linked is not None and not examined.unread:
-            found += _unfound(linked, readings, frozenset(lookups), existing)
+            found += _unresolved(linked, readings, frozenset(lookups), existing)
         broken = examined.is_broken or any(item.is_error for item in found)
         sound = declares and not broken and not blocking
         own = {output: existing[output] for output in outputs_of(path) if output in existing}
@@ -141,18 +141,19 @@ def _plan_file(path: str, examination: Examination, readings: Readings, existing
     return _FilePlan(outputs, tuple(found), blocking, blocked, keeps, frozenset(lookups), linked)
 
 
-def _unfound(
+def _unresolved(
     file: FileDecl, readings: Readings, lookups: Collection[str], existing: Mapping[str, bytes]
 ) -> list[Diagnostic]:
     """Errors for classes that depend on modules which cannot be found."""
     graph, path = readings.graph, file.source.path
-    lost = frozenset[str]().union(*(graph.unfound.get(other, ()) for other in graph.files(path, lookups)))
+    lost = frozenset[str]().union(*(graph.unresolved.get(other, ()) for other in graph.files(path, lookups)))
     if not lost:
         return []
     ancestors = readings.program(path).ancestry.mro
     generated = existing.get(outputs_of(path)[0], b"")
     return (
-        attempt(readings.crashes, path, "linking", lambda: [*unfound_modules(file, ancestors, lost, generated)]) or []
+        attempt(readings.crashes, path, "linking", lambda: [*unresolved_imports(file, ancestors, lost, generated)])
+        or []
     )
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..common.suggestions import did_you_mean
-from ..model.diagnostics import UNUSED_SUPPRESSION, WRONG_SUPPRESSION, Diagnostic, Kind, Span
+from ..model.diagnostics import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, Diagnostic, Kind, Span
 from ..read.encoding import decode
 from ..read.positions import locate
 from ..read.suppressions import MARK, Suppression, suppressions
@@ -117,9 +117,9 @@ def can_be_suppressed(name: str) -> bool:
 def _wrong(comment: Suppression, used: set[tuple[Suppression, str]], path: str) -> Iterator[Diagnostic]:
     """What is wrong with a comment."""
     if comment.word != "ignore" or not comment.codes:
-        what = f"qten-gen has no comment {comment.word!r}" if comment.word != "ignore" else "the comment names no code"
+        what = f"unknown comment {comment.word!r}" if comment.word != "ignore" else "the comment names no code"
         span = Span(comment.line, comment.column, comment.line, comment.end)
-        yield Diagnostic(WRONG_SUPPRESSION, what, help=_EXAMPLE, path=path, span=span)
+        yield Diagnostic(INVALID_SUPPRESSION, what, help=_EXAMPLE, path=path, span=span)
         return
     for name, column in comment.codes:
         problem = _problem(name, (comment, name) in used)
@@ -132,15 +132,15 @@ def _problem(name: str, is_used: bool) -> tuple[Kind, str, str] | None:
     """What is wrong with a code in a comment: the kind, the message and the help."""
     if name not in _KINDS:
         choices = [rule.KIND.name for rule in RULES] if name[:2] != "QG" else [rule.KIND.code for rule in RULES]
-        advice = did_you_mean(name, choices, "qten-gen explain lists all")
-        return WRONG_SUPPRESSION, f"there is no diagnostic {name}", advice
+        advice = did_you_mean(name, choices, "run qten-gen explain for a list")
+        return INVALID_SUPPRESSION, f"unknown diagnostic {name}", advice
     kind = _KINDS[name]
     if not can_be_suppressed(name):
         if kind.severity == "warning":
             help = "use per-file-ignores or severity in [tool.qten-gen]"
-            return WRONG_SUPPRESSION, f"{kind.code} is not about one line, so that a comment cannot suppress it", help
-        help = "mend what it reports, and remove the comment"
-        return WRONG_SUPPRESSION, f"{kind.code} cannot be suppressed: it says why a class cannot be generated", help
+            return INVALID_SUPPRESSION, f"{kind.code} does not belong to a line, so a comment cannot suppress it", help
+        help = "fix what it reports, and remove the comment"
+        return INVALID_SUPPRESSION, f"{kind.code} cannot be suppressed, because the class cannot be generated", help
     if not is_used:
         help = "remove the comment, or move it to the line of the diagnostic"
         return UNUSED_SUPPRESSION, f"{kind.code} [{kind.name}] is not reported here", help

@@ -209,6 +209,7 @@ def _strictness(kind: object) -> int:
 
 
 def _of_union(raw: object, members: tuple[object, ...], path: str, build: Build) -> object:
+    """A value of one of several types: the strictest that accepts it."""
     problems: dict[object, Unfit] = {}
     for member in sorted(members, key=_strictness):
         try:
@@ -241,6 +242,7 @@ def _of_enum(raw: object, kind: type[enum.Enum]) -> enum.Enum:
 
 
 def _of_flag(raw: object, kind: type[enum.Flag]) -> enum.Flag:
+    """A flag from a number, or from the names of members joined by `|`."""
     try:
         if isinstance(raw, str) and not raw.strip().isdecimal():
             found = kind(0)

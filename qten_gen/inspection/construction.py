@@ -129,7 +129,7 @@ class _Swap:
             return tensor
         if tensor.is_nested:
             raise InspectionError(
-                ["the model holds a nested tensor, whose sizes are values; inspect it with a padded one"],
+                ["the model contains a nested tensor, whose sizes are data; use a padded tensor"],
                 is_misuse=False,
             )
         if id(tensor) not in self._made:

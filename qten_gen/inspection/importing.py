@@ -42,7 +42,7 @@ def _parts(target: str) -> tuple[str, str]:
         return module, name
     head, _, last = module.rpartition(".")
     instead = f"did you mean {head}:{last}?" if head and not colon and last != "py" else "for example pkg.model:Decoder"
-    raise InspectionError([f"the target {target!r} does not say module and name, separated by a colon; {instead}"])
+    raise InspectionError([f"the target {target!r} is not of the form module:name; {instead}"])
 
 
 def _of_path(path: str, import_roots: Sequence[str]) -> tuple[str, str]:

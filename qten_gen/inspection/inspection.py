@@ -60,11 +60,12 @@ def inspect(request: Request) -> Inspection:
 
 
 def _model(request: Request) -> nn.Module:
+    """The model of a request: the module that the target names, or one that it constructs with the arguments."""
     tree, problems = read_arguments(request.config, request.config_json)
     found = load(request.target, request.import_roots)
     if isinstance(found, nn.Module):
         if tree or problems:
-            raise InspectionError([f"{request.target} is a module that is made already: it takes no --config"])
+            raise InspectionError([f"{request.target} is an existing module, so --config cannot be used"])
         return found
     if any(problem.startswith("--config-json") for problem in problems):  # what it would have said is not missing
         raise InspectionError(problems)

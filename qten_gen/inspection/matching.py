@@ -84,6 +84,7 @@ class Matcher:
         yield from self._compared(waiting)
 
     def _compared(self, expressions: list[_Later]) -> Iterator[Mismatch]:
+        """The sizes that are expressions and differ from what the annotation says, or cannot be checked."""
         for later in expressions:
             try:
                 size = evaluate(later.text, self._names, self._module)

@@ -94,6 +94,7 @@ class Recorder:
         """A hook that runs after a module's forward: it ends the record of the call and checks the result."""
 
         def end(module: nn.Module, args: object, keywords: object, output: object) -> None:
+            """Close the record of a call with what it returned, computed and kept for the backward pass."""
             while self._open[-1].path != path:  # of calls that raised, and whose errors were caught
                 self._open.pop()
             opened = self._open.pop()

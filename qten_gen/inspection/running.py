@@ -117,6 +117,7 @@ def classes_beside(model: nn.Module) -> Callable[[str], type | None]:
     """Finds a TensorClass by its name in the files of the model's classes, or by its dotted name."""
 
     def find(name: str) -> type | None:
+        """The TensorClass of a name, with its module, or among the modules that the model comes from."""
         home, _, last = name.rpartition(".")
         homes = [home] if home else list(dict.fromkeys(type(module).__module__ for module in model.modules()))
         for home in homes:

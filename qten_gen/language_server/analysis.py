@@ -97,7 +97,7 @@ class Analysis:
         return Findings(found, planned.crashes)
 
     def declarations(self, path: str) -> FileDecl | None:
-        """What a file declares, as of the last analysis; None if that cannot be told."""
+        """What a file declares, as of the last analysis; None if that is not known."""
         shown, state = display_path(true_path(path)), self._state
         if state is None or shown not in state.graph.relevant:
             return None

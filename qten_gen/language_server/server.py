@@ -170,6 +170,7 @@ class _Session:
             self._generates_on_save = options["generateOnSave"]
 
     async def _hover(self, params: types.HoverParams) -> types.Hover | None:
+        """What is known of a place in a text: the findings over it, and the declaration around it."""
         path = _path(params.text_document.uri)
         await self._settled()
         data = self._workspace.texts.get(path or "")
@@ -188,6 +189,7 @@ class _Session:
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
     async def _actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """The quick fixes for a range of a text."""
         uri = params.text_document.uri
         path = _path(uri)
         await self._settled()

@@ -94,6 +94,7 @@ def _packages(name: str, installed: Installed) -> Iterable[ModuleFile]:
 
 
 def _body(file: ModuleFile, sources: Sources, classes: ModuleClasses, stubbed: Iterable[str]) -> str:
+    """The text of a stub without its header."""
     source = sources.of(file)
     body = copied(
         source,

@@ -9,8 +9,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from ..common.suggestions import did_you_mean
-from ..model import UNTOLD, ClassSource, SourceFile, TypeExpr, language
-from ..model.diagnostics import INCONSISTENT_BASES, UNRESOLVED_BASE, UNTOLD_BY_TEXT, Diagnostic
+from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, language
+from ..model.diagnostics import DYNAMIC_DECLARATION, INCONSISTENT_BASES, UNRESOLVED_BASE, Diagnostic
 from ..model.field_kinds import is_tensor
 from ..model.foreign_classes import CLASS_MAKERS, OTHER_KINDS, PROTOCOLS, TENSORDICT_BASES, TENSORDICT_DECORATORS
 from .lookups import Lookups, Remembered
@@ -137,10 +137,10 @@ class Ancestry:
         qualified = f"{file.module}.{cls.name}"
         roots = self.roots(qualified)
         for base in cls.bases:
-            untold = self._untold(file, cls, base)
-            if untold is not None:
-                yield untold
-            if self._base(base) == UNTOLD:
+            dynamic = self._dynamic(file, cls, base)
+            if dynamic is not None:
+                yield dynamic
+            if self._base(base) == DYNAMIC:
                 continue
             unresolved = self._unresolved(file, cls, base)
             if unresolved is not None:
@@ -157,7 +157,7 @@ class Ancestry:
             kind, name = ("", other) if other in known else ("the dataclass ", other.rpartition(".")[2])
             yield Diagnostic(
                 INCONSISTENT_BASES,
-                f"{cls.name} derives from {kind}{name}, which a declaration cannot do",
+                f"{cls.name} is a declaration, so it cannot derive from {kind}{name}",
                 cls.place / "name",
                 help=f"remove {name} from its bases, or declare a field of that type",
             )
@@ -169,9 +169,9 @@ class Ancestry:
                 help="keep the data in a TensorClass and give the Module a field or an argument of that type",
             )
 
-    def _untold(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
-        """The diagnostic for a base of which the text does not tell whether it is a declaration."""
-        if self._base(base) != UNTOLD:
+    def _dynamic(self, file: SourceFile, cls: ClassSource, base: TypeExpr) -> Diagnostic | None:
+        """The diagnostic for a base that may be a declaration, which only the program knows."""
+        if self._base(base) != DYNAMIC:
             return None
         name = self._names.resolve(base.name)
         alternatives = self._names.alternatives(name) or ()
@@ -179,8 +179,8 @@ class Ancestry:
         if not may_declare and not any(field.specifier or _mentions_tensor(field.annotation) for field in cls.fields):
             return None
         why = f"{base.text} is bound in several ways" if len(alternatives) > 1 else f"{base.text} is computed"
-        message = f"cannot be told from the text: what {cls.name} derives from, because {why}"
-        return Diagnostic(UNTOLD_BY_TEXT, message, base.place, "import or define the base once, without try or if")
+        message = f"the base of {cls.name} is known only at run time, because {why}"
+        return Diagnostic(DYNAMIC_DECLARATION, message, base.place, "import or define the base once, without try or if")
 
     def _may_declare(self, base: TypeExpr) -> bool:
         found = self._names.expand(base).name

@@ -1,7 +1,7 @@
 """Replaces constants by their values where a declaration needs one: `param(SIZE)` is `param(3)` where a file says `SIZE = 3`.
 
 Only names that a file binds once count, and only expressions whose result the text shows. Everything else stays as it is; the
-rule `untold` reports it where the declaration depends on it.
+rule `dynamic-declaration` reports it where the declaration depends on it.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from ast import literal_eval
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ..model import UNTOLD, ClassSource, SourceFile, TypeExpr, union
+from ..model import DYNAMIC, ClassSource, SourceFile, TypeExpr, union
 from ..model.field_kinds import is_tensor
 from ..read.names import Scope
 
@@ -97,7 +97,7 @@ class Names:
     def _agreed(self, alternatives: tuple[TypeExpr, ...], depth: int) -> TypeExpr:
         """The meaning that all alternatives have; the type that nobody knows if they differ."""
         found = {self.expand(alternative, depth) for alternative in alternatives}
-        return next(iter(found)) if len(found) == 1 else TypeExpr(UNTOLD)
+        return next(iter(found)) if len(found) == 1 else TypeExpr(DYNAMIC)
 
     def _filled(self, meaning: TypeExpr, arguments: tuple[TypeExpr | str, ...]) -> TypeExpr:
         """The type of a generic alias, with its type variables replaced by the arguments in brackets."""

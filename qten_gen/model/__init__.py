@@ -45,8 +45,8 @@ from .dimensions import Negate as Negate
 from .dimensions import Number as Number
 from .dimensions import dim_names as dim_names
 from .dimensions import parts as parts
+from .expressions import DYNAMIC as DYNAMIC
 from .expressions import NO_PATH as NO_PATH
-from .expressions import UNTOLD as UNTOLD
 from .expressions import Choice as Choice
 from .expressions import Default as Default
 from .expressions import Meaning as Meaning

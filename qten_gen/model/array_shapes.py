@@ -1,6 +1,6 @@
 """Parses the shape of a jaxtyping annotation into axes, and lists the names of its dtypes.
 
-`emit.shape_checks` writes the checks for these axes. The rule `unreadable-shape` reports a shape that cannot be parsed.
+`emit.shape_checks` writes the checks for these axes. The rule `unsupported-shape` reports a shape that cannot be parsed.
 `inspection` compares them with the tensors that a module is called with; there, an axis can be an expression.
 """
 

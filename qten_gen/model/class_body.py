@@ -129,7 +129,7 @@ class Signature:
     """Parameters and result of a function, for the stub."""
 
     parameters: str
-    """As written, without `self`; a default that is no short literal is `...`: `x: Tensor, *, scale: float = 1.0`."""
+    """As written, without `self`; a default that is not a short literal is `...`: `x: Tensor, *, scale: float = 1.0`."""
     result: str
     """The annotation of the result as written; empty without one."""
     names: tuple[str, ...] = ()

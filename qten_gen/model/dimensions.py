@@ -138,7 +138,7 @@ FUNCTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class DimError:
-    """An expression that cannot be parsed: `"3*"`. It stays in the source layer, and the rule `malformed-dimension` reports
+    """An expression that cannot be parsed: `"3*"`. It stays in the source layer, and the rule `invalid-dimension` reports
     it."""
 
     text: str

@@ -35,8 +35,8 @@ NO_PATH = NodePath()
 """The place of everything that was not read from a file, such as all records of `reflection`."""
 
 
-UNTOLD = "?"
-"""The name of a type that the text does not tell, such as that of a name with several meanings."""
+DYNAMIC = "?"
+"""The name of a type that is known only at run time, such as that of a name with several meanings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TypeExpr:
 
     name: str
     """A qualified name (`torch.Tensor`, `builtins.int`, `shop.model.Inner`), `"|"` for a union, `"None"` for None, `"..."` for an
-    ellipsis, `UNTOLD` for a type that only the program knows, or `""` for an expression that does not name a type."""
+    ellipsis, `DYNAMIC` for a type that only the program knows, or `""` for an expression that does not name a type."""
     args: tuple[TypeExpr | str, ...] = ()
     """The subscripts, or the members of a union. Strings that are not types stay strings: the `"b s"` of a jaxtyping shape."""
     text: str = field(default="", compare=False)

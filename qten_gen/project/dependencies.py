@@ -74,7 +74,7 @@ class Dependencies:
             self._above[key] = found
         return self._above[key]
 
-    def unfound(
+    def unresolved(
         self, origins: Mapping[str, Origin], scans: Mapping[str, Scan], outside: Collection[str]
     ) -> dict[str, frozenset[str]]:
         """For each file of the project with derived classes, the modules that it imports and that are nowhere."""

@@ -76,5 +76,5 @@ class Keys:
             return f"{self._names[path]} {self._graph.origins[path].is_package}"
         if name.startswith("@"):
             return " ".join(self._registering.get(path, ()))
-        unfound = " ".join(sorted(self._graph.unfound.get(path, ())))
-        return f"{self._names[path]} {self._contents.get(path, '')} {unfound}"
+        unresolved = " ".join(sorted(self._graph.unresolved.get(path, ())))
+        return f"{self._names[path]} {self._contents.get(path, '')} {unresolved}"

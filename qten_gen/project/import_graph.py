@@ -41,7 +41,7 @@ class SourceGraph(NamedTuple):
     """The sources by module name."""
     mismatches: Mapping[str, ImportMismatch]
     """The relevant sources that are imported under another module name than that of their origin."""
-    unfound: Mapping[str, frozenset[str]] = {}
+    unresolved: Mapping[str, frozenset[str]] = {}
     """For each source that imports modules which cannot be found anywhere, the names of these."""
 
     def view(self, path: str) -> "View":

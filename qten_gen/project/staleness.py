@@ -98,7 +98,7 @@ def project_state(
         more = dependencies.missing(*_scanned(files, records))
         files = files._replace(sources={**files.sources, **more})
     graph = _graph(files, records)
-    graph = graph._replace(unfound=dependencies.unfound(*_scanned(files, records)))
+    graph = graph._replace(unresolved=dependencies.unresolved(*_scanned(files, records)))
     changes = _Changes(graph, names, previous, records, open_reader)
     changes.read_changed()
     handlers = changes.handlers()

@@ -50,7 +50,7 @@ class Glance(NamedTuple):
 
 
 def state_of(files: ProjectFiles, config: Config, now: int) -> str | None:
-    """The digest of all that a run depends on. None if that cannot be told, or has changed just before `now`.
+    """The digest of all that a run depends on. None if that is not known, or has changed just before `now`.
 
     Without a `pyproject.toml`, imports lead to folders that are not listed.
     """

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..model import UNTOLD, NodePath, TypeExpr, union
+from ..model import DYNAMIC, NodePath, TypeExpr, union
 from .imports import dotted
 from .names import Scope
 from .source_lines import lines_of
@@ -72,7 +72,7 @@ def _convert(node: ast.expr, place: NodePath, scope: Scope, keep_strings: bool =
         return _at(_convert(inner, place, replace(scope, lines=lines_of(text.strip()))), place)
     if isinstance(node, ast.Constant) and node.value is ...:
         return TypeExpr("...", text="...", place=place)
-    name = UNTOLD if isinstance(node, _COMPUTED) else ""
+    name = DYNAMIC if isinstance(node, _COMPUTED) else ""
     return TypeExpr(name, text=text_of(node, scope.lines), place=place)
 
 
@@ -106,7 +106,7 @@ def _subscript(node: ast.Subscript, place: NodePath, scope: Scope, keep_strings:
         return union(types)
     text = text_of(node, scope.lines)
     if not outer.name:
-        return TypeExpr(UNTOLD, text=text, place=place)
+        return TypeExpr(DYNAMIC, text=text, place=place)
     return TypeExpr(outer.name, () if outer.name == _LITERAL else tuple(arguments), text=text, place=place)
 
 

@@ -1,6 +1,6 @@
 """Finds writes through `.data` in a method: `self.weight.data = value`, `self.weight.data[0] = 1`, `self.weight.data.mul_(2)`.
 
-They change a tensor but not its version counter, so a cached virtual tensor does not notice them. The rule `hidden-change`
+They change a tensor but not its version counter, so a cached virtual tensor does not notice them. The rule `untracked-mutation`
 reports them.
 """
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..model import (
-    UNTOLD,
+    DYNAMIC,
     ClassSource,
     ImportContext,
     ImportedName,
@@ -227,13 +227,13 @@ def _meanings(known: Bindings, scope: Scope) -> _Meanings:
         if meant is not None:
             found.aliases[name] = meant
         elif is_made(binding.value, scope):
-            found.alternatives[name] = (TypeExpr(UNTOLD),)
+            found.alternatives[name] = (TypeExpr(DYNAMIC),)
         if (text := constant_text(binding.value, scope)) is not None:
             found.constants[name] = text
         if specifier(binding.value, binding.place, scope) is not None:
             found.makers.add(name)
     for name in known.opaque:
-        found.alternatives[name] = (TypeExpr(UNTOLD),)
+        found.alternatives[name] = (TypeExpr(DYNAMIC),)
     for name, several in known.several.items():
         found.alternatives[name] = tuple(_meant(name, binding, scope) for binding in several)
     return found
@@ -244,11 +244,11 @@ def _meant(name: str, binding: Binding, scope: Scope) -> TypeExpr:
     if binding.imported is not None:
         return TypeExpr(scope.resolve_import(binding.imported))
     if binding.value is None:
-        return TypeExpr(UNTOLD)
+        return TypeExpr(DYNAMIC)
     meant = alias(binding.value, binding.place, scope)
     if meant is not None and name not in meant.names:
         return meant
-    return TypeExpr(UNTOLD)
+    return TypeExpr(DYNAMIC)
 
 
 def _makes_specifier(node: Function, scope: Scope) -> bool:

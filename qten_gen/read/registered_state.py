@@ -1,9 +1,9 @@
 """Finds what the `__init__` of a class registers: `self.scale = nn.Parameter(...)`, `self.register_buffer("table", ...)`.
 
 Methods of the class that `__init__` calls on `self` are read too. Names may be strings, those of a loop over strings that are
-written out, and f-strings of such names and of `range(4)`. Other computed names cannot be told from the text.
+written out, and f-strings of such names and of `range(4)`. Other computed names are known only at run time.
 
-The stub of a Module says what is registered, and the rule `uninitialised-child` asks whether a class can initialise it again.
+The stub of a Module says what is registered, and the rule `uninitialized-submodule` asks whether a class can initialise it again.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ def registered_state(body: Iterable[ast.stmt], scope: Scope) -> tuple[Registered
 
 
 def _reading(node: Function, scope: Scope) -> _Reading | None:
+    """What a constructor calls its own object, and which of its parameters may be None; None without a first parameter."""
     parameters = positional_parameters(node)
     if not parameters:
         return None
@@ -195,7 +196,7 @@ def _of_loop(statement: ast.stmt) -> _Names:
 
 
 def _strings(node: ast.expr | None, names: _Names) -> Iterator[str]:
-    """The strings that an expression stands for; nothing where the text does not tell."""
+    """The strings that an expression stands for; nothing where they are known only at run time."""
     match node:
         case ast.Constant(value=str(text)):
             yield text

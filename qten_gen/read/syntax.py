@@ -109,6 +109,6 @@ def _null_byte(before: str, path: str) -> Diagnostic:
 
 
 def _unresolved_conflict(before: str, path: str) -> Diagnostic:
-    help = "resolve it and run again; the generated files follow from the source"
+    help = "resolve it and run qten-gen again, which also writes the generated files"
     line = before.count("\n") + 1
     return diagnostic_at(SYNTAX_ERROR, path, "a merge conflict is not resolved", line=line, column=1, help=help)

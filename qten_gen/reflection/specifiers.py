@@ -118,7 +118,9 @@ def _value(
             return specifier_call(call, where)
         if call is not None and call.name in language.SPECIFIERS:
             called = call.name.rpartition(".")[2]
-            raise DeclarationError(f"{where}: {called}(...) is the value of a field, not an argument of submodule")
+            raise DeclarationError(
+                f"{where}: {called}(...) declares a field, so it cannot be an argument of submodule(...)"
+            )
         return _dim(given, where) if is_dimension and type(given) is str else _passed(given, where)
     if is_dimension and keyword == language.WHEN:
         return _dim(_string(keyword, given, where), where)
@@ -136,7 +138,7 @@ def _value(
 
 
 def _passed(given: object, where: str) -> Value:
-    """A class or an argument of a child. In the text, the rule `malformed-dimension` refuses the selector of a choice."""
+    """A class or an argument of a child. In the text, the rule `invalid-dimension` refuses the selector of a choice."""
     value = value_of(given)
     selector = value.choice.selector if value.choice is not None else None
     if isinstance(selector, DimError):
@@ -148,7 +150,7 @@ _OF_CHILDREN = (language.SUBMODULE, language.SEQUENTIAL)
 
 
 def _refuse_keywords(call: RecordedCall, where: str, allowed: tuple[str, ...]) -> None:
-    """Refuse what a submodule among the arguments of another cannot have, as the rule `specifier-argument` does."""
+    """Refuse what a submodule among the arguments of another cannot have, as the rule `invalid-specifier-argument` does."""
     for keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
         if keyword in call.kwargs and keyword not in allowed:
             message = f"{keyword} is for a submodule that is a field, not for an argument of another"

@@ -57,5 +57,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         return  # a base may have a __dict__
     for method in context.methods:
         if "functools.cached_property" in method.decorators:
-            message = f"objects of {declaration.name} have no __dict__, in which cached_property keeps {method.name}"
+            message = (
+                f"cached_property stores {method.name} in __dict__, which objects of {declaration.name} do not have"
+            )
             yield Diagnostic(KIND, message, method.place / "name", "write @property, or declare a field")

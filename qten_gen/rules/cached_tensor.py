@@ -54,7 +54,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for method in context.methods:
         cache = next((name for name in method.decorators if name in _CACHES), None)
         if cache is not None and method.signature.result.removeprefix("torch.") == "Tensor":
-            message = f"{cache.rpartition('.')[2]} keeps the tensor of {method.name} where it was first made"
+            message = f"{cache.rpartition('.')[2]} keeps the first tensor of {method.name}, also when the module moves"
             help = (
                 f"write @virtual(cached=True) above def {method.name}(self, dtype: torch.dtype, device: torch.device)"
             )

@@ -50,5 +50,5 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             source = context.field_source(field.name)
             given = source.specifier.positional if source is not None and source.specifier is not None else ()
             place = given[0].place if given else context.value_place(field.name)
-            message = f"{field.name} is computed from itself: {' from '.join(found)}"
+            message = f"{field.name} is computed from itself: {' -> '.join(found)}"
             yield Diagnostic(KIND, message, place, "compute one of them from config fields alone")

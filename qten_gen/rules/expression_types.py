@@ -175,8 +175,8 @@ class _Inference:
         types = self.of(dim, names)
         if NONE & types:
             shown = in_words(dim)
-            help = f"write {shown}: int, or say what to take instead: ({shown} or ...)" if what == "number" else ""
-            help = help or f"say what to take instead: {shown} if {shown} is not None else ..."
+            help = f"write {shown}: int, or give an alternative: ({shown} or ...)" if what == "number" else ""
+            help = help or f"give an alternative: {shown} if {shown} is not None else ..."
             self._report(f"{shown} may be None", help, dim, about_none=True)
         return without_none(types)
 

@@ -210,12 +210,12 @@ def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -
         if name == language.INDEX and found is None and expression.use in (Use.VALUE, Use.CONDITION):
             help = 'add repeat="depth", for a config field depth that says how many; or declare a config field index'
             help = f"{help}; for a plain string, write const({text!r})" if is_plain else help
-            yield name, "index is the position of a repeated child, and there is a single child", help
+            yield name, "index is the position of a repeated child, but this child is not repeated", help
         elif found is not None:
             help = f"an expression can use constructor arguments and derived values only; {known}"
             yield name, f"{name} is not a config field", help
         else:
             help = did_you_mean(name, usable, known)
             if is_plain:
-                help = f"{help}; for a plain string, write const({text!r})"
+                help = f"{help}{' For' if help.endswith('?') else '; for'} a plain string, write const({text!r})"
             yield name, f"there is no config field {name}", help

@@ -62,6 +62,6 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             continue
         left_out = [name for name in read.get(field.name, ()) if name in sources and name not in field.sources]
         if left_out:
-            message = f"{field.name} reads {' and '.join(left_out)}, but a change of it does not count"
+            message = f"{field.name} reads {' and '.join(left_out)}, which its sources leave out"
             names = ", ".join(f'"{name}"' for name in (*field.sources, *left_out))
             yield Diagnostic(KIND, message, field.place / "name", f"write sources=({names}), or leave sources out")

@@ -45,7 +45,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     for mixin in context.statement.mixins:
         if "__dataclass_fields__" in mixin.names or "__attrs_attrs__" in mixin.names:
             message = (
-                f"{context.declaration.name} derives from the dataclass {mixin.name}, which a declaration cannot do"
+                f"{context.declaration.name} is a declaration, so it cannot derive from the dataclass {mixin.name}"
             )
             help = f"remove {mixin.name} from its bases, or declare a field of that type"
             yield Diagnostic(KIND, message, context.name_place, help)

@@ -1,4 +1,4 @@
-"""A hand-written constructor does not call that of its base, or calls it too late.
+"""A hand-written constructor does not call super().__init__(), or calls it too late.
 
 `nn.Module.__init__` makes the tables in which parameters, buffers and children are registered. Before it has run, assigning one
 of them raises AttributeError: "cannot assign module before Module.__init__() call". A TensorClass cannot store a field before
@@ -54,7 +54,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 call = "super().__init__(..., batch_size=...)"
             else:
                 call = "super().__init__()"
-            message = f"the __init__ of {context.declaration.name} does not call that of its base"
+            message = f"the __init__ of {context.declaration.name} does not call super().__init__()"
             yield Diagnostic(KIND, message, method.place / "name", f"write {call} first")
         elif isinstance(context.declaration, ModuleDecl):
             yield from _too_late(method, context)

@@ -55,7 +55,9 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 problem = _problem(made, context)
                 if problem is not None:
                     message, help = problem
-                    yield Diagnostic(KIND, f"{message}, so {field.name} cannot be made by it", made.place, help)
+                    yield Diagnostic(
+                        KIND, f"{message}, so {field.name} cannot be constructed from it", made.place, help
+                    )
 
 
 def _made(cls: Value, arguments: tuple[Argument, ...]) -> Iterator[Value]:

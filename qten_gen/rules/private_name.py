@@ -59,7 +59,7 @@ def _problem(name: str, context: RuleContext) -> str:
     if isinstance(declaration, ModuleDecl):
         return "starts with an underscore"
     if name.startswith("__") or re.match(rf"_{re.escape(declaration.name.lstrip('_'))}__", name):
-        return "starts with two underscores, so Python gives it another name"
+        return "starts with two underscores, so Python mangles it"
     if name in PRIVATE_NAMES | ALIASES:
         return "has a name that generated code uses"
     for other in declaration.fields:

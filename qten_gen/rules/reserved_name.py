@@ -73,7 +73,7 @@ def _why_no_class(name: str) -> str:
     if name in ALIASES or name in WRITTEN_BUILTINS:
         return f"generated code uses the name {name!r}"
     if name.startswith("__"):
-        return f"inside a class, Python gives the name {name!r} another meaning"
+        return f"inside a class, Python mangles the name {name!r}"
     if name.startswith("_") and name.endswith("_"):
         return f"{name!r} is a name for generated classes"
     return ""

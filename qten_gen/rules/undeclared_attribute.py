@@ -69,6 +69,6 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             continue
         for change in method.changes:
             if change.action == "assign" and change.name not in known:
-                message = f"{declaration.name} has no field {change.name}, and its objects take no other attributes"
+                message = f"{declaration.name} has no field {change.name}, and its objects accept no other attributes"
                 otherwise = f"declare {change.name} in the class body, or add the flag open=True"
                 yield Diagnostic(KIND, message, change.place, did_you_mean(change.name, fields, otherwise))

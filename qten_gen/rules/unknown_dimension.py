@@ -61,7 +61,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     yield from _index_is_a_field(context, context.declaration)
     for expression in expressions(context):
         if expression.use is Use.CONDITION:
-            continue  # see `unknown_condition`
+            continue  # see `invalid_condition`
         place = expression.argument.place
         unknown = list(unknown_names(expression, declared))
         usable = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]

@@ -19,7 +19,7 @@ from ..common.suggestions import did_you_mean, only_near
 from ..model import FLAGS, INIT, STRING_OPTIONS, ModuleDecl, NodePath, TensorClassDecl, language
 from ..model.diagnostics import Diagnostic, Fix, Kind
 from .context import RuleContext
-from .untold import is_untold
+from .dynamic_declaration import is_dynamic
 
 KIND = Kind("QG104", "unknown-flag")
 
@@ -78,6 +78,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 def _of_module(
     declaration: ModuleDecl, flag: str, value: str | None, place: NodePath, context: RuleContext
 ) -> Iterator[Diagnostic]:
+    """What is wrong with a class keyword of a Module, which takes `init=False` only."""
     if flag != INIT:
         if not _is_passed_on(flag, context):
             yield Diagnostic(KIND, f"Module has no flag {flag!r}", place, "remove it")
@@ -106,7 +107,7 @@ def _given(context: RuleContext) -> Iterator[tuple[str, str | None, NodePath]]:
         yield from ((keyword, value, context.name_place) for keyword, value in context.statement.keywords)
         return
     for name, value in context.source.keywords:
-        if name != "metaclass" and not is_untold(value):
+        if name != "metaclass" and not is_dynamic(value):
             yield name, value.literal, value.place.beside("arg")
     for base in context.source.bases:
         if base.name == language.TENSORCLASS:

@@ -52,6 +52,9 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
         for name, type in _unknown(field.annotation):
             if context.file.has_star_import:
                 help = "import it by name; qten-gen does not know what the star import binds"
+            elif name in context.file.names:
+                yield Diagnostic(KIND, f"{name} is a module, not a type", type.place, "write the name of a class")
+                continue
             else:
                 help = did_you_mean(name, sorted(context.file.names), "import it, or define it in this file")
             yield Diagnostic(KIND, f"{name} is not defined in this file", type.place, help)

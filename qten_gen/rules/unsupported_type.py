@@ -115,7 +115,7 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
     if field.kind is not FieldKind.COLLECTION and any(is_tensordict(member) for member in present):
         return "allows several classes", "declare a field for each class, with None as its default"
     if any(_is_of_tensordict(member) for member in present):
-        return "is a class of tensordict that no field keeps", "write TensorDict, which takes it and stores a plain one"
+        return "is a class of tensordict that fields do not support", "write TensorDict, which accepts it"
     if any(member.name in _OTHER_BATCHES for member in present):
         return "holds tensors that a static field does not move or index", "write Tensor, or declare a TensorClass"
     if any(member.name == "typing.Self" for member in present):

@@ -73,7 +73,9 @@ def _recorded(task: Task) -> Record:
     sys.path[:0] = task.roots
     found = load(task.target, task.roots)
     if isinstance(found, nn.Module):
-        raise InspectionError([f"{task.target} is a module that is made already; name its class, or a function"])
+        raise InspectionError(
+            [f"{task.target} is an existing module; name its class, or a function that constructs it"]
+        )
     hints = Path(f"{task.inputs_file}.types")
     if task.is_first:
         hints.write_text(json.dumps(_classes_of_arguments(found)), encoding="utf-8")

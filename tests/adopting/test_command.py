@@ -155,8 +155,8 @@ def test_a_file_that_does_not_parse_fails_the_run_and_stays(project: Path) -> No
         (["missing"], "error: no such file or folder: missing"),
         (["--leve"], "error: unknown option --leve; did you mean --level?"),
         (["--level", "all"], "error: --level: invalid choice: 'all' (one of "),
-        (["--max-unadopted", "-1"], "error: --max-unadopted takes a number from 0"),
-        (["--config", "{}"], "error: --config belongs to --verify"),
+        (["--max-unadopted", "-1"], "error: --max-unadopted must be an integer of at least 0"),
+        (["--config", "{}"], "error: --config requires --verify"),
     ],
 )
 def test_wrong_usage_is_told(project: Path, arguments: list[str], message: str) -> None:

@@ -143,7 +143,7 @@ def test_explain_suggests_a_near_name(qten_gen: Command) -> None:
     result = qten_gen("explain", "sintax-error")
     assert (result.status, result.err) == (
         2,
-        "error: there is no diagnostic sintax-error; did you mean syntax-error?\n",
+        "error: unknown diagnostic sintax-error; did you mean syntax-error?\n",
     )
 
 
@@ -153,7 +153,7 @@ def test_explain_without_a_code_lists_all(qten_gen: Command) -> None:
 
 def test_explain_says_how_it_is_called(qten_gen: Command) -> None:
     asked, refused = qten_gen("explain", "--help"), qten_gen("explain", "QG001", "QG002")
-    assert (asked.status, asked.out) == (0, "usage: qten-gen explain [CODE]\n")
+    assert (asked.status, asked.out.splitlines()[0]) == (0, "usage: qten-gen explain [CODE]")
     assert (refused.status, refused.err) == (2, "usage: qten-gen explain [CODE]\n")
 
 

@@ -69,9 +69,12 @@ def test_check_says_whether_the_text_fits_the_generated_files(on_text: Run) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-"], "error: the path - goes with --stdin-filename FILE, and without other paths"),
-        (["--stdin-filename", "a.py"], "error: the path - goes with --stdin-filename FILE, and without other paths"),
-        (["-", "src", "--stdin-filename", "a.py"], "error: the path - goes with --stdin-filename FILE, and without"),
+        (["-"], "error: the path - requires --stdin-filename FILE, and cannot be combined with other paths"),
+        (
+            ["--stdin-filename", "a.py"],
+            "error: the path - requires --stdin-filename FILE, and cannot be combined with other paths",
+        ),
+        (["-", "src", "--stdin-filename", "a.py"], "error: the path - requires --stdin-filename FILE, and cannot be"),
         (["-", "--fix", "--stdin-filename", "a.py"], "error: --fix cannot write to standard input"),
     ],
 )

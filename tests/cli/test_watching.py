@@ -195,8 +195,11 @@ def test_ctrl_c_ends_a_watch_with_0(start: Callable[..., Watch]) -> None:
     [
         (["shup"], "error: no such file or folder: shup; did you mean shop?"),
         (["--check"], "error: --check: not allowed with argument --watch"),
-        (["--output-format", "json"], "error: --watch prints after each run, and json is one document"),
-        (["-", "--stdin-filename", "a.py"], "error: --watch reads files, and not standard input"),
+        (
+            ["--output-format", "json"],
+            "error: --watch cannot be combined with --output-format json, which is a single document",
+        ),
+        (["-", "--stdin-filename", "a.py"], "error: --watch cannot be combined with standard input"),
     ],
 )
 def test_a_watch_that_cannot_begin_says_why(qten_gen: Command, arguments: list[str], message: str) -> None:

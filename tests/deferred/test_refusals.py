@@ -187,7 +187,7 @@ AFTER: dict[str, Callable[[nn.Linear], object]] = {
 def test_an_operation_after_the_context_is_an_error(name: str) -> None:
     module = deferred_init(nn.Linear, 2, 3)
     with pytest.raises(
-        DeferredError, match="was called on a deferred tensor, after deferred_init; nothing would"
+        DeferredError, match="was called on a deferred tensor, after deferred_init returned, so it cannot"
     ) as caught:
         AFTER[name](module)
     assert str(caught.value).startswith(f"{__file__}:")
@@ -197,7 +197,7 @@ def test_an_operation_after_the_context_is_an_error(name: str) -> None:
 
 def test_loading_into_a_deferred_module_is_an_error_that_says_so() -> None:
     module = deferred_init(nn.Linear, 2, 3)
-    with pytest.raises(RuntimeError, match="after deferred_init; nothing would carry it out"):
+    with pytest.raises(RuntimeError, match="after deferred_init returned, so it cannot be recorded"):
         module.load_state_dict({"weight": torch.ones(3, 2), "bias": torch.ones(3)})
 
 

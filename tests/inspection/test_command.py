@@ -126,8 +126,8 @@ def refused(qten_gen: Command, *arguments: str) -> Result:
         (["a:b", "c:d"], "error: expected one target, got a:b, c:d\n"),
         (["a:b", "--rank", "2"], "error: unknown option --rank; did you mean --ranks?\n"),
         (["a:b", "--ranks", "two"], "error: --ranks: invalid int value: 'two'\n"),
-        (["shop"], "error: the target 'shop' does not say module and name, separated by a colon; for example"),
-        (["shop.model.Net"], "error: the target 'shop.model.Net' does not say module and name, separated by a colon; did you"
+        (["shop"], "error: the target 'shop' is not of the form module:name; for example"),
+        (["shop.model.Net"], "error: the target 'shop.model.Net' is not of the form module:name; did you"
          " mean shop.model:Net?\n"),
         (["absent_module:Net"], "error: there is no module absent_module; it is looked for in "),
         (["absent/model.py:Net"], "error: absent/model.py: no such file\n"),
@@ -135,7 +135,7 @@ def refused(qten_gen: Command, *arguments: str) -> Result:
         ([f"{SAMPLES}.absent:Net"], f"error: there is no module {SAMPLES}.absent; it is looked for in "),
         ([f"{SAMPLES}:not_a_model"], "error: tests.inspection.samples:not_a_model is a int, not a module, a class or a"),
         ([f"{SAMPLES}:Settings"], "error: tests.inspection.samples:Settings is a class that does not derive from torch.nn"),
-        ([f"{SAMPLES}:made", "--config", "a=1"], "error: tests.inspection.samples:made is a module that is made already: it"),
+        ([f"{SAMPLES}:made", "--config", "a=1"], "error: tests.inspection.samples:made is an existing module, so"),
         ([f"{SAMPLES}:Net"], "error: Net: width: missing (int); it has no default, pass --config width=VALUE\n"),
         ([f"{SAMPLES}:made", "--dtype", "int8"], "error: --dtype: expected a floating dtype such as bfloat16, got 'int8'\n"),
         ([f"{SAMPLES}:made", "--device", "gpu"], "error: --device: expected cpu, cuda or cuda:1, got 'gpu'\n"),

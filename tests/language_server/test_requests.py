@@ -69,7 +69,7 @@ def test_a_finding_shows_the_page_of_its_rule(shop: Client) -> None:
     shop.show("shop/child.py")
     shop.findings("shop/child.py", "QG210")
     shown = shop.hover("shop/child.py", "w: float")
-    assert "QG210 [number-becomes-tensor], a warning" in shown and "Reported:" in shown
+    assert "QG210 [implicit-tensor-conversion], a warning" in shown and "Reported:" in shown
 
 
 def test_a_quick_fix_mends_as_fix_does(shop: Client) -> None:

@@ -79,7 +79,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: sequential(submodule(nn.Linear, "config.dmi", 2)), "has no attribute dmi"),
     (lambda: sequential(submodule(nn.Linear, 2, 2, when="config.dim")), "config.dim is annotated int, not bool"),
     (lambda: sequential(submodule(nn.Linear, 2, 2, when="missing")), "there is no config field 'missing'"),
-    (lambda: sequential(submodule(nn.Linear, 2, "index")), "there is a single child"),
+    (lambda: sequential(submodule(nn.Linear, 2, "index")), "this child is not repeated"),
     (lambda: sequential(submodule(nn.Linear, 2, 2, repeat="config.act")), "config.act is not an integer"),
     (lambda: submodule(choice("config.atc", {"relu": nn.ReLU})), "has no attribute atc"),
     (lambda: submodule(choice("confg.act", {"relu": nn.ReLU})), "there is no config field confg"),

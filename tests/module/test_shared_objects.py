@@ -239,7 +239,9 @@ def test_only_a_field_is_repeated_or_conditional() -> None:
 
 
 def test_a_specifier_of_a_field_is_not_an_argument() -> None:
-    with pytest.raises(DeclarationError, match=r"param\(...\) is the value of a field, not an argument of submodule"):
+    with pytest.raises(
+        DeclarationError, match=r"param\(...\) declares a field, so it cannot be an argument of submodule"
+    ):
 
         class Net(Module):
             x: Keeper = submodule(Keeper, param(2, initializer=nn.init.ones_))

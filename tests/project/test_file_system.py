@@ -151,7 +151,7 @@ def test_a_source_that_changes_all_the_time_is_named(qten_gen: Command, monkeypa
     changing(monkeypatch, lambda: qten_gen.write("model.py", f"{BATCH}\n# {next(numbers)}"), 1000)
     result = qten_gen(".")
     assert (result.status, result.out) == (2, "")
-    assert result.err == "error: model.py changes while qten-gen reads it; run it again when that is over\n"
+    assert result.err == "error: model.py changed while qten-gen was reading it; run qten-gen again\n"
     assert not outputs(qten_gen)
 
 

@@ -131,7 +131,7 @@ def test_a_declaring_file_that_no_import_can_name_is_an_error(qten_gen: Command,
     qten_gen.write(f"src/{name}", BATCH)
     result = qten_gen("src")
     assert result.status == 1
-    assert "unimportable-file" in result.out
+    assert "invalid-module-name" in result.out
 
 
 def test_a_file_that_cannot_be_read_is_named_and_its_outputs_stay(

@@ -136,7 +136,7 @@ def test_outputs_stay_when_the_library_is_gone(qten_gen: Command, environment: E
         result = qten_gen("--output-format=concise", *arguments)
         assert result.status == 1
         assert (
-            "app/model.py:4:13: error QG007 [unfound-module]: the module shop_models of the base Net cannot be found"
+            "app/model.py:4:13: error QG007 [unresolved-import]: the module shop_models of the base Net cannot be found"
             in result.out
         )
     assert is_right(qten_gen)

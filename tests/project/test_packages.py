@@ -70,7 +70,7 @@ def test_parents_are_found_by_the_name_below_a_source_root(qten_gen: Command) ->
 
 
 IMPORTED = (
-    "shop/model.py:1:1: warning QG006 [unknown-root]: train.py imports this file as shop.model; "
+    "shop/model.py:1:1: warning QG006 [implicit-namespace-package]: train.py imports this file as shop.model; "
     "there is no shop/__init__.py, so it is read as the module model"
 )
 
@@ -107,7 +107,9 @@ def test_a_script_that_imports_relatively_is_noticed(qten_gen: Command) -> None:
     qten_gen.write("shop/base.py", BATCH)
     qten_gen.write("shop/model.py", "from .base import Batch\n\nclass Sub(Batch):\n    y: str\n")
     (first, *_) = qten_gen("--output-format=concise", ".").out.splitlines()
-    assert first.startswith("shop/model.py:1:1: warning QG006 [unknown-root]: this file uses relative imports; ")
+    assert first.startswith(
+        "shop/model.py:1:1: warning QG006 [implicit-namespace-package]: this file uses relative imports; "
+    )
 
 
 @pytest.mark.parametrize("line", ["import other.model", "from base import x", "import model", "import shop.models"])

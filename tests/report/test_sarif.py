@@ -81,7 +81,7 @@ SCHEMA = {
     ),
 }
 
-WARNING = Kind("QG210", "number-becomes-tensor", "warning")
+WARNING = Kind("QG210", "implicit-tensor-conversion", "warning")
 FOUND = [
     Diagnostic(
         Kind("QG104", "unknown-flag"), "no flag", help="write frozen", path="a.py", span=Span(5, 24, 5, 29, "x")

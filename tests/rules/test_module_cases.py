@@ -55,7 +55,7 @@ def module(fields: str, before: str = "", **others: str) -> list[str]:
         ),
         (
             f'x: Tensor | None = buffer("dim", when=WIDE, {ONES})',
-            "QG008 cannot be told from the text: what when is, got WIDE; write its value, or a constant that is assigned once",
+            "QG008 the argument when is known only at run time, got WIDE; write its value, or a constant that is assigned once",
         ),
     ],
 )
@@ -89,7 +89,8 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
         ),
         (
             "x: ModuleList[nn.Linear] = submodule(nn.Linear, 1, 1, repeat=COUNT)",
-            "QG008 cannot be told from the text: what repeat is, got COUNT; write its value, or a constant that is assigned once",
+            "QG008 the argument repeat is known only at run time, got COUNT; "
+            "write its value, or a constant that is assigned once",
         ),
         (
             "x: ModuleDict[nn.Linear] = submodule(nn.Linear, 1, 1, keys=[1])",
@@ -102,7 +103,7 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
         ),
         (
             'x: nn.Linear = submodule(nn.Linear, "index", 1)',
-            "QG302 index is the position of a repeated child, and there is a single child; "
+            "QG302 index is the position of a repeated child, but this child is not repeated; "
             'add repeat="depth", for a config field depth that says how many; or declare a config field index; '
             "for a plain string, write const('index')",
         ),

@@ -56,7 +56,9 @@ def conditional_field(
         raise Stays(f"the branches give the tensor `{name}` different values", node)
     condition = said(node.test, context)
     if condition is None:
-        raise Stays(f"no expression of the language says the condition `{short(node.test)}`", node.test)
+        raise Stays(
+            f"the condition `{short(node.test)}` cannot be written as an expression of a declaration", node.test
+        )
     if _is_none(one):
         condition = f"not ({condition})" if not condition.isidentifier() else f"not {condition}"
     if _method(made) == "register_buffer":

@@ -78,7 +78,7 @@ def _construction(node: ast.Call, function: ast.expr, context: Context, index: I
     if kind == "ModuleList":
         return _list(node, context)
     if kind in ("ModuleDict", "ParameterList", "ParameterDict"):
-        raise Stays(f"an nn.{kind} that is built from its members has no declaration yet", node)
+        raise Stays(f"an nn.{kind} that is built from its members cannot be declared yet", node)
     written = ast.unparse(function)
     given = _arguments(node, context, index)
     return Child(written, context.spell("submodule"), (written, *given), None if given else written)
@@ -114,15 +114,15 @@ def _arguments(node: ast.Call, context: Context, index: Index | None) -> list[st
     found = []
     for each in node.args:
         if isinstance(each, ast.Starred):
-            raise Stays(f"`{short(each)}` gives a number of arguments that is not known", each)
+            raise Stays(f"the number of arguments in `{short(each)}` is not known", each)
         found.append(_argument(each, context, index))
     for keyword in node.keywords:
         if _is_factory(keyword, context):
             continue
         if keyword.arg is None:
-            raise Stays(f"`**{short(keyword.value)}` gives arguments whose names are not known", node)
+            raise Stays(f"the names of the arguments in `**{short(keyword.value)}` are not known", node)
         if keyword.arg in ("when", "repeat", "keys", "group", "init", "device", "dtype"):
-            raise Stays(f"`{keyword.arg}=` means something else to submodule", node)
+            raise Stays(f"`{keyword.arg}=` has another meaning in submodule(...)", node)
         found.append(f"{keyword.arg}={_argument(keyword.value, context, index)}")
     return found
 
@@ -193,10 +193,10 @@ def _member(node: ast.expr, context: Context, index: Index | None) -> str:
     match value:
         case ast.ListComp(elt=element, generators=[generator]) | ast.GeneratorExp(elt=element, generators=[generator]):
             if index:
-                raise Stays("a sequence in a list has members of a list of its own", node)
+                raise Stays("a sequence in a list contains another list", node)
             count, inner = repetition(generator, context)
             return child(element, context, inner).having(f"repeat={count}").text
-    raise Stays(f"`{short(node)}` gives a number of members that is not known", node)
+    raise Stays(f"the number of members in `{short(node)}` is not known", node)
 
 
 def _list(node: ast.Call, context: Context) -> Child:
@@ -235,7 +235,7 @@ def repetition(generator: ast.comprehension, context: Context) -> tuple[str, Ind
         case ast.Name(id=name), ast.Call(func=ast.Name(id="range"), args=[start, stop], keywords=[]):
             first = over(start, context)
             if first is None:
-                raise Stays(f"no expression of the language says `{short(start)}`", start)
+                raise Stays(f"`{short(start)}` cannot be written as an expression of a declaration", start)
             shifted = ast.BinOp(position, ast.Add(), first)
             return _count(ast.BinOp(stop, ast.Sub(), start), context), {name: shifted}
         case ast.Name(id=name), ast.Name(id=source) if (
@@ -248,7 +248,7 @@ def repetition(generator: ast.comprehension, context: Context) -> tuple[str, Ind
         ) if _is_sequence(context.types.get(source)) and source not in context.names:
             item = ast.Subscript(ast.Name(source, ast.Load()), position, ast.Load())
             return quoted(f"len({source})"), {first: position, second: item}
-    raise Stays(f"a loop over `{short(generator.iter)}` has no declaration", generator.iter)
+    raise Stays(f"a loop over `{short(generator.iter)}` cannot be declared", generator.iter)
 
 
 def _is_sequence(kind: str | None) -> bool:
@@ -266,7 +266,7 @@ def _count(node: ast.expr, context: Context) -> str:
         return str(node.value)
     text = said(node, context)
     if text is None:
-        raise Stays(f"no expression of the language says `{short(node)}`", node)
+        raise Stays(f"`{short(node)}` cannot be written as an expression of a declaration", node)
     return quoted(text)
 
 
@@ -276,13 +276,13 @@ def conditional(
     """A child that a condition decides about: whether it exists, or of which class it is."""
     condition = said(test, context, index)
     if condition is None:
-        raise Stays(f"no expression of the language says the condition `{short(test)}`", test)
+        raise Stays(f"the condition `{short(test)}` cannot be written as an expression of a declaration", test)
     if _is_none(body) or _is_none(orelse):
         if _is_none(body):
             condition = f"not ({condition})" if not condition.isidentifier() else f"not {condition}"
         made = child(orelse if _is_none(body) else body, context, index)
         if made.is_optional:
-            raise Stays("conditions that are nested decide about a child", node)
+            raise Stays("nested conditions decide which child is constructed", node)
         return replace(
             made.having(f"when={quoted(condition)}"), annotation=f"{made.annotation} | None", is_optional=True
         )

@@ -119,7 +119,7 @@ def argument(node: ast.expr, context: Context, index: dict[str, ast.expr] | None
         return quoted(text)
     if context.meaning(node) and context.is_bound_above(node):
         return ast.unparse(node)
-    raise Stays(f"no expression of the language says the argument `{_short(node)}`", node)
+    raise Stays(f"the argument `{_short(node)}` cannot be written as an expression of a declaration", node)
 
 
 def type_of(node: ast.expr, context: Context) -> str | None:
@@ -237,7 +237,7 @@ def of_module(node: ast.expr, context: Context) -> str:
     bound = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
     bound |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
     if bound & (context.names.keys() | context.types.keys() | {"module"}):
-        raise Stays(f"`{_short(node)}` gives a name of the constructor another meaning", node)
+        raise Stays(f"`{_short(node)}` redefines a name of the constructor", node)
     copied = ast.parse(ast.unparse(node), mode="eval").body
     try:
         body = _InModule(context, "module", context.registered.__contains__).visit(copied)

@@ -91,7 +91,7 @@ def _refuse_names(taken: Taken, found: FoundClass, context: Context) -> None:
             evaluated = names_in(ast.parse(text, mode="eval").body) if text is not None else set()
             hidden = evaluated & {name for name, field in fields.items() if field.value is not None}
             if hidden:
-                raise Stays(f"the field `{min(hidden)}` would hide what `{piece.name}` is made with", piece.origin)
+                raise Stays(f"the field `{min(hidden)}` would hide a name that constructs `{piece.name}`", piece.origin)
     for file in context.project.files.values():
         for other in file.classes.values():
             if found.qualified in other.ancestors and (taken_names := fields.keys() & names_of_class(other.node)):
@@ -115,13 +115,13 @@ def _refuse_class(found: FoundClass, init: ast.FunctionDef, context: Context) ->
     node = found.node
     bases = [context.project.meaning(context.file, base) for base in node.bases]
     if bases != [MODULE]:
-        raise Stays("it has other bases than Module", node)
+        raise Stays("it has bases other than Module", node)
     if node.keywords or node.decorator_list:
         raise Stays("the class has decorators or keywords", node)
     if init.decorator_list or init.args.args[:1] == [] or init.args.args[0].arg != "self":
         raise Stays("the constructor is decorated, or its first argument is not `self`", init)
     if init.body[0].lineno == init.lineno:
-        raise Stays("the constructor is one line", init)
+        raise Stays("the constructor is written on one line", init)
     for statement in node.body:
         name = getattr(statement, "name", None)
         if name in _TAKEN:
@@ -131,7 +131,7 @@ def _refuse_class(found: FoundClass, init: ast.FunctionDef, context: Context) ->
         ):
             raise Stays("the class body does more than define methods and attributes", statement)
     if any(each.lineno == other.end_lineno for each, other in zip(init.body[1:], init.body, strict=False)):
-        raise Stays("two statements stand in one line", init)
+        raise Stays("two statements are on one line", init)
     for file in context.project.files.values():
         for other in (*file.classes.values(), *file.inner):
             if found.qualified in other.ancestors and not _only_inherits(other):

@@ -25,7 +25,7 @@ def moved_text(node: ast.stmt, context: Context) -> str:
         if isinstance(each, ast.Name)
     }
     if bound & (context.types.keys() | context.names.keys()):
-        raise Stays("a name of the constructor has another meaning inside the statement", node)
+        raise Stays("the statement redefines a name of the constructor", node)
     changes = [
         (each, text)
         for each in ast.walk(node)

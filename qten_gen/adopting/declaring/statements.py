@@ -68,7 +68,7 @@ class _Reader:
         """Take the whole constructor apart."""
         for piece in config_fields(self.init, self.context):
             if piece.name in self.of_class or piece.name in MODULE:
-                raise Stays(f"the argument `{piece.name}` has the name of something else in the class", piece.origin)
+                raise Stays(f"the class already uses the name `{piece.name}`, which is an argument", piece.origin)
             self.taken.pieces.append(piece)
         self.arguments = frozenset(self.context.types)
         statements = self.init.body[1:] if ast.get_docstring(self.init, clean=False) is not None else self.init.body
@@ -127,7 +127,7 @@ class _Reader:
             ):
                 given = {each.arg: each.value for each in keywords}
                 if given.keys() - {"persistent"} or len(others) > 1:
-                    raise Stays(f"`{short(call)}` has no declaration", node)
+                    raise Stays(f"`{short(call)}` cannot be declared", node)
                 text = buffer(call, value, others[0] if others else given.get("persistent"), self.context)
                 tensor = self.context.spell("Tensor", "torch")
                 self.register(name, FieldPiece(name, tensor, text, node), node)
@@ -249,9 +249,9 @@ class _Reader:
         if name in self.arguments:
             raise Stays(f"`self.{name}` is something other than the argument `{name}`", node)
         if name.startswith("__"):
-            raise Stays(f"Python gives the name `{name}` another meaning in a class body", node)
+            raise Stays(f"Python mangles the name `{name}` in a class body", node)
         if name in self.of_class or name in MODULE or name in self.context.types:
-            raise Stays(f"`{name}` has the name of something else in the class", node)
+            raise Stays(f"the class already uses the name `{name}`", node)
         if not self.constructed:
             raise Stays("it registers before super().__init__()", node)
         self.context.registered.add(name)
@@ -296,7 +296,9 @@ class _Reader:
             return
         if text is None:
             if name in self.arguments:
-                raise Stays(f"no expression of the language says the new value of the argument `{name}`", node)
+                raise Stays(
+                    f"the new value of the argument `{name}` cannot be written as an expression of a declaration", node
+                )
             self.move(node, later)
         context.names[name] = found if text is not None else None
 
@@ -334,7 +336,7 @@ class _Reader:
                 node,
             )
         if _registers_surely(node, self.context):
-            raise Stays(f"`{_first_line(node)}` registers what no declaration says", node)
+            raise Stays(f"`{_first_line(node)}` registers something that cannot be declared", node)
         if changes_argument(node, self.context):
             raise Stays(f"`{_first_line(node)}` may change an argument that fields are computed from", node)
         self.taken.pieces.append(MovedPiece(moved_text(node, self.context), node))
@@ -342,7 +344,7 @@ class _Reader:
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
                 known = self.context.names.get(each.id)
                 if each.id in self.arguments or each.id in self.context.types or known is not None:
-                    raise Stays(f"`{each.id}` gets a value that only a statement says", node)
+                    raise Stays(f"the value of `{each.id}` is computed by a statement", node)
                 self.context.names[each.id] = None
             elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
                 stored = self_attribute(each)

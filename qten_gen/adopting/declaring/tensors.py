@@ -23,7 +23,7 @@ def parameter(node: ast.Call, context: Context) -> str:
         keywords["requires_grad"] = node.args[1]
     value = node.args[0] if node.args else keywords.pop("data", None)
     if value is None or keywords.keys() - {"requires_grad"} or any(isinstance(each, ast.Starred) for each in node.args):
-        raise Stays(f"`{short(node)}` has no declaration", node)
+        raise Stays(f"`{short(node)}` cannot be declared", node)
     switches = _switch("requires_grad", keywords.get("requires_grad"), True)
     return f"{context.spell('param')}({', '.join([*_value(value, context), *switches])})"
 

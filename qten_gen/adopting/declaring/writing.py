@@ -79,7 +79,7 @@ def _documentation(init: ast.FunctionDef, context: Context) -> Iterator[Edit]:
     of_class = context.found.node.body[0]
     before = text.of(of_class)
     if not all(each.startswith('"""') and each.endswith('"""') for each in (written, before)):
-        raise Stays("the documentation of the constructor cannot be joined to that of the class", own)
+        raise Stays("the docstring of the constructor cannot be merged into that of the class", own)
     end = text.span(of_class)[1] - 3
     blank, newline = text.indentation(of_class.lineno), text.newline
     lines = _dedented(written[3:-3].strip("\n"), text.indentation(own.lineno), blank).rstrip()

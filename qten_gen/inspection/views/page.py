@@ -217,6 +217,7 @@ def _call_text(call: Call) -> str:
 
 
 def _run_section(run: Run | None) -> Iterator[str]:
+    """The section of a page about a run: its totals and its findings."""
     if run is None:
         return
     yield "<h2>Run</h2>"

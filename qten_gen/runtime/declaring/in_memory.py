@@ -117,14 +117,14 @@ def _allow(declaration: Declaration, missing: NoGeneratedClass, scope: Scope) ->
     if policy == "off":
         what = missing.reason or f"nothing was generated for {declaration.name}"
         raise NotGeneratedError(f"{file}:{scope.line}: {what}, and {JIT_VARIABLE}=off. {remedy}")
-    is_untold = reason is not None and not reason.message
-    if is_untold or any(vars(module).get("_warned") for module in missing.modules):
+    is_dynamic = reason is not None and not reason.message
+    if is_dynamic or any(vars(module).get("_warned") for module in missing.modules):
         return
     for module in missing.modules:
         vars(module)["_warned"] = True
     what = missing.reason
     if reason is not None:
-        what = f"what was generated for {declaration.name} is not what its class statement says"
+        what = f"the code generated for {declaration.name} does not match its class statement"
     warnings.warn_explicit(
         f"{what}; it is built in memory from {file}. {remedy}", StaleWarning, scope.filename, scope.line
     )

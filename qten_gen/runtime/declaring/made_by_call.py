@@ -51,7 +51,7 @@ def keep_bases(cls: type, bases: tuple[type, ...], generated: type) -> None:
 
 
 def is_declaring(namespace: Mapping[str, object], keywords: Mapping[str, object]) -> bool:
-    """Whether a call declares fields, flags or a constructor, and is no copy of a class that has a declaration."""
+    """Whether a call declares fields, flags or a constructor, and is not a copy of a class that has a declaration."""
     if is_complete(namespace):
         return False
     given = bool(keywords) or "__init__" in namespace or bool(annotations_of(namespace))

@@ -96,6 +96,7 @@ def storage_address(tensor: Tensor) -> int:
 
 
 def _slot(index: int, storage: int, tensor: Tensor, made_as: type[Tensor] | None) -> Slot:
+    """The record of a tensor: where it is in its storage, and what it reports."""
     return Slot(
         index,
         storage,

@@ -137,7 +137,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call] # torch leav
             self.working_thread = working
 
     def _run(self, func: OpOverload, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-        """Run or note an operation, as its tensors are real, deferred, or both."""
+        """Run an operation on real tensors, write into a real tensor, or record it, depending on its arguments."""
         what = traits(func)
         given = list(tensors((*args, *kwargs.values())))
         mine = [tensor for tensor in given if self.is_mine(tensor)]

@@ -107,7 +107,7 @@ def keep(key: Key, args: Sequence[object], found: object) -> None:
 
 @cache
 def _is_simple(func: OpOverload) -> bool:
-    """Whether the result of an operation follows from the shapes and types of its arguments, and is no view of them.
+    """Whether the result of an operation follows from the shapes and types of its arguments, and is not a view of them.
 
     An operation that writes may change its first argument in place, and return it.
     """

@@ -109,6 +109,7 @@ def _sources(
     state_dict: StateDict | None,
     prefix: str,
 ) -> Sources:
+    """Where the values of each tensor come from; with a prefix, only the names below it count in the state dict."""
     found = sources(module, held, mesh, placements, None if prefix else state_dict)
     if state_dict is None or not prefix:
         return found

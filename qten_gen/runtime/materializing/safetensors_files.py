@@ -92,6 +92,7 @@ def _tensors(file: MappedFile) -> dict[str, StoredTensor]:
 
 
 def _stored(file: MappedFile, name: str, entry: dict[str, object], start: int) -> StoredTensor:
+    """A tensor that the header of a file describes; `start` is where the data begins."""
     spelled = cast(str, entry["dtype"])
     if spelled not in _DTYPES:
         raise ValueError(f"{name} has the dtype {spelled}, which this torch does not have")

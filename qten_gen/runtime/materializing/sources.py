@@ -114,6 +114,7 @@ def _entries(
     held: HeldTensor, value: Tensor, matches: Mapping[int, Match], initialiser: Callable[[HeldTensor], str]
 ) -> Iterator[MaterializedTensor]:
     # A name that the declaration ties to another comes after that one.
+    """The lines of the report about a tensor: one for its first name, and one for each name that is tied to it."""
     name, *others = dict.fromkeys(home.qualified for home in sorted(held.homes, key=lambda home: home.is_declared_tie))
     match = matches.get(id(held.tensor))
     if match is None:

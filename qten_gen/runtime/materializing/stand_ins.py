@@ -141,6 +141,7 @@ def in_place(root: nn.Module, stand_ins: StandIns) -> Iterator[None]:
 def _assigned(
     module: nn.Module, state: Mapping[str, object], registries: Mapping[str, Mapping[str, object]], stand_ins: StandIns
 ) -> Iterator[Assigned]:
+    """What a block assigned to a module: attributes, and tensors in its registries."""
     for name, value in attributes(module).items():
         if name not in state or (
             value is not state[name] and value is not stand_ins.containers.get((id(module), name))

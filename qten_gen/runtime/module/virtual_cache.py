@@ -75,6 +75,7 @@ def getter(owner: type[ModuleBase], name: str) -> Callable[[ModuleBase], Tensor]
     """`cached_virtual` for one attribute: what the property of a declared class calls, with no call in between."""
 
     def read(module: ModuleBase) -> Tensor:
+        """The virtual tensor of a module: the kept one if nothing that it depends on has changed."""
         if is_dynamo_compiling():  # first of all: what is looked up on the way is a guard
             return virtual(module, owner, name)
         state = module.__dict__

@@ -30,7 +30,7 @@ _WITHOUT_READS = frozenset(
 def attributes_read(module: ModuleBase, function: Callable[..., object]) -> tuple[str, ...] | None:
     """The attributes that a function can read of a module, absent ones that would hide one of the class included.
 
-    Parameters and buffers are left out: `TensorReads` sees those. None where it cannot be told: where the function reads a child
+    Parameters and buffers are left out: `TensorReads` sees those. None where that is not known: where the function reads a child
     module, or attributes that it does not name.
     """
     classes = _written_bases(type(module))
@@ -70,7 +70,7 @@ def _names(
     """The names that a function mentions, and those of the methods, and the functions of the same package, that it mentions.
 
     Code that gives the module to something else, as `len(self)` and `table(self)` do, reads it through special methods and
-    through functions of other packages too. None where it cannot be told which: see `_receivers`.
+    through functions of other packages too. None where they are not known: see `_receivers`.
     """
     package = cls.__module__.partition(".")[0]
     is_passed_on = False
@@ -125,7 +125,7 @@ def _is_called_by_syntax(name: str) -> bool:
 
 
 def _binds_unknown(found: object) -> bool:
-    """Whether a class attribute gets the instance, and does what cannot be told with it: `partialmethod`, a custom descriptor."""
+    """Whether a class attribute gets the instance, and may do anything with it: `partialmethod`, a custom descriptor."""
     if found is None or isinstance(found, type) or _plain_function(found) is not None:
         return False
     return hasattr(type(found), "__get__") and not isinstance(found, property | staticmethod)

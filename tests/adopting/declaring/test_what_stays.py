@@ -104,16 +104,20 @@ def net(arguments: str, body: str) -> str:
             "self.proj = nn.Linear(dim, dim)\nself.proj = None",
             "line 3 of it: `self.proj` is assigned more than once",
         ),
-        ("nn_: int", "self.nn = nn.Linear(nn_, 2)", "line 3 of it: the field `nn` would hide what `nn` is made with"),
+        (
+            "nn_: int",
+            "self.nn = nn.Linear(nn_, 2)",
+            "line 3 of it: the field `nn` would hide a name that constructs `nn`",
+        ),
         (
             "dim: int",
             "self.__proj = nn.Linear(dim, dim)",
-            "line 3 of it: Python gives the name `__proj` another meaning",
+            "line 3 of it: Python mangles the name `__proj`",
         ),
         (
             "dim: int",
             "self.half = nn.Linear(dim, dim)",
-            "line 3 of it: `half` has the name of something else in the class",
+            "line 3 of it: the class already uses the name `half`",
         ),
         ("sizes=[1, 2]", "self.proj = nn.Linear(2, 2)", "the argument `sizes` has no annotation"),
         (
@@ -124,7 +128,7 @@ def net(arguments: str, body: str) -> str:
         (
             "dim: int",
             "x = getattr(torch, 'nothing', 3)\nx += dim\nself.proj = nn.Linear(dim, x)",
-            "line 5 of it: no expression of the language says the argument `x`",
+            "line 5 of it: the argument `x` cannot be written as an expression of a declaration",
         ),
     ],
 )

@@ -150,12 +150,12 @@ def test_what_makes_items_of_other_items_is_refused_by_name() -> None:
     ]
     for refused in reductions:
         with pytest.raises(
-            TypeError, match=r"^Photo\.title holds one Python value an item, and these cannot be reduced$"
+            TypeError, match=r"^Photo\.title holds one Python value per item, and these cannot be reduced$"
         ):
             refused()
-    with pytest.raises(TypeError, match=r"^Photo\.title holds one Python value an item, and these cannot be padded$"):
+    with pytest.raises(TypeError, match=r"^Photo\.title holds one Python value per item, and these cannot be padded$"):
         value.pad((0, 1))
-    with pytest.raises(TypeError, match=r"^Photo\.title holds one Python value an item, and these cannot be created$"):
+    with pytest.raises(TypeError, match=r"^Photo\.title holds one Python value per item, and these cannot be created$"):
         value.new_zeros(3)
     assert value.sum(reduce=True) == 15
 
@@ -323,7 +323,7 @@ def test_a_view_is_forbidden_by_tensors_only() -> None:
 def test_reducing_dimensions_of_a_nested_object_refuses_its_values() -> None:
     album = Album(photo(2, 3), batch_size=2)
     assert_follows(Album(photo(2), batch_size=2).sum("feature").photos)
-    with pytest.raises(TypeError, match=r"^Photo\.title holds one Python value an item, and these cannot be reduced$"):
+    with pytest.raises(TypeError, match=r"^Photo\.title holds one Python value per item, and these cannot be reduced$"):
         album.sum("feature")
 
 

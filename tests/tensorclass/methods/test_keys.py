@@ -75,7 +75,7 @@ def test_an_object_without_a_tensor_is_empty() -> None:
 
 def test_in_is_refused_because_it_could_mean_two_things() -> None:
     with pytest.raises(
-        TypeError, match=r"^`in` is not defined for Flat: it has items and fields; ask `in batch\.keys\(\)`$"
+        TypeError, match=r"^`in` is not defined for Flat: it has items and fields; use `in batch\.keys\(\)`$"
     ):
         "x" in flat(4)  # noqa: B015
 

@@ -83,7 +83,7 @@ def test_an_empty_batch_can_be_reshaped() -> None:
         (lambda b: b.transpose(0, 2), IndexError, "dimension 2 is out of range: Batch has 2 batch dimensions"),
         (lambda b: b.unsqueeze(3), IndexError, "unsqueeze: dimension 3 is out of range for 2 batch dimensions"),
         (lambda b: b.squeeze(2), IndexError, "dimension 2 is out of range"),
-        (lambda b: b.flatten(1, 0), ValueError, "flatten: start_dim 1 lies behind end_dim 0"),
+        (lambda b: b.flatten(1, 0), ValueError, "flatten: start_dim 1 comes after end_dim 0"),
         (lambda b: b.expand(5, 4), ValueError, r"the batch size \[3, 4\] does not broadcast to \[5, 4\]"),
         (lambda b: b.expand(4), ValueError, "does not broadcast"),
     ],

@@ -140,7 +140,8 @@ def test_an_object_that_is_gone_is_not_written_to_in_silence() -> None:
     value = grid()
     with (
         pytest.raises(
-            RuntimeError, match="made of is gone, so that nothing can be written back; give it a name first$"
+            RuntimeError,
+            match="made of no longer exists, so nothing can be written back; assign it to a variable first$",
         ),
         value.view(-1).unsqueeze(0),
     ):

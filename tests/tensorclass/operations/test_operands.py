@@ -147,7 +147,7 @@ def test_a_loss_of_one_number_leaves_nothing_of_the_batch() -> None:
     value: Any = Titled(torch.ones(2, 3), ["a", "b"], batch_size=2)
     mse_loss: Any = torch.nn.functional.mse_loss
     assert mse_loss(value, value + 1, reduction="none").titles.tolist() == ["a", "b"]
-    with pytest.raises(TypeError, match="titles holds one Python value an item, and these cannot be reduced"):
+    with pytest.raises(TypeError, match="titles holds one Python value per item, and these cannot be reduced"):
         mse_loss(value, value + 1)
 
 
@@ -199,7 +199,7 @@ def test_gather_and_masks_check_their_shapes() -> None:
     [
         (lambda value: value.repeat(2), "repeat: expected a number for each of the 2 batch dimensions"),
         (lambda value: value.pad((1,)), "pad: expected a pair of numbers for each of at most 2 batch dimensions"),
-        (lambda value: value.pad((-3, 0)), "takes more away than the batch size"),
+        (lambda value: value.pad((-3, 0)), "removes more than the batch size"),
         (lambda value: value.roll((1, 2), 0), "roll: expected as many shifts as dimensions"),
         (lambda value: value.movedim((0, 1), 0), "movedim: expected as many places as dimensions"),
         (lambda value: value.rot90(1, (0,)), "rot90: expected two batch dimensions"),

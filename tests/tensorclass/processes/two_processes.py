@@ -138,7 +138,7 @@ def dicts_and_lists_of_tensors_travel(folder: Path) -> None:
 
 def values_of_items_do_not_travel(folder: Path) -> None:
     value = Photos(torch.full((2,), float(rank())), ["oak", "fern"], batch_size=2)
-    message = r"Photos\.titles holds one Python value an item, and these do not travel between processes"
+    message = r"Photos\.titles holds one Python value per item, and these cannot be sent between processes"
     for call in (value.all_gather, lambda: value.broadcast(0), lambda: value.isend(1 - rank()), lambda: value.recv(0)):
         with pytest.raises(TypeError, match=message):
             call()

@@ -125,6 +125,7 @@ _covering._dynamo_marked_constant = True  # type: ignore[attr-defined] # functio
 
 
 def _ambiguous(cls: type[HandlerTables], obj_type: type) -> str:
+    """The message about an object for which several handlers are equally specific."""
     owners = _owners(cls)
     covering = [registered for registered in owners if is_open(registered) and issubclass(obj_type, registered)]
     nearest = [

@@ -114,6 +114,7 @@ class Entries(Stored):
     def _assign(
         self, values: Sequence[Any], static: Sequence[Any], batch_size: Size, device: torch.device | None
     ) -> Entries:
+        """Replace all values, in the TensorDict as well that this object was read from."""
         origin = getattr(self, "_td_origin", None)
         self._td_origin = None
         self._td_carried, self._td_static = tuple([entries(value) for value in values]), tuple(static)

@@ -307,7 +307,7 @@ def rearrange_items(
         said = what if isinstance(what, str) else what(argument, value.batch_size)
         if said == "kept":
             return value
-        raise TypeError(f"{label(self, name)} holds one Python value an item, and these cannot be {said}")
+        raise TypeError(f"{label(self, name)} holds one Python value per item, and these cannot be {said}")
     if fn is view_tensor:  # nobody sees how the positions lie in memory, so that never forbids a view
         return of_pool(value._pool, reshape_tensor(value._positions, cast(Any, argument)))
     return of_pool(value._pool, fn(value._positions, _on_cpu(argument)))
@@ -363,7 +363,7 @@ def part_items(
     if value is None or (what is not None and all(size == value.batch_size for size in batch_sizes)):
         return [value] * len(batch_sizes)
     if what is not None:
-        raise TypeError(f"{label(self, name)} holds one Python value an item, and these cannot be {what}")
+        raise TypeError(f"{label(self, name)} holds one Python value per item, and these cannot be {what}")
     return cast("Sequence[P]", [of_pool(value._pool, part) for part in fn(value._positions, argument)])
 
 

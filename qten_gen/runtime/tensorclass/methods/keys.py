@@ -138,7 +138,7 @@ def contains(self: Stored, item: object) -> bool:
     Raises:
         TypeError: always.
     """
-    raise TypeError(f"`in` is not defined for {type(self).__name__}: it has items and fields; ask `in batch.keys()`")
+    raise TypeError(f"`in` is not defined for {type(self).__name__}: it has items and fields; use `in batch.keys()`")
 
 
 def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -> object:

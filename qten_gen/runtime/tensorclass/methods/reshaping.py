@@ -78,7 +78,7 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1, **refused: Never) ->
     The dimensions that a field has beyond the batch size stay as they are.
 
     Raises:
-        ValueError: `start_dim` lies behind `end_dim`.
+        ValueError: `start_dim` comes after `end_dim`.
     """
     if refused:
         raise unexpected(self, "flatten", refused)
@@ -87,7 +87,7 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1, **refused: Never) ->
         return reshape(self, 1)
     start, end = dimension(self, start_dim), dimension(self, end_dim)
     if end < start:
-        raise ValueError(f"flatten: start_dim {start_dim!r} lies behind end_dim {end_dim!r}")
+        raise ValueError(f"flatten: start_dim {start_dim!r} comes after end_dim {end_dim!r}")
     out = reshape(self, (*size[:start], prod(size[start : end + 1]), *size[end + 1 :]))
     out._names = names.replaced(self._names, start, end - start + 1, 1)
     return out

@@ -77,8 +77,8 @@ def _write_back_later(self: Stored) -> End | None:
     source: Stored | None = reference()
     if source is None:
         raise RuntimeError(
-            f"the object that this {type(self).__name__} was made of is gone, so that nothing can be written back; "
-            "give it a name first"
+            f"the object that this {type(self).__name__} was made of no longer exists, so nothing can be written back; "
+            "assign it to a variable first"
         )
     before = _held(self, source)
 

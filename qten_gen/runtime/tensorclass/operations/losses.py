@@ -34,6 +34,7 @@ def _loss(
     name: str = function.__name__
 
     def method(*args: object, **options: object) -> Stored:
+        """The loss of objects, field by field, with reduction `"mean"` by default."""
         stated = {key: value for key, value in options.items() if value is not None}
         if "size_average" in stated or "reduce" in stated:
             raise TypeError(f"{name}: size_average and reduce are not supported; use reduction")

@@ -212,7 +212,7 @@ _nanquantile = over_one(_at_quantile)
 
 def diff(input: T, n: int = 1, dim: Dim = -1, prepend: None = None, append: None = None) -> T:
     if prepend is not None or append is not None:
-        raise TypeError("diff: prepend and append are not supported; put the objects together with torch.cat first")
+        raise TypeError("diff: prepend and append are not supported; concatenate the objects with torch.cat first")
     at, times = dimension(input, dim), whole_number(n)
     size = with_length(input._batch_size, at, max(input._batch_size[at] - times, 0))
     return along(input, "diff", torch.diff, (times, at), size, input._names)

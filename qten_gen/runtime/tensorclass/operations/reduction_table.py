@@ -67,6 +67,7 @@ def _method(name: str, function: Function, takes: str) -> Function:
         reduce: bool = False,
         **refused: Never,
     ) -> T | Tensor:
+        """Reduce over batch dimensions, with either spelling of the correction."""
         if unbiased is not None or type(dim) is bool:
             dim, correction = correction_of(name, dim, unbiased, None if correction == 1 else correction)
         return finish(self, dim, keepdim, reduce, {"correction": correction}, refused)

@@ -210,7 +210,7 @@ def pad(self: T, pad_size: Sequence[int], value: float = 0.0, **refused: Never) 
     pairs += [(0, 0)] * (batch_ndim - len(pairs))
     size = [before + length + after for (before, after), length in zip(pairs, self._batch_size, strict=True)]
     if any(length < 0 for length in size):
-        raise ValueError(f"pad: {list(pad_size)} takes more away than the batch size {list(self._batch_size)} has")
+        raise ValueError(f"pad: {list(pad_size)} removes more than the batch size {list(self._batch_size)} has")
     flat = [number for pair in reversed(pairs) for number in pair]
     return with_names(self._rearrange(_pad, (flat, batch_ndim, value), Size(size)), self._names)
 

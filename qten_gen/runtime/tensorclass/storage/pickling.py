@@ -165,6 +165,7 @@ def reduce_ex(self: Stored, protocol: SupportsIndex) -> str | tuple[Any, ...]:
 
 
 def _reduced(self: T, state: State) -> Reduced[T]:
+    """What pickle stores for an object: its class and a state of plain values."""
     for name in self._per_item:
         # Plain lists: whoever loads the pickle safely has the class of the object on the list, and no other.
         value = cast("PerItem[object] | None", state["fields"][name])

@@ -142,7 +142,7 @@ def _opened(folder: str, cls: type[Stored]) -> int:
             continue  # a whole save may have passed since it looked first
         except OSError as error:
             raise StorageError(f"{path}: expected a file of metadata: {error.strerror}") from None
-    raise FileNotFoundError(f"no saved {cls.__name__}: expected {path}, which a finished save leaves")
+    raise FileNotFoundError(f"no saved {cls.__name__}: expected {path}, which every finished save writes")
 
 
 def _attempt(

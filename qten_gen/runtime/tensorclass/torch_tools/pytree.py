@@ -78,6 +78,7 @@ def _flattening(names: tuple[str, ...]) -> Flatten:
     usual: dict[tuple[int, int, bool], Layout] = {}
 
     def flatten(self: Stored) -> tuple[list[Any], Layout]:
+        """The children of an object and its layout. Layouts of usual objects are made once, so that specs compare fast."""
         values, static = self._field_values()
         for value in values:
             if value is None:
@@ -147,6 +148,7 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
     count = len(names)
 
     def unflatten(children: Iterable[Any], layout: Layout) -> T:
+        """An object of children and a layout; the batch size follows from the shapes of the tensors, which vmap changes."""
         found = children if type(children) is list else [*children]
         _, static, event_ndim, before, has_device, _, _, dimension_names, hidden = layout
         first = found[0] if len(found) == count and dimension_names is None else None

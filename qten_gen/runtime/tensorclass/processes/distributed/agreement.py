@@ -64,7 +64,7 @@ def refuse_items(action: str, self: Stored) -> None:
     name = next((name for name in self._per_item if contents(self)[name] is not None), None)
     if name is not None:
         raise TypeError(
-            f"{action}: {type(self).__name__}.{name} holds one Python value an item, and these do not travel between processes"
+            f"{action}: {type(self).__name__}.{name} holds one Python value per item, and these cannot be sent between processes"
         )
     for name in self._nested:
         inner = contents(self)[name]

@@ -1,0 +1,71 @@
+"""Finds the classes that depend on a module which cannot be found, so that the text does not say what to generate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from ..common.naming import generated_class
+from ..model import ClassSource, Declaration, FileDecl
+from ..model.diagnostics import UNRESOLVED_IMPORT, Diagnostic
+from ..model.field_kinds import members_of
+
+_HELP = "run qten-gen where {0} is installed, or set environment or source-roots in [tool.qten-gen] so that it is found"
+
+
+def unresolved_imports(
+    file: FileDecl, ancestors: Callable[[str], Iterable[str]], unresolved: Collection[str], generated: bytes
+) -> Iterator[Diagnostic]:
+    """Errors for the classes of a file.
+
+    `ancestors` are the resolved names of the ancestors of a class, `unresolved` the modules, and `generated` the module that was
+    generated for the file before.
+    """
+    declarations = {declaration.name: declaration for declaration in file.declarations}
+    for cls in file.source.classes:
+        if cls.name in declarations:
+            yield from _field_types(file, declarations[cls.name], unresolved, generated)
+        else:
+            yield from _bases(file, cls, ancestors, unresolved, generated)
+
+
+def _bases(
+    file: FileDecl,
+    cls: ClassSource,
+    ancestors: Callable[[str], Iterable[str]],
+    unresolved: Collection[str],
+    generated: bytes,
+) -> Iterator[Diagnostic]:
+    """The error for a class that may be a declaration: it uses specifiers, or something was generated for it."""
+    was_generated = re.search(rb"(?m)^class %s\b" % re.escape(generated_class(cls.name).encode()), generated)
+    if not was_generated and not any(field.specifier for field in cls.fields):
+        return
+    for base in cls.bases:
+        for name in (base.name, *ancestors(base.name)):
+            module = _module(name, unresolved)
+            if module:
+                message = f"the module {module} of the base {name.rpartition('.')[2]} cannot be found"
+                message = f"{message}, so it is not known whether {cls.name} is a declaration"
+                help = _HELP.format(module.partition(".")[0])
+                yield Diagnostic(UNRESOLVED_IMPORT, message, base.place, help, path=file.source.path)
+                return
+
+
+def _field_types(
+    file: FileDecl, declaration: Declaration, unresolved: Collection[str], generated: bytes
+) -> Iterator[Diagnostic]:
+    """The errors for fields whose class was a TensorClass or Module when the file was generated."""
+    for field in declaration.fields:
+        for member in members_of(field.type):
+            module = _module(member.name, unresolved)
+            last = member.name.rpartition(".")[2]
+            if module and f":{last}".encode() in generated:
+                message = f"the module {module} of {last}, the type of {field.name}, cannot be found"
+                help = _HELP.format(module.partition(".")[0])
+                yield Diagnostic(UNRESOLVED_IMPORT, message, declaration.place, help, path=file.source.path)
+
+
+def _module(name: str, unresolved: Collection[str]) -> str:
+    """The module that a qualified name is in, if that is one of those not found; otherwise empty."""
+    parts = name.split(".")
+    return next((start for end in range(1, len(parts)) if (start := ".".join(parts[:end])) in unresolved), "")

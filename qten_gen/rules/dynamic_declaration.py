@@ -1,0 +1,196 @@
+"""A class statement depends on values that are known only when the program runs.
+
+qten-gen reads declarations without running them. If a name is bound in `try` and in `except`, if an annotation is a conditional
+expression, or if a function returns the specifier of a field, only the program knows what is declared, and it may differ from one
+machine to the next. qten-gen does not guess: it generates nothing for the file. The class statement still works. It builds the
+class in memory, and does not warn that generated files are stale.
+
+Constants are resolved: `param(SIZE)` is `param(3)` if a file of the run assigns `SIZE = 3` once, and nothing else to it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..model import (
+    DYNAMIC,
+    ConfigDecl,
+    FieldSource,
+    FileDecl,
+    ModuleDecl,
+    SpecifierCall,
+    TypeExpr,
+    Value,
+    language,
+    takes_dimension,
+)
+from ..model.diagnostics import DYNAMIC_DECLARATION, Diagnostic
+from ..model.field_kinds import members_of
+from .context import Project, RuleContext
+
+KIND = DYNAMIC_DECLARATION
+
+GOOD = """
+from typing import TYPE_CHECKING
+
+from qten_gen import TensorClass
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Batch(TensorClass):
+    tokens: Tensor
+    raw: "NDArray | None" = None
+"""
+
+BAD = """
+from qten_gen import TensorClass
+from torch import Tensor
+
+try:
+    from fast_tokens import Tokens
+except ImportError:
+    Tokens = Tensor
+
+
+class Batch(TensorClass):
+    tokens: Tokens
+            ^^^^^^
+"""
+
+_ONLY_THEN = "known only at run time"
+KEYWORDS = ("when", "tie", "keys", "repeat", "group", "cached", "sources", *language.SPECIFIER_SWITCHES)
+"""Keywords whose value decides what is declared."""
+
+_OF_EXPRESSIONS = (language.PARAM, language.BUFFER, language.DERIVED, language.CHECK)
+"""Specifiers that take nothing but expressions by position."""
+
+
+def check(context: RuleContext) -> Iterator[Diagnostic]:
+    if context.source is None:
+        return
+    yield from _types(context)
+    for place in context.source.unpacked:
+        message = f"the bases and flags of {context.source.name} are {_ONLY_THEN}, because they are unpacked"
+        yield Diagnostic(KIND, message, place, "write them out")
+    for name, value in context.source.keywords:
+        if is_dynamic(value) and (name in language.FLAGS or name in language.STRING_OPTIONS or name == language.INIT):
+            yield Diagnostic(KIND, f"the flag {name} is {_ONLY_THEN}, got {value.text}", value.place, "write its value")
+    for base in context.source.bases:
+        for argument in base.args if base.name == language.TENSORCLASS else ():
+            if isinstance(argument, TypeExpr) and argument.name != "None":
+                message = f"the flag {argument.text} is {_ONLY_THEN}"
+                yield Diagnostic(KIND, message, argument.place, "write the flag as a string or keyword")
+    for field in context.source.fields:
+        if field.specifier is not None:
+            yield from _arguments(field.specifier)
+        elif isinstance(context.declaration, ModuleDecl) and field.annotation is not None:
+            yield from _value(field, context)
+    for method in context.source.methods:
+        if method.specifier is not None:
+            yield from _arguments(method.specifier)
+    for call in context.source.checks:
+        yield from _arguments(call)
+
+
+def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
+    """The handlers in a file that are registered for a type which is known only at run time."""
+    for declaration in project.declarations.values():
+        for handler in declaration.registrations if isinstance(declaration, ModuleDecl) else ():
+            if handler.module == file.source.module and DYNAMIC in handler.type.mentioned:
+                message = f"the type that {handler.handler} of {declaration.name} is registered for is {_ONLY_THEN}"
+                help = "register it for a class that is imported or assigned once, without try or if"
+                yield Diagnostic(KIND, message, handler.place, help)
+
+
+def is_dynamic(value: object) -> bool:
+    """Whether a value is given by a name, a call or another expression whose result is known only at run time."""
+    if not isinstance(value, Value) or value.literal is not None or value.torch_name is not None:
+        return False
+    if value.partial is not None or value.choice is not None or value.is_container:
+        return False
+    if not value.is_callable or value.text.startswith("lambda"):
+        return False
+    return not any(name.startswith("torch.") for name in value.contains)
+
+
+def is_dynamic_text(text: str) -> bool:
+    """Whether the text of an argument that has to be a literal is another expression."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError):
+        return True
+    return False
+
+
+def is_tuple(value: object) -> bool:
+    """Whether a value is a tuple with an element that is known only at run time, such as `(NAME, "dim")`."""
+    return isinstance(value, Value) and value.literal is None and value.text.startswith("(")
+
+
+def _types(context: RuleContext) -> Iterator[Diagnostic]:
+    """The fields whose type is known only at run time."""
+    for field in context.fields:
+        if DYNAMIC in field.type.mentioned and not (isinstance(field, ConfigDecl) and context.constructs_itself):
+            message = f"the annotation of {field.name} is {_ONLY_THEN}: {field.type.text}"
+            help = "write a type whose names are imported or assigned once, without try, if or a call"
+            yield Diagnostic(KIND, message, field.type.place, help)
+
+
+def _arguments(call: SpecifierCall) -> Iterator[Diagnostic]:
+    """The arguments of a specifier that decide what is declared, and are not literals."""
+    called = call.name.rpartition(".")[2]
+    for position, argument in enumerate(call.arguments):
+        given = argument.value
+        if isinstance(given, SpecifierCall):
+            yield from _arguments(given)
+            continue
+        if not isinstance(given, Value):
+            continue
+        if given.choice is not None and given.choice.selector is None and is_dynamic_text(given.choice.text or "0"):
+            message = f"the config field of the choice is {_ONLY_THEN}, got {given.choice.text}"
+            yield Diagnostic(KIND, message, given.choice.place, "write the string")
+        elif given.text.startswith("*"):
+            message = f"the arguments of {called}(...) are {_ONLY_THEN}, because they are unpacked"
+            yield Diagnostic(KIND, message, argument.place, "write them out")
+        elif argument.keyword in KEYWORDS and (is_dynamic(given) or is_tuple(given)):
+            message = f"the argument {argument.keyword} is {_ONLY_THEN}, got {given.text}"
+            yield Diagnostic(KIND, message, argument.place, "write its value, or a constant that is assigned once")
+        elif call.name in _OF_EXPRESSIONS and takes_dimension(call.name, position, argument.keyword):
+            if is_dynamic(given):
+                what = "size" if call.name in (language.PARAM, language.BUFFER) else "expression"
+                message = f"the {what} {given.text} is {_ONLY_THEN}"
+                help = "write an integer, an expression over config fields, or a constant that is assigned once"
+                yield Diagnostic(KIND, message, argument.place, help)
+        elif call.name == language.SUBMODULE and position and is_dynamic(given) and _is_string(given.text):
+            message = f"the config fields in {given.text} are {_ONLY_THEN}"
+            help = f"write the string; for a plain string, write const({given.text})"
+            yield Diagnostic(KIND, message, argument.place, help)
+
+
+def _is_string(text: str) -> bool:
+    """Whether an expression makes a string, as far as its text shows."""
+    return text.lstrip("rRuU").startswith(("f'", 'f"', "F'", 'F"', "'", '"')) or ".join(" in text or ".format(" in text
+
+
+def _is_registered(type: str, context: RuleContext) -> bool:
+    """Whether a field of this type is a parameter or a submodule, rather than a constructor argument."""
+    if type.startswith("torch.nn."):
+        return not type.startswith(("torch.nn.functional.", "torch.nn.init."))
+    return isinstance(context.project.declarations.get(type), ModuleDecl)
+
+
+def _value(field: FieldSource, context: RuleContext) -> Iterator[Diagnostic]:
+    """The value of a field that may be a specifier which something else made."""
+    value, annotation = field.value, field.annotation
+    if value is None or annotation is None or not is_dynamic(value) or context.file is None:
+        return
+    declared = next((found for found in context.fields if found.name == field.name), None)
+    members = () if declared is None else members_of(declared.type)
+    suspected = any(_is_registered(member.name, context) for member in members)
+    if suspected or language.PARAM in value.contains:
+        message = f"the specifier of {field.name} is {_ONLY_THEN}, got {value.text}"
+        yield Diagnostic(KIND, message, value.place, "write param(...), buffer(...) or submodule(...) here")

@@ -1,0 +1,171 @@
+"""A choice does not fit what decides it.
+
+`choice("act", {"relu": nn.ReLU, "gelu": nn.GELU})` looks up the value of the config field `act` when an instance is made. A value
+without an option raises ValueError there. So a field of type `bool` needs the options True and False, a `Literal` one option for
+each of its values, and the default of the field has to be among them.
+
+The annotation of the child names each class that the choice may give, or a base of it. mypy does not compare the two.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Iterator
+
+from ..common.suggestions import did_you_mean
+from ..model import Choice, ConfigDecl, ModuleDecl, Name, SubmoduleDecl, TypeExpr, Value
+from ..model.diagnostics import Diagnostic, Kind
+from ..model.field_kinds import members_of
+from .context import Project, RuleContext
+from .dynamic_declaration import is_dynamic_text
+from .known_types import known_ancestors
+
+KIND = Kind("QG341", "invalid-choice")
+
+GOOD = """
+from qten_gen import Module, choice, submodule
+from torch import nn
+
+
+class Net(Module):
+    act: str = "relu"
+    activation: nn.ReLU | nn.GELU = submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU}))
+"""
+
+BAD = """
+from qten_gen import Module, choice, submodule
+from torch import nn
+
+
+class Net(Module):
+    act: str = "rleu"
+    activation: nn.ReLU | nn.GELU = submodule(choice("act", {"relu": nn.ReLU, "gelu": nn.GELU}))
+                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+"""
+
+
+def check(context: RuleContext) -> Iterator[Diagnostic]:
+    declaration = context.declaration
+    if not isinstance(declaration, ModuleDecl):
+        return
+    config = {field.name: field for field in declaration.fields if isinstance(field, ConfigDecl)}
+    for field in context.module_fields:
+        if isinstance(field, SubmoduleDecl):
+            for argument in field.call.nested:
+                if isinstance(argument.value, Value) and argument.value.choice is not None:
+                    problem = _problem(argument.value.choice, config)
+                    if problem is not None:
+                        yield Diagnostic(KIND, problem[0], argument.value.place, problem[1])
+            yield from _of_other_types(field, context.project)
+        elif isinstance(field, ConfigDecl) and field.default is not None and field.default.value.choice is not None:
+            message = f"the default of {field.name} is a choice, which decides between the classes of a child"
+            help = "write choice(...) as the class or an argument of submodule(...)"
+            yield Diagnostic(KIND, message, field.default.value.place, help)
+
+
+def _problem(given: Choice, config: dict[str, ConfigDecl]) -> tuple[str, str] | None:
+    """What is wrong with a choice, and how to fix it."""
+    if given.selector is None and _is_told(given.text):
+        return (
+            "the first argument of choice(...) must be a string",
+            'write choice("act", {...}), with the name of a config field',
+        )
+    if given.options is None:
+        return None
+    keys = [_key(key) for key, _ in given.options]
+    if not keys:
+        return "the choice has no options", 'write them as a dict: {"relu": nn.ReLU, "gelu": nn.GELU}'
+    field = config.get(given.selector.name) if isinstance(given.selector, Name) else None
+    if field is None:
+        return None
+    for value in _values(field):
+        if value not in keys:
+            known = ", ".join(map(repr, keys))
+            near = (
+                did_you_mean(value, [key for key in keys if isinstance(key, str)], "") if isinstance(value, str) else ""
+            )
+            return f"{field.name} may be {value!r}, which is not among the options", near or f"the options are {known}"
+    return None
+
+
+_BASES = {
+    "ReLU6": "Hardtanh",
+    "NLLLoss2d": "NLLLoss",
+    "UpsamplingBilinear2d": "Upsample",
+    "UpsamplingNearest2d": "Upsample",
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), "RNNBase"),
+    **dict.fromkeys(("GRUCell", "LSTMCell", "RNNCell"), "RNNCellBase"),
+    **{f"ZeroPad{n}d": f"ConstantPad{n}d" for n in (1, 2, 3)},
+}
+"""The layers of torch that derive from other public ones, except for the lazy ones."""
+
+
+def _of_other_types(field: SubmoduleDecl, project: Project) -> Iterator[Diagnostic]:
+    """The classes among the options that are certainly none of those that the annotation names."""
+    made = field.call.arguments[0].value if field.call.arguments else None
+    if not isinstance(made, Value) or made.choice is None:
+        return
+    annotated = {_public(member.name) for member in _children(field.type)}
+    if any(_ancestors(name, project) is None for name in annotated) or "torch.nn.Module" in annotated:
+        return
+    for key, option in made.choice.options or ():
+        above = _ancestors(_public(option.name), project)
+        if above is not None and not above & annotated:
+            message = f"the option {key} is {option.text}, but {field.name} is annotated {field.type.text}"
+            yield Diagnostic(KIND, message, option.place, f"write {field.name}: ... | {option.text}")
+
+
+def _children(type: TypeExpr) -> Iterator[TypeExpr]:
+    """The classes that an annotation names, inside of lists and dicts too, without None."""
+    for member in members_of(type):
+        if member.name.startswith("qten_gen.") and member.args:
+            yield from (each for arg in member.args if isinstance(arg, TypeExpr) for each in _children(arg))
+        elif member.name != "None":
+            yield member
+
+
+def _public(name: str) -> str:
+    """`torch.nn.ReLU` for `torch.nn.modules.activation.ReLU`, the name that a running program knows."""
+    return f"torch.nn.{name.rpartition('.')[2]}" if name.startswith("torch.nn.modules.") else name
+
+
+def _ancestors(name: str, project: Project) -> frozenset[str] | None:
+    """A class and those that it derives from, below nn.Module; None if they are not known."""
+    module, _, layer = name.rpartition(".")
+    if module != "torch.nn" or not layer[:1].isupper():
+        return known_ancestors(name, project)
+    return None if layer.startswith("Lazy") else frozenset({name, f"torch.nn.{_BASES.get(layer, layer)}"})
+
+
+def _is_told(text: str) -> bool:
+    """Whether the text of a selector that is not a string tells what it is; `dynamic-declaration` reports the others."""
+    return not text or not is_dynamic_text(text)
+
+
+def _key(text: str) -> object:
+    """The value of a key; its text where that is not a literal."""
+    try:
+        found: object = literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return found
+
+
+def _values(field: ConfigDecl) -> Iterator[object]:
+    """The values that a field certainly may have: its default, and those that its annotation lists."""
+    if field.default is not None and not field.default.factory and field.default.value.literal is not None:
+        yield literal_eval(field.default.value.literal)
+    for member in members_of(field.type):
+        if member.name == "builtins.bool":
+            yield from (True, False)
+        elif member.name == "typing.Literal":
+            yield from _listed(member.text)
+
+
+def _listed(text: str) -> list[object]:
+    """The values in `Literal["fast", "slow"]`."""
+    try:
+        found: object = literal_eval(text[text.index("[") :])
+    except (ValueError, SyntaxError):
+        return []
+    return found if isinstance(found, list) else []

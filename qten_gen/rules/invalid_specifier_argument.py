@@ -1,0 +1,274 @@
+"""An argument of a specifier is unknown, or is not written as a literal.
+
+qten-gen reads declarations without running them, so it can only use what the text says: dimensions are integers or strings,
+switches are `True` or `False`, and arguments are not unpacked. It would have to guess the value of anything else. An unknown
+argument, such as a misspelt `persistent`, would raise TypeError when the class statement runs.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Iterator
+
+from ..common.suggestions import did_you_mean
+from ..model import Argument, SpecifierCall, Value, is_sequence, is_several, language, nested_keywords
+from ..model.diagnostics import Diagnostic, Kind
+from .context import RuleContext
+from .dynamic_declaration import KEYWORDS as _TOLD_OTHERWISE
+from .dynamic_declaration import is_dynamic, is_tuple
+
+KIND = Kind("QG305", "invalid-specifier-argument")
+
+GOOD = """
+from qten_gen import Module, buffer
+from torch import Tensor, nn
+
+
+class Scale(Module):
+    dim: int
+    weight: Tensor = buffer("dim", persistent=False, initializer=nn.init.ones_)
+"""
+
+BAD = """
+from qten_gen import Module, buffer
+from torch import Tensor, nn
+
+
+class Scale(Module):
+    dim: int
+    weight: Tensor = buffer("dim", persistant=False, initializer=nn.init.ones_)
+                                   ^^^^^^^^^^
+"""
+
+_SPECIFIERS_OF_MODULES = ("param", "buffer", "submodule")
+
+
+def check(context: RuleContext) -> Iterator[Diagnostic]:
+    for field in context.field_sources:
+        if field.specifier is not None:
+            yield from _findings(field.specifier)
+            yield from _of_lists(field.specifier)
+            yield from _of_nested(field.specifier)
+    for call in context.check_calls:
+        yield from _findings(call)
+    for method in context.source.methods if context.source is not None else ():
+        if method.specifier is not None:
+            yield from _findings(method.specifier)
+
+
+def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
+    """What is wrong with the arguments of one call, each on its own and together."""
+    called = call.name.rpartition(".")[2]
+    for argument in call.arguments:
+        problem = _problem(call, called, argument)
+        if problem is not None:
+            message, help = problem
+            known = argument.keyword is None or argument.keyword in language.SPECIFIER_KEYWORDS.get(call.name, ())
+            yield Diagnostic(KIND, message, argument.place if known else argument.place.beside("arg"), help)
+    if called == "submodule" and not call.positional:
+        yield Diagnostic(
+            KIND,
+            "submodule(...) needs a class as its first argument",
+            call.place,
+            'write submodule(nn.Linear, "dim", "dim")',
+        )
+    if called in ("derived", "check") and len(call.positional) != 1 and not _is_unpacked(call):
+        example = 'derived("dim // heads")' if called == "derived" else 'check("dim % heads == 0")'
+        message = f"{called}(...) takes one expression, but {len(call.positional)} are given"
+        yield Diagnostic(KIND, message, call.place, f"write {example}")
+    yield from _of_several(call, called)
+    if is_sequence(call):
+        own = language.SPECIFIER_KEYWORDS[language.SEQUENTIAL]
+        named = [argument for argument in call.arguments if argument.keyword not in (None, *own)]
+        if named and len(call.positional) > 1:
+            message = "some members of the sequence have names and others have none"
+            yield Diagnostic(KIND, message, named[0].place, "give all of them names, or none")
+    if call.get("default") is not None and call.get("default_factory") is not None:
+        yield Diagnostic(
+            KIND, "a field cannot have both a default and a default_factory", call.place, "remove one of them"
+        )
+
+
+def _is_unpacked(call: SpecifierCall) -> bool:
+    return any(isinstance(one.value, Value) and one.value.text.startswith("*") for one in call.arguments)
+
+
+def _of_several(call: SpecifierCall, called: str) -> Iterator[Diagnostic]:
+    """Arguments of a parameter or buffer that exclude each other."""
+    if called not in ("param", "buffer"):
+        return
+    for first, second, help in _EXCLUDE:
+        argument = call.get(second)
+        if call.get(first) is not None and argument is not None:
+            yield Diagnostic(KIND, f"{called}(...) has both {first} and {second}", argument.place, help)
+
+
+_EXCLUDE = (
+    ("value", "initializer", "keep value, which computes the tensor, or initializer, which fills it"),
+    ("value", "tie", "a tied parameter has the value of the other: remove value"),
+    ("value", "repeat", "remove value, and fill the parameters by an initializer"),
+    ("value", "keys", "remove value, and fill the parameters by an initializer"),
+    ("tie", "repeat", "tie single parameters"),
+    ("tie", "keys", "tie single parameters"),
+    ("tie", "group", "a tied parameter is in the group of the other: remove group"),
+)
+
+
+def _of_nested(call: SpecifierCall) -> Iterator[Diagnostic]:
+    """What is wrong with the submodules among the arguments of another, such as keywords that they cannot have."""
+    for position, argument in enumerate(call.arguments):
+        if not isinstance(argument.value, SpecifierCall):
+            yield from _of_field(call, argument)
+            continue
+        yield from _findings(argument.value)
+        yield from _of_nested(argument.value)
+        allowed = nested_keywords(language.SEQUENTIAL if is_sequence(call) else call.name, position, argument.keyword)
+        for given in argument.value.arguments:
+            if given.keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE] and given.keyword not in allowed:
+                message = f"{given.keyword} is for a submodule that is a field, not for an argument of another"
+                help = f"remove {given.keyword}, or declare a Module with this field and use that"
+                yield Diagnostic(KIND, message, given.place, help)
+            elif given.keyword == "when" and argument.value.get(language.REPEAT) is not None:
+                message = "a member of a sequence has both when and repeat"
+                yield Diagnostic(KIND, message, given.place, "remove when; with repeat=0 there is none")
+
+
+def _of_field(call: SpecifierCall, argument: Argument) -> Iterator[Diagnostic]:
+    """What is wrong with the specifier of a field among the arguments of a child."""
+    value = argument.value
+    is_own = argument.keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE]
+    if call.name != language.SUBMODULE or argument is call.arguments[0] or is_own or not isinstance(value, Value):
+        return
+    called = next((name for name in value.contains if name in _OF_FIELDS), None)
+    if called is not None and not value.is_container:
+        message = f"{called.rpartition('.')[2]}(...) declares a field, so it cannot be an argument of submodule(...)"
+        yield Diagnostic(KIND, message, argument.place, "declare it as a field of the child's own class")
+
+
+_OF_FIELDS = language.SPECIFIERS - {language.SUBMODULE}
+
+
+def _of_lists(call: SpecifierCall) -> Iterator[Diagnostic]:
+    """What is wrong with children that are lists or dicts themselves, `submodule(submodule(Block, repeat=2), repeat=3)`."""
+    inner = call.arguments[0].value if call.name == language.SUBMODULE and call.arguments else None
+    if not isinstance(inner, SpecifierCall):
+        return
+    place = call.arguments[0].place
+    help = "write submodule(submodule(Block, repeat=2), repeat=3) for a list of lists"
+    if not is_several(inner):
+        message = "the first argument of submodule(...) is a submodule(...) that is not repeated"
+        yield Diagnostic(KIND, message, place, help)
+    elif not is_several(call):
+        message = (
+            "the first argument of submodule(...) is a list of children, but the outer submodule(...) is not repeated"
+        )
+        yield Diagnostic(KIND, message, place, help)
+    elif any(
+        argument.keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE] for argument in call.arguments[1:]
+    ):
+        message = "the outer submodule of a list of lists has arguments"
+        yield Diagnostic(KIND, message, place, "give them to the inner one, which names the class")
+    yield from _of_lists(inner)
+
+
+def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str, str] | None:
+    """What is wrong with one argument, and how to fix it; `called` is the specifier without its module."""
+    value, keyword = argument.value, argument.keyword
+    if isinstance(value, Value) and (
+        value.text.startswith("*") or (keyword in _TOLD_OTHERWISE and (is_dynamic(value) or is_tuple(value)))
+    ):
+        return None  # see `dynamic-declaration`
+    unreadable = _unreadable(called, keyword, value)
+    if unreadable is not None:
+        return unreadable
+    known = language.SPECIFIER_KEYWORDS.get(call.name)
+    if known is None or call.name == language.SUBMODULE:
+        return None
+    if keyword is None and called in ("param", "buffer", "derived", "check") and is_dynamic(value):
+        return None
+    if keyword is None:
+        return (
+            _positional_problem(called, value) if isinstance(value, Value) or called in ("field", "virtual") else None
+        )
+    if keyword not in known:
+        help = did_you_mean(keyword, known, f"it accepts {', '.join(known)}")
+        return f"{called}(...) got an unexpected keyword argument {keyword!r}", help
+    if keyword in language.SPECIFIER_SWITCHES and not (isinstance(value, Value) and value.literal in ("True", "False")):
+        got = value.text if isinstance(value, Value) else argument.text
+        return f"{keyword} must be True or False, got {got}", f"write {keyword}=True or {keyword}=False"
+    if called == "virtual":
+        return _virtual_problem(keyword, value)
+    if keyword == "init" and isinstance(value, Value) and value.literal == "True":
+        return f"{called}(...) is never a constructor argument", "remove init=True"
+    return None
+
+
+def _virtual_problem(keyword: str, value: object) -> tuple[str, str] | None:
+    """What is wrong with `cached` or `sources`, and how to fix it."""
+    literal = value.literal if isinstance(value, Value) else None
+    given: object = None if literal is None else literal_eval(literal)
+    text = value.text if isinstance(value, Value) else ""
+    if keyword == "cached" and not (isinstance(given, bool) or given == language.MAY_BE_STALE):
+        expected = f'True, False or "{language.MAY_BE_STALE}"'
+        return f"cached must be {expected}, got {text}", "write cached=True"
+    if keyword == "sources" and not (isinstance(given, tuple) and _is_names(given)):
+        return f"sources must be a tuple of strings, got {text}", 'write sources=("dim",) for a config field'
+    return None
+
+
+def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, str] | None:
+    """What is wrong with an argument that must be a literal, and how to fix it."""
+    if not isinstance(value, Value) or called not in _SPECIFIERS_OF_MODULES:
+        return None
+    given = None if value.literal is None else literal_eval(value.literal)
+    if keyword == "dtype" and called in ("param", "buffer"):
+        return _dtype_problem(value, given)
+    if keyword in _EXAMPLES and value.literal != "None" and not isinstance(given, str):
+        example = _EXAMPLES[keyword]
+        return f"{keyword} must be a string, got {value.text}", f"write {example}"
+    if called == "buffer":
+        return None
+    if keyword == "repeat":
+        return (
+            f"repeat must be an integer or a string, got {value.text}",
+            'write repeat=2, or repeat="depth" for a config field',
+        )
+    if keyword == "keys" and not _is_names(given):
+        return (
+            f"keys must be a string or a tuple of strings, got {value.text}",
+            'write keys=("first", "second"), or keys="tasks" for a config field',
+        )
+    return None
+
+
+_EXAMPLES = {"when": 'when="use_bias"', "tie": 'tie="embed.weight"', "group": 'group="no_decay"'}
+
+
+def _dtype_problem(value: Value, given: object) -> tuple[str, str] | None:
+    """What is wrong with a dtype that is a string, a class or a number, and how to fix it."""
+    name = value.torch_name or value.name
+    is_class = name.startswith("builtins.") or (name.startswith("torch.") and name.endswith("Tensor"))
+    if value.literal == "None" or (value.literal is None and not is_class):
+        return None
+    meant = _DTYPES.get(name.rpartition(".")[2], "float32")
+    plain = given.removeprefix("torch.") if isinstance(given, str) else meant
+    return f"dtype must be a torch.dtype, got {value.text}", f"write dtype=torch.{plain}"
+
+
+_DTYPES = {"int": "int64", "bool": "bool", "LongTensor": "int64", "BoolTensor": "bool", "HalfTensor": "float16"}
+"""The dtypes that classes stand for."""
+
+
+def _is_names(given: object) -> bool:
+    return isinstance(given, str) or (isinstance(given, tuple) and all(isinstance(name, str) for name in given))
+
+
+def _positional_problem(called: str, value: object) -> tuple[str, str]:
+    if called == "field":
+        return "field(...) takes keyword arguments only", "write field(default=...) or field(default_factory=...)"
+    if called == "virtual":
+        return "virtual(...) takes keyword arguments only", "write @virtual or @virtual(cached=True)"
+    text = value.text if isinstance(value, Value) else ""
+    help = 'write an integer, or an expression over config fields such as "3*dim"'
+    what = "a dimension" if called in ("param", "buffer") else "an expression"
+    return f"{what} must be an integer or a string, got {text}", help

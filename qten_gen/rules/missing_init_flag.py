@@ -1,0 +1,80 @@
+"""A Module inherits a hand-written `__init__`, where another of its bases has a generated one, and does not say so.
+
+Where a class in the chain declares fields that make a constructor, a type checker gives a class without its own `__init__` the
+constructor of all the fields, even if a base nearer to it wrote another one by hand. So it would accept calls that fail at run
+time, and reject calls that work. `init=False` tells the checker to use the inherited constructor.
+
+Below classes that write their constructors by hand and declare nothing, a class needs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..model import ModuleDecl, VirtualDecl
+from ..model.diagnostics import Diagnostic, Kind
+from .context import RuleContext
+
+KIND = Kind("QG307", "missing-init-flag")
+
+GOOD = """
+from qten_gen import Module
+
+
+class Sized(Module):
+    size: int
+
+
+class Doubled(Sized):
+    def __init__(self, dim: int) -> None:
+        super().__init__(2 * dim)
+
+
+class Child(Doubled, init=False):
+    def halved(self) -> float:
+        return self.size / 2
+
+
+class Other(Doubled):
+    def __init__(self, wide: bool) -> None:
+        super().__init__(8 if wide else 4)
+"""
+
+BAD = """
+from qten_gen import Module
+
+
+class Sized(Module):
+    size: int
+
+
+class Doubled(Sized):
+    def __init__(self, dim: int) -> None:
+        super().__init__(2 * dim)
+
+
+class Child(Doubled):
+      ^^^^^
+    pass
+"""
+
+
+def check(context: RuleContext) -> Iterator[Diagnostic]:
+    declaration = context.declaration
+    if not isinstance(declaration, ModuleDecl) or _writes_init(declaration) or declaration.keeps_init:
+        return
+    parents = [parent for parent in context.project.ancestors(declaration) if isinstance(parent, ModuleDecl)]
+    writer = next((parent for parent in parents if _writes_init(parent)), None)
+    if writer is not None and any(map(_has_generated_init, parents)):
+        message = f"{declaration.name} has no __init__, but its base {writer.name} has a hand-written one"
+        bases = ", ".join(base.text for base in declaration.bases)
+        help = f"write class {declaration.name}({bases}, init=False) to inherit it, or define __init__ here too"
+        yield Diagnostic(KIND, message, context.name_place, help)
+
+
+def _writes_init(declaration: ModuleDecl) -> bool:
+    return any(method.name == "__init__" for method in declaration.methods)
+
+
+def _has_generated_init(declaration: ModuleDecl) -> bool:
+    return not declaration.custom_init and any(not isinstance(field, VirtualDecl) for field in declaration.fields)
