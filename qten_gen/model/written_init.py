@@ -42,7 +42,7 @@ def keeps_foreign_init(fields: Iterable[ModuleField], lineage: Iterable[tuple[tu
 
 
 def is_root(base: BaseDecl) -> bool:
-    """Whether a base of a Module is Module itself: under its public name in a text, under that of its file in a class statement."""
+    """Whether a base of a Module is Module itself: by its public name in a text, by that of its file in a class statement."""
     first, _, last = base.name.partition(".")
     return first == "qten_gen" and last.rpartition(".")[2] == "Module"
 
