@@ -15,6 +15,7 @@ from .opening import Opened
 _HOW_TO_ALLOW = "name it in a comment there if the author knows better: # qten-gen: ignore[{0}]"
 
 _UNPARSED = Reason("the edited file could not be parsed", "report this as a bug of qten-gen")
+_BASE_STAYS = Reason("its base stays", "adopt the base first")
 
 
 def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[str]]) -> dict[Key, Reason]:
@@ -33,8 +34,14 @@ def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[
             changed.setdefault(f"{before.files[path].module}.{name}", []).append((path, name))
     found: dict[Key, Reason] = {}
     for path, names in proposed.items():
-        if path not in after.files:
+        file = after.files.get(path)
+        if file is None:
             found.update(dict.fromkeys(((path, name) for name in names), _UNPARSED))
+            continue
+        for name in names:
+            cls = file.classes.get(name)
+            if cls is not None and not cls.is_adopted:
+                found[path, name] = _BASE_STAYS
     for path, file in after.files.items():
         if not any(each.is_adopted for each in file.classes.values()):
             continue

@@ -26,7 +26,8 @@ def is_attribute_only(source: FieldSource) -> bool:
 def keeps_foreign_init(fields: Iterable[ModuleField], lineage: Iterable[tuple[tuple[BaseDecl, ...], bool]]) -> bool:
     """Whether a class without a hand-written `__init__` has that of a class that is not declared.
 
-    That is so with `init=False`, and below a layer of torch where nothing is declared that a constructor would have to register.
+    That is so with `init=False`, which directly below Module keeps the constructor of nn.Module, and below a layer of torch where
+    nothing is declared that a constructor would have to register.
 
     Args:
         fields: All fields of the class.
@@ -34,9 +35,16 @@ def keeps_foreign_init(fields: Iterable[ModuleField], lineage: Iterable[tuple[tu
     """
     declares = any(not isinstance(field, VirtualDecl) for field in fields)
     return any(
-        (keeps and any(map(_is_foreign, bases))) or (not declares and any(map(_is_layer, bases)))
+        (keeps and any(_is_foreign(base) or is_root(base) for base in bases))
+        or (not declares and any(map(_is_layer, bases)))
         for bases, keeps in lineage
     )
+
+
+def is_root(base: BaseDecl) -> bool:
+    """Whether a base of a Module is Module itself: by its public name in a text, by that of its file in a class statement."""
+    first, _, last = base.name.partition(".")
+    return first == "qten_gen" and last.rpartition(".")[2] == "Module"
 
 
 def _is_foreign(base: BaseDecl) -> bool:

@@ -8,7 +8,8 @@ does not contain may take any keyword; the class statement finds out.
 
 A TensorClass takes flags as keywords (`class Batch(TensorClass, frozen=True)`) or in brackets (`TensorClass["frozen"]`). Each
 is True or False, except `checks`, which is `"on"` or `"off"`. A Module takes only `init=False`, which inherits a hand-written
-`__init__`. If no base has one, type checkers would reject every argument of the generated constructor.
+`__init__`, or that of nn.Module directly below Module, where annotations with a value are attributes. If there are arguments to
+construct and no base has a constructor for them, type checkers would reject every argument of the generated one.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..common.suggestions import did_you_mean, only_near
-from ..model import FLAGS, INIT, STRING_OPTIONS, ModuleDecl, NodePath, TensorClassDecl, language
+from ..model import FLAGS, INIT, STRING_OPTIONS, ModuleDecl, NodePath, TensorClassDecl, VirtualDecl, language
 from ..model.diagnostics import Diagnostic, Fix, Kind
+from ..model.written_init import is_root
 from .context import RuleContext
 from .dynamic_declaration import is_dynamic
 
@@ -84,9 +86,17 @@ def _of_module(
             yield Diagnostic(KIND, f"Module has no flag {flag!r}", place, "remove it")
     elif value != "False":
         yield Diagnostic(KIND, "the flag 'init' must be False", place, "write init=False, or leave it out")
-    elif not declaration.custom_init:
+    elif not declaration.custom_init or _keeps_none(declaration):
         message = f"no base of {declaration.name} has a hand-written __init__ that init=False could inherit"
         yield Diagnostic(KIND, message, place, "remove it; qten-gen generates the constructor")
+
+
+def _keeps_none(declaration: ModuleDecl) -> bool:
+    """Whether a class directly below Module declares arguments, and nobody wrote a constructor that takes them."""
+    declares = any(field.name in declaration.own and not isinstance(field, VirtualDecl) for field in declaration.fields)
+    writes = any(method.name == "__init__" for method in declaration.methods)
+    others = any(not is_root(base) for base in declaration.bases)
+    return declares and not writes and not others
 
 
 def _is_keyword(place: NodePath) -> bool:

@@ -130,7 +130,7 @@ def test_an_import_that_another_file_takes_from_here_stays() -> None:
 STAYING = {
     "class A(nn.Linear): ...": "its base nn.Linear is a class of a library",
     "class A(nn.Module, metaclass=Meta): ...": "its metaclass is Meta, and Module has one of its own",
-    "class A(nn.Module):\n    rate: float = 0.5": "its annotation of rate would become an argument of the constructor",
+    "class A(nn.Module):\n    rate: float": "its annotation of rate would become an argument of the constructor",
     "class A(*bases, nn.Module): ...": "its bases or keywords are computed when the program runs",
     "class A(nn.Module, **flags): ...": "its bases or keywords are computed when the program runs",
     "@dataclass\nclass A(nn.Module):\n    x: int": "dataclass would replace the constructor of A",
@@ -161,6 +161,73 @@ def test_a_base_stays_if_its_subclass_could_not_be_generated() -> None:
     """
     assert list(reasons(dedent(text))) == ["Base", "Child"]
     assert "class Base(nn.Module)" in adopted(text) and "class Other(Module)" in adopted(text)
+
+
+KEEPING = {
+    "an annotation with a value": (
+        "class A(nn.Module):\n    rate: float = 0.5",
+        "class A(Module, init=False):\n    rate: float = 0.5",
+    ),
+    "a private annotation": (
+        "class A(nn.Module):\n    _cache: object",
+        "class A(Module, init=False):\n    _cache: object",
+    ),
+    "other bases and a comma": (
+        "class A( nn.Module , Mixin , ):\n    rate: float = 0.5",
+        "class A( Module , Mixin, init=False , ):\n    rate: float = 0.5",
+    ),
+    "a class keyword": (
+        "class A(nn.Module, Mixin, extra=(1)):\n    rate: float = 0.5",
+        "class A(Module, Mixin, init=False, extra=(1)):\n    rate: float = 0.5",
+    ),
+    "below a constructor": (
+        "class A(nn.Module):\n    def __init__(self, n): super().__init__()\nclass B(A):\n    rate: float",
+        "class A(Module):\n    def __init__(self, n): super().__init__()\nclass B(A, init=False):\n    rate: float",
+    ),
+    "below an annotation": (
+        "class A(nn.Module):\n    rate: float = 0.5\nclass B(A): ...",
+        "class A(Module, init=False):\n    rate: float = 0.5\nclass B(A, init=False): ...",
+    ),
+    "a class variable": (
+        "class A(nn.Module):\n    rate: ClassVar[float] = 0.5",
+        "class A(Module):\n    rate: ClassVar[float] = 0.5",
+    ),
+    "a constructor of its own": (
+        "class A(nn.Module):\n    rate: float = 0.5\n    def __init__(self, n): super().__init__()",
+        "class A(Module):\n    rate: float = 0.5\n    def __init__(self, n): super().__init__()",
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), KEEPING.values(), ids=KEEPING)
+def test_a_class_without_a_constructor_says_that_it_keeps_the_inherited_one(before: str, after: str) -> None:
+    mixin = "class Mixin:\n    def __init_subclass__(cls, **keywords): ...\n"
+    head = "from typing import ClassVar\n{}\n{}\n\n\n{}\n\n"
+    old = head.format("", "from torch import nn", mixin).replace("\n\nfrom", "\nfrom")
+    new = head.format("", "from qten_gen import Module", mixin).replace("\n\nfrom", "\nfrom")
+    assert adopted(f"{old}{before}\n") == f"{new}{after}\n"
+    assert adopted(f"{new}{after}\n") == f"{new}{after}\n"
+
+
+def test_a_class_keeps_no_constructor_below_one_that_stays() -> None:
+    text = """\
+    from torch import nn
+
+    class Base(nn.Module):
+        rate: float
+
+    class Child(Base):
+        size: int = 3
+
+    class Written(Base):
+        def __init__(self) -> None:
+            super().__init__()
+
+    class Grandchild(Written):
+        size: int = 3
+    """
+    assert reasons(dedent(text))["Grandchild"].startswith("its base")
+    assert adopted(text) == dedent(text)
 
 
 def test_a_finding_is_told_with_its_code() -> None:

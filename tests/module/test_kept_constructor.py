@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 import pytest
-from torch import Tensor
+from torch import Tensor, nn
 
 from qten_gen import Module, TensorClass
 from qten_gen.model.diagnostics import DeclarationError
@@ -78,6 +78,31 @@ def test_there_has_to_be_a_constructor_to_keep() -> None:
 
         class Empty(Module, init=False):
             size: int
+
+
+class Bare(Module, init=False):
+    """Has attributes, and the constructor of nn.Module."""
+
+    rate: float = 0.5
+    _cache: dict[str, int] | None = None
+
+
+class Filled(Bare):
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.rate = 0.25
+        self.head = nn.Linear(dim, 1)
+
+
+class StillBare(Bare, init=False):
+    size: int = 3
+
+
+def test_directly_below_module_the_constructor_of_torch_is_kept() -> None:
+    assert (Bare().rate, Bare()._cache, StillBare().size, Filled(2).rate) == (0.5, None, 3, 0.25)
+    assert list(Filled(2).state_dict()) == ["head.weight", "head.bias"]
+    with pytest.raises(TypeError):
+        Bare(2)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]  # what is tested
 
 
 def test_a_tensorclass_has_no_such_flag() -> None:

@@ -9,6 +9,7 @@ from ..adoption import Edit, FoundClass, Kind, Proposal, Reason
 from ..finding import NN_MODULE, is_module_of_a_library
 from ..opened import OpenFile, Project
 from .heads import spell_base
+from .kept_constructor import FLAG, needs_flag
 
 _METACLASSES = ("abc.ABCMeta",)
 """Metaclasses that Module's own one derives from, or goes together with."""
@@ -22,19 +23,38 @@ def propose_modules(file: OpenFile, project: Project) -> Iterator[Proposal]:
             continue
         base = _module_base(found, file, project)
         reason = _obstacle(found, file, project)
-        if base is not None and reason is None:
-            ready[found.name] = base
-        elif reason is not None:
+        if reason is not None:
             yield Proposal(found.name, stays=reason)
+        elif base is not None:
+            ready[found.name] = base
+        elif needs_flag(found, file, project):
+            yield Proposal(found.name, (_ADD_FLAG,), (_flag(found, file),))
     if not ready:
         return
     spelling = spell_base(file, "Module", list(ready.values()))
     for name, base in ready.items():
+        found = file.classes[name]
         start, end = file.text.span(base)
-        done = (
+        edits = [Edit(start, end, spelling.text)]
+        done = [
             f"derive from {spelling.text} of qten_gen" if "." not in spelling.text else f"derive from {spelling.text}"
-        )
-        yield Proposal(name, (done,), (Edit(start, end, spelling.text),), spelling.needs)
+        ]
+        if needs_flag(found, file, project):
+            edits.append(_flag(found, file))
+            done.append(_ADD_FLAG)
+        yield Proposal(name, tuple(done), tuple(edits), spelling.needs)
+
+
+_ADD_FLAG = f"add {FLAG}, because it keeps its constructor"
+
+
+def _flag(found: FoundClass, file: OpenFile) -> Edit:
+    """Adds the flag between the bases and the keywords of a class statement."""
+    if found.node.keywords:
+        start, _ = file.text.span(found.node.keywords[0])
+        return Edit(start, start, f"{FLAG}, ")
+    _, end = file.text.span(found.node.bases[-1])
+    return Edit(end, end, f", {FLAG}")
 
 
 def _module_base(found: FoundClass, file: OpenFile, project: Project) -> ast.expr | None:
