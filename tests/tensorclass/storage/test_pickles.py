@@ -62,7 +62,8 @@ def test_plain_tensors_are_buffers_out_of_band_that_nothing_copies() -> None:
 def test_a_buffer_says_its_strides_which_ray_reads() -> None:
     buffers: list[pickle.PickleBuffer] = []
     pickle.dumps(Flat(torch.rand(3), torch.rand(3), batch_size=3), 5, buffer_callback=buffers.append)
-    assert [(view.format, view.shape, view.strides) for view in map(memoryview, buffers)] == [("B", (12,), (1,))] * 2
+    views = [memoryview(buffer) for buffer in buffers]
+    assert [(view.format, view.shape, view.strides) for view in views] == [("B", (12,), (1,))] * 2
 
 
 def test_a_buffer_keeps_the_memory_of_its_tensor() -> None:
