@@ -30,6 +30,7 @@ _PYRIGHT_RULES_PYI = (
     "reportOverlappingOverload",
     "reportUnusedImport",
     "reportImplicitOverride",
+    "reportInvalidTypeVarUse",
 )
 PYI_DIRECTIVES = (
     "# ruff: noqa",

@@ -430,5 +430,5 @@ def test_the_batch_size_of_a_dict_is_found_in_what_becomes_a_tensordict(given: A
         held: Held
 
     assert Held.from_dict({"rest": given}, auto_batch_size=True).batch_size == (4,)
-    found = Holder.from_dict({"held": {"rest": given}}, auto_batch_size=True)
+    found: Any = Holder.from_dict({"held": {"rest": given}}, auto_batch_size=True)
     assert (found.batch_size, type(found.held.rest)) == ((4,), TensorDict)
