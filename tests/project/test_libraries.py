@@ -180,7 +180,9 @@ def test_bases_that_are_somewhere_are_not_reported(qten_gen: Command, base: str)
     assert "QG007" not in qten_gen("model.py").out
 
 
-@pytest.mark.parametrize("requires", ["tensordict (>=0.8)", "tensordict-nightly==2026.8.6", "TensorDict; extra == 'rl'"])
+@pytest.mark.parametrize(
+    "requires", ["tensordict (>=0.8)", "tensordict-nightly==2026.8.6", "TensorDict; extra == 'rl'"]
+)
 def test_a_class_that_tensordict_made_in_a_library_is_found(
     qten_gen: Command, environment: Environment, requires: str
 ) -> None:
@@ -212,8 +214,8 @@ def test_the_class_statement_agrees_about_a_class_that_tensordict_made_in_a_libr
     qten_gen.write("collecting/model.py", COLLECTIONS)
     qten_gen.write("collecting/__init__.py", "")
     assert qten_gen("collecting").summary == "2 files written"
-    monkeypatch.syspath_prepend(environment.site)  # type: ignore[no-untyped-call] # pytest does not say its type
-    monkeypatch.syspath_prepend(qten_gen.folder)  # type: ignore[no-untyped-call] # pytest does not say its type
+    monkeypatch.syspath_prepend(environment.site)
+    monkeypatch.syspath_prepend(qten_gen.folder)
     monkeypatch.setenv("QTEN_GEN_JIT", "off")
     model, replays = import_module("collecting.model"), import_module("replays")
     one = replays.Transition(reward=torch.ones(2), action=torch.zeros(2, 3), batch_size=[2])
