@@ -1,4 +1,4 @@
-"""Reads from metadata what is installed in an environment: which libraries may make TensorClasses, and where their modules are."""
+"""Reads from metadata what is installed in an environment: which libraries may make TensorClasses, and where they are."""
 
 import ast
 import os

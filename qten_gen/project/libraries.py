@@ -1,9 +1,9 @@
 """Finds the modules of installed libraries that may make TensorClasses, without importing anything.
 
-Such a library depends on qten-gen or on tensordict, and its metadata says so. Only such libraries are looked into, so that a project
-that imports torch or numpy is as fast as one that does not. They are found in the folder `site-packages` of the running interpreter or
-of the environment in the settings, or where an editable installation points: a path file, or the mapping in a finder. Of folders
-without metadata, as in PYTHONPATH, a package that mentions one of them counts.
+Such a library depends on qten-gen or on tensordict, and its metadata says so. Only such libraries are looked into, so that a
+project that imports torch or numpy is as fast as one that does not. They are found in the folder `site-packages` of the running
+interpreter or of the environment in the settings, or where an editable installation points: a path file, or the mapping in a
+finder. Of folders without metadata, as in PYTHONPATH, a package that mentions one of them counts.
 """
 
 import os

@@ -58,7 +58,7 @@ class Environment:
         self.metadata("shop-models", [f"shop_models/__init__{suffix}", f"shop_models/nets{suffix}"])
 
     def install_classes_of_tensordict(self, requires: str = "tensordict (>=0.8)") -> None:
-        """Install `replays`, whose classes tensordict makes, one by the decorator and one of a base; `__init__` reexports them."""
+        """Install `replays`, whose classes tensordict makes, by the decorator and by a base; `__init__` reexports them."""
         self.write("replays/__init__.py", "from replays.inner import *\nfrom .inner import Window as Span\n")
         self.write("replays/inner/__init__.py", "from .classes import Transition, Window\n")
         self.write(

@@ -32,8 +32,8 @@ def held(
     A lazy stack, or a TensorDict of another kind, becomes a plain one. A shorter batch size is raised in a shallow copy.
 
     Args:
-        value: A TensorDict, or an object of the class of tensordict's that the annotation names, which is made of a TensorDict too.
-            In an `autocast` class also a mapping.
+        value: A TensorDict, or an object of the class of tensordict's that the annotation names, which is also made of a
+            TensorDict. In an `autocast` class also a mapping.
         batch_size: The owner's.
         device: The owner's; None leaves the tensors where they are.
 
