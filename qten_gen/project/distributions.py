@@ -1,4 +1,4 @@
-"""Reads from metadata what is installed in an environment: which libraries depend on qten-gen, and where their modules are."""
+"""Reads from metadata what is installed in an environment: which libraries may make TensorClasses, and where they are."""
 
 import ast
 import os
@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from .paths import read_regular
 
-_DISTRIBUTION = "qten-gen"
-_OWN_FOLDER = "qten_gen-"
+_MAKERS = frozenset({"qten-gen", "tensordict", "tensordict-nightly"})
+"""What makes TensorClasses. Libraries that depend on one of them may have some."""
+_MAKER_FOLDERS = ("qten_gen-", "tensordict-", "tensordict_nightly-")
 
 
 def search_path(environment: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -80,11 +81,14 @@ def _lines_of(site: str, name: str) -> list[str]:
 
 
 def declaring(site: str) -> Iterator[tuple[str, str]]:
-    """The top-level modules of the libraries in a folder that depend on qten-gen, each with the folder it is imported from."""
+    """The top-level modules of the libraries in a folder that may make TensorClasses, each with the folder it is imported from.
+
+    They depend on qten-gen or on tensordict, directly or through others.
+    """
     entries = (name for name in listed(site) if name.endswith(".dist-info"))
     metadata = {entry: _data(os.path.join(site, entry, "METADATA")) for entry in entries}
-    others = (data for entry, data in metadata.items() if not entry.lower().startswith(_OWN_FOLDER))
-    if not any(b"qten" in data or b"QTEN" in data or b"Qten" in data for data in others):
+    others = (data for entry, data in metadata.items() if not entry.lower().startswith(_MAKER_FOLDERS))
+    if not any(re.search(rb"(?i)qten|tensordict", data) for data in others):
         return  # most environments; the rest takes longer
     requirements: dict[str, set[str]] = {}
     folders: dict[str, str] = {}
@@ -95,10 +99,10 @@ def declaring(site: str) -> Iterator[tuple[str, str]]:
             own = _normal(named[1])
             folders[own] = entry
             requirements[own] = {_normal(item) for item in re.findall(r"(?m)^Requires-Dist:\s*([\w.-]+)", head)}
-    depending = {_DISTRIBUTION}
+    depending = {*_MAKERS}
     while more := {name for name, needed in requirements.items() if needed & depending} - depending:
         depending |= more
-    for name in sorted((depending - {_DISTRIBUTION}) & folders.keys()):
+    for name in sorted((depending - _MAKERS) & folders.keys()):
         yield from _tops(site, folders[name])
 
 

@@ -1,9 +1,9 @@
-"""Finds the modules of installed libraries that declare, without importing anything.
+"""Finds the modules of installed libraries that may make TensorClasses, without importing anything.
 
-A library that declares depends on qten-gen, and its metadata says so. Only such libraries are looked into, so that a project that
-imports torch or numpy is as fast as one that does not. They are found in the folder `site-packages` of the running interpreter or
-of the environment in the settings, or where an editable installation points: a path file, or the mapping in a finder. Of folders
-without metadata, as in PYTHONPATH, a package that mentions qten-gen counts.
+Such a library depends on qten-gen or on tensordict, and its metadata says so. Only such libraries are looked into, so that a
+project that imports torch or numpy is as fast as one that does not. They are found in the folder `site-packages` of the running
+interpreter or of the environment in the settings, or where an editable installation points: a path file, or the mapping in a
+finder. Of folders without metadata, as in PYTHONPATH, a package that mentions one of them counts.
 """
 
 import os
@@ -18,7 +18,7 @@ from .scan import Origin
 OWN_PACKAGES = frozenset({"qten_gen", "qten_gen_typing"})
 
 _MOST_FILES = 500
-"""How many files of a package without metadata are searched for a mention of qten-gen."""
+"""How many files of a package without metadata are searched for a mention of qten-gen or tensordict."""
 
 
 class Module(NamedTuple):
@@ -107,9 +107,9 @@ class Libraries:
         return self._places
 
     def _mentions(self, package: str) -> bool:
-        """Whether a package or module without metadata mentions qten-gen."""
+        """Whether a package or module without metadata mentions qten-gen or tensordict."""
         if package not in self._mentioning:
-            self._mentioning[package] = any(b"qten_gen" in data for data in _texts(package))
+            self._mentioning[package] = any(b"qten_gen" in data or b"tensordict" in data for data in _texts(package))
         return self._mentioning[package]
 
 

@@ -32,7 +32,7 @@ class AnnotationWalk:
         return name in self._declared
 
     def is_collection(self, name: str) -> bool:
-        """Whether a name of the annotation is a class that tensordict made, of a file that the command can see."""
+        """Whether a name of the annotation is a class that tensordict made, and not one of its own, such as `NonTensorData`."""
         return name in self._collections
 
     def expr(self, annotation: object) -> TypeExpr:
@@ -111,15 +111,10 @@ class AnnotationWalk:
         if isinstance(value, type) and self._statement.is_declaration(value):
             self._declare(qualified)
             self._statement.classes[qualified] = value
-        if isinstance(value, type) and getattr(value, "_is_tensorclass", False) and self._is_seen(value):
+        is_made = isinstance(value, type) and getattr(value, "_is_tensorclass", False)
+        if is_made and module.partition(".")[0] != "tensordict":
             self._collections.add(qualified)
         return qualified
-
-    def _is_seen(self, value: type) -> bool:
-        """Whether the command reads the file of a class: not one of an installed library, unless that is the same package."""
-        top = value.__module__.partition(".")[0]
-        file = str(getattr(sys.modules.get(value.__module__), "__file__", "") or "").replace("\\", "/")
-        return top == self._statement.module.partition(".")[0] or not re.search(r"/(?:site|dist)-packages/", file)
 
     @property
     def _tensor(self) -> type:

@@ -122,8 +122,10 @@ def _problem(field: FieldDecl, context: RuleContext) -> tuple[str, str] | None:
         return "is Self, which means another class in each subclass", f"write {context.declaration.name}"
     if any(not member.name for member in present):
         return "cannot be determined from its annotation", "write a type, or its name in quotes"
-    if field.container is None and any(
-        _holds_tensors(member, context) for member in present if member not in tensors and member not in nested
+    if (
+        field.container is None
+        and field.kind is not FieldKind.COLLECTION
+        and any(_holds_tensors(member, context) for member in present if member not in tensors and member not in nested)
     ):
         return (
             "contains tensors in an unsupported container",

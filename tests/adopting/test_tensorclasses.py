@@ -74,6 +74,8 @@ STAYING = {
     "@tensorclass  # noqa\nclass A:\n    x: Tensor": "a comment stands beside its decorator, which has to go",
     "@tensorclass\nclass A:\n    x: int | Tensor": "the type of x combines a tensor with another type",
     "@tensorclass\nclass A:\n    values: Tensor": "every TensorClass has an attribute 'values', so a field cannot have this name",
+    "@tensorclass\nclass A:\n    x: Tensor\n\n\nA.x = property(len)": "line 10 of its file replaces A.x",
+    "@tensorclass\nclass A:\n    x: Tensor\n\n\ng = A.__len__": "line 10 of its file reads A.__len__, which tensordict made",
 }
 
 

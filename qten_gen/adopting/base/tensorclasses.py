@@ -64,6 +64,9 @@ def _plan(found: FoundClass, file: OpenFile, project: Project) -> _Plan | Reason
         return None
     if decorator is not None and without_decorator(decorator, file.text) is None:
         return Reason("a comment stands beside its decorator, which has to go", "move the comment")
+    changed = changed_afterwards(found.node.name, file.tree)
+    if changed is not None:
+        return changed
     flags = _flags_of_call(decorator)
     given = {each.arg or "": each.value for each in node.keywords}
     in_brackets = _flags_in_brackets(base)
@@ -80,6 +83,32 @@ def _plan(found: FoundClass, file: OpenFile, project: Project) -> _Plan | Reason
     kinds = {other.qualified: other.kind for each in project.files.values() for other in each.classes.values()}
     inherits = any(kinds.get(name) is Kind.TENSORCLASS for name in means)
     return _Plan(found, base, decorator, tuple(flags), base is None and not inherits)
+
+
+def changed_afterwards(name: str, tree: ast.Module) -> Reason | None:
+    """Why a class stays whose attributes the file assigns below it, or whose methods that tensordict made it reads."""
+    for statement in tree.body:
+        if not isinstance(statement, ast.Assign):
+            continue
+        for part in ast.walk(statement):
+            match part:
+                case ast.Attribute(value=ast.Name(id=of), attr=attribute, ctx=context) if of == name:
+                    if isinstance(context, ast.Store):
+                        return Reason(
+                            f"line {part.lineno} of its file replaces {name}.{attribute}",
+                            "make it a method or a property of the class",
+                        )
+                    if attribute.startswith("__") and attribute not in (
+                        "__doc__",
+                        "__name__",
+                        "__module__",
+                        "__qualname__",
+                    ):
+                        return Reason(
+                            f"line {part.lineno} of its file reads {name}.{attribute}, which tensordict made",
+                            "call super() in a method of the class",
+                        )
+    return None
 
 
 _HELP_OF_FLAG = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar, cast
 
 from torch import Size, Tensor
 
@@ -16,7 +17,7 @@ from .shared_dimensions import shared_dimensions
 from .sizes import BatchSize
 from .sizes import batch_size as as_batch_size
 from .stored import Stored
-from .tensordict_library import collection_class, is_tensordict, library
+from .tensordict_library import collection_class, is_tensordict, library, made_of
 
 if TYPE_CHECKING:
     from ...declaring.fields import Default
@@ -41,11 +42,21 @@ def _tensordict_of(cls: type[Stored], name: str, value: object, batch_size: Size
     """The TensorDict of a mapping, for a field that holds one; any other value as it is."""
     if not isinstance(value, Mapping) or is_tensordict(value):
         return value
-    made = library(f"{cls.__name__}.{name}")
-    entries = {key: _tensordict_of(cls, name, part, batch_size, device) for key, part in value.items()}
-    found: object = made.TensorDict(entries, batch_size=batch_size, device=device)
+    made = _entries_of(library(f"{cls.__name__}.{name}"), value, batch_size, device)
     wanted = collection_class(cls, name)
-    return found if wanted is None else wanted.from_tensordict(found)
+    return made if wanted is None else made_of(wanted, made)
+
+
+def _entries_of(made: ModuleType, values: Mapping[str, object], batch_size: Size, device: DeviceLike) -> object:
+    """The TensorDict of a mapping, and of those in it."""
+    entries = {
+        key: _entries_of(made, part, batch_size, device)
+        if isinstance(part, Mapping) and not is_tensordict(part)
+        else part
+        for key, part in values.items()
+        if part is not None
+    }
+    return cast("object", made.TensorDict(entries, batch_size=batch_size, device=device))
 
 
 class HasDefaults(Protocol):
@@ -115,7 +126,10 @@ def from_dict(
     )
     fields = {
         name: from_dict(nested_class(cls, name), value, device=device, **of_nested)
-        if name in cls._nested and name not in cls._collections and isinstance(value, Mapping)
+        if name in cls._nested
+        and name not in cls._collections
+        and isinstance(value, Mapping)
+        and not is_tensordict(value)
         else _tensordict_of(cls, name, value, size, device)
         if name in cls._collections
         else value

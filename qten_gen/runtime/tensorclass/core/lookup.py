@@ -9,6 +9,7 @@ from .contents import contents, nested_value
 from .errors import describe, suggestion
 from .keywords import takes, unexpected
 from .stored import Stored
+from .tensordict_library import is_tensordict
 
 Key = str | tuple[str, ...]
 """A field's name, or the names that lead to a nested one."""
@@ -50,6 +51,15 @@ def _walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) 
     return found, owner
 
 
+def nested_owner(self: Stored, steps: tuple[str, ...]) -> object:
+    """What names lead to, as operations see it.
+
+    Raises:
+        KeyError: there is no such field.
+    """
+    return _walked(self, steps)[1]
+
+
 def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
     """The object that has the field of a key, and the field's name.
 
@@ -67,14 +77,14 @@ def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
 
 
 def pairs(self: Stored, values: Values | Stored) -> Iterator[tuple[Key, object]]:
-    """The keys and values of a mapping, or of an object of the same class.
+    """The keys and values of a mapping, of an object of the same class, or of one that tensordict made.
 
     Raises:
         TypeError: `values` is neither.
     """
     if isinstance(values, type(self)):
         yield from contents(values).items()
-    elif isinstance(values, Mapping):
+    elif isinstance(values, Mapping) or is_tensordict(values):
         yield from values.items()
     else:
         raise TypeError(f"expected a mapping or a {type(self).__name__}, got {type(values).__name__}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast, get_args, get_type_hints
 
 from torch import Tensor
 
@@ -63,6 +64,41 @@ def library(action: str) -> ModuleType:
             f"{action} needs the package tensordict, which is not installed: pip install tensordict", name="tensordict"
         ) from error
     return tensordict
+
+
+def made_of(kind: Any, entries: Any) -> Any:  # a class that tensordict made, a TensorDict, and an object of the class
+    """An object of a class of tensordict's with the entries of a TensorDict; so for the fields of it that want such classes.
+
+    Raises:
+        TypeError: a field whose default is not None has no entry. tensordict itself would make it None.
+        ValueError: an entry is not a field.
+    """
+    missing = [
+        each.name for each in dataclasses.fields(kind) if each.default is not None and each.name not in entries.keys()
+    ]
+    if missing:
+        raise TypeError(f"missing {', '.join(map(repr, missing))}")
+    inner = made_classes_in(kind)
+    changed = {name: made_of(inner[name], entries.get(name)) for name in inner if _is_plain(entries, name)}
+    return kind.from_tensordict(entries.copy().update(changed) if changed else entries)
+
+
+def _is_plain(entries: Any, name: str) -> bool:
+    """Whether an entry of a TensorDict is a TensorDict, and not an object of a class."""
+    found = entries.get(name, None)
+    return is_tensordict(found) and not is_made_class(found)
+
+
+def made_classes_in(kind: type) -> dict[str, type]:
+    """The fields of a class of tensordict's that hold objects of others, with their classes. Those that may be None too."""
+    try:
+        hints = get_type_hints(kind)
+    except Exception:  # whatever looking up a name of the user's may raise; tensordict does without such types too
+        return {}
+    of_kind = sys.modules["tensordict"].is_tensorclass
+    found = {name: [each for each in (hint, *get_args(hint)) if isinstance(each, type)] for name, hint in hints.items()}
+    made = {name: [each for each in types if of_kind(each)] for name, types in found.items()}
+    return {name: types[0] for name, types in made.items() if len(types) == 1}
 
 
 def collection_class(cls: type[Stored], name: str) -> Any:  # a class that tensordict made

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Size, Tensor
@@ -16,9 +16,12 @@ from torch import Size, Tensor
 from ....common.naming import PRIVATE_NAMES
 from ..core.errors import describe, label
 from ..core.stored import Stored
-from ..core.tensordict_library import is_tensordict, library
+from ..core.tensordict_library import collection_class, is_made_class, is_tensordict, library, made_of
 from .batch_sizes import raised
 from .entries import Entries, collection, entries
+
+if TYPE_CHECKING:
+    from tensordict import TensorDictBase
 
 
 def held(
@@ -29,8 +32,8 @@ def held(
     A lazy stack, or a TensorDict of another kind, becomes a plain one. A shorter batch size is raised in a shallow copy.
 
     Args:
-        value: A TensorDict, or an object of the class of tensordict's that the annotation names. In an `autocast` class also a
-            mapping.
+        value: A TensorDict, or an object of the class of tensordict's that the annotation names, which is also made of a
+            TensorDict. In an `autocast` class also a mapping.
         batch_size: The owner's.
         device: The owner's; None leaves the tensors where they are.
 
@@ -63,9 +66,25 @@ def _plain(self: Stored, name: str, value: object) -> object:
     if wanted:
         known = {f"{cls.__module__}.{cls.__qualname__}" for cls in type(value).__mro__}
         if wanted not in known and not _is_called(value, module, last):
-            raise TypeError(f"{label(self, name)}: expected a {last}, got {describe(value)}")
+            return _converted(self, name, last, value)
         return value
     return value if made.is_tensorclass(type(value)) else dense(label(self, name), value)
+
+
+def _converted(self: Stored, name: str, last: str, value: TensorDictBase) -> object:
+    """An object of the class that a field wants, with the entries of a TensorDict.
+
+    Raises:
+        TypeError: the value is an object of another class, or has other keys.
+    """
+    where = label(self, name)
+    if is_made_class(value):
+        raise TypeError(f"{where}: expected a {last}, got {describe(value)}")
+    try:
+        return cast("object", made_of(collection_class(type(self), name), dense(where, value)))
+    except (TypeError, ValueError) as error:
+        keys = [*value.keys()]
+        raise TypeError(f"{where}: expected a {last}, got a TensorDict with the keys {keys}: {error}") from error
 
 
 def _is_called(value: object, module: str, name: str) -> bool:

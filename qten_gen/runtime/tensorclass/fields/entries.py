@@ -13,6 +13,7 @@ import torch
 from torch import Size, Tensor
 from torch.compiler import is_compiling
 
+from ....common.naming import PRIVATE_NAMES
 from ..core.contents import contents
 from ..core.stored import Lock, Stored
 from ..core.tensordict_library import is_tensordict, library
@@ -59,7 +60,7 @@ class Entries(Stored):
         return collection(contents(self)[name])
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name not in self._fields:
+        if name.startswith("_td_") or name in PRIVATE_NAMES or name == "__class__":
             object.__setattr__(self, name, value)
         else:
             _set(self, name, value)
@@ -419,7 +420,7 @@ def stacked(made: Any, value: PerItem[Any]) -> object:
 
 def _set(self: Entries, name: str, value: object) -> None:
     """Store another value under a key, in the TensorDict too."""
-    held = contents(self)[name]
+    held = contents(self).get(name)
     if isinstance(value, PerItem):
         value = stacked(library("a TensorDict"), value)
     elif isinstance(held, Tensor) and name not in self._unbatched:

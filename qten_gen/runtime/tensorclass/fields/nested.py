@@ -46,6 +46,17 @@ def register_conversion(accepts: Callable[[object], bool], convert: FromValue) -
     _CONVERSIONS.append(_Conversion(accepts, convert))
 
 
+def object_for(cls: type[T], value: object) -> T | None:
+    """The object of a class that a value of another library stands for, such as a TensorDict; None where it stands for none.
+
+    Raises:
+        TypeError: the keys of a TensorDict do not fit.
+        ValueError: its sizes do not fit.
+    """
+    convert = next((each.convert for each in _CONVERSIONS if each.accepts(value)), None)
+    return None if convert is None else convert(cls, value)
+
+
 def nested(self: Stored, name: str, cls: type[T], value: object, batch_size: Size, device: torch.device | None) -> T:
     """The object to store in a nested field, on the owner's device.
 
@@ -79,12 +90,12 @@ def _converted(
         TypeError: it stands for none, or its keys do not fit.
         ValueError: its sizes do not fit.
     """
-    for accepts, convert in _CONVERSIONS:
-        if accepts(value):
-            try:
-                return convert(cls, value)
-            except (TypeError, ValueError) as error:
-                raise type(error)(f"{label(self, name)}: {error}") from error
+    try:
+        found = object_for(cls, value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{label(self, name)}: {error}") from error
+    if found is not None:
+        return found
     if isinstance(value, Mapping) and "autocast" in self._flags:
         return from_dict(cls, value, batch_size=batch_size, device=device)
     raise TypeError(f"{label(self, name)}: expected {cls.__name__}, got {describe(value)}{disambiguation(cls, value)}")

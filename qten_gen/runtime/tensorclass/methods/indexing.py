@@ -27,6 +27,7 @@ from ..core.locks import refuse_if_frozen
 from ..core.sizes import plain_int
 from ..core.stored import Stored
 from ..core.tensor_shapes import over_batch, with_length
+from ..fields.nested import object_for
 from . import joining
 
 T = TypeVar("T", bound=Stored)
@@ -71,8 +72,9 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
 
     Args:
         index: As in `getitem`.
-        value: An object of the same class with the batch size and the static fields of those items; a number; or a tensor whose
-            shape broadcasts over their batch size. Numbers and tensors are converted to the dtype of each field.
+        value: An object of the same class with the batch size and the static fields of those items, or a TensorDict that has
+            its entries; a number; or a tensor whose shape broadcasts over their batch size. Numbers and tensors are converted to
+            the dtype of each field.
 
     Raises:
         ValueError: the batch sizes do not fit, or a static field differs.
@@ -82,6 +84,8 @@ def setitem(self: T, index: Index, value: T | Tensor | float) -> None:
     plain, size = _resolved(self, index)
     if type(value) is type(self):
         _put(self, index, plain, value, size)
+    elif not isinstance(value, (Tensor, int, float)) and (found := object_for(type(self), value)) is not None:
+        _put(self, index, plain, found, size)
     else:
         _fill(self, index, plain, value, size)
 

@@ -14,9 +14,9 @@ from ..core.errors import describe, label, suggestion
 from ..core.indices import Index
 from ..core.keywords import unexpected
 from ..core.locks import refuse_if_locked
-from ..core.lookup import NO_DEFAULT, Key, Values, chosen, get, owner_of
+from ..core.lookup import NO_DEFAULT, Key, Values, chosen, get, nested_owner, owner_of
 from ..core.stored import Stored
-from ..core.tensordict_library import is_tensordict
+from ..core.tensordict_library import is_made_class, is_tensordict
 from ..fields import annotated_shapes
 from ..fields.entries import Entries, collection
 from .indexing import getitem, plain_index
@@ -166,6 +166,8 @@ def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -
 def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False, **refused: Never) -> T:
     """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
 
+    In a TensorDict that a field holds, it may be a new key.
+
     >>> batch = Batch(torch.arange(2), batch_size=2)
     >>> batch.set("mask", torch.ones(2)).mask
     tensor([1., 1.])
@@ -183,14 +185,24 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
     """
     if refused:
         raise unexpected(self, "set", refused)
-    owner, name = owner_of(self, key)
-    if inplace and name not in owner._static and getattr(owner, name) is not None:
+    owner, name = _place(self, key)
+    if inplace and name not in owner._static and getattr(owner, name, None) is not None:
         write(owner, name, value, non_blocking)
     elif non_blocking and isinstance(value, Tensor) and owner._device is not None:
         setattr(owner, name, value.to(owner._device, non_blocking=True))
     else:
         setattr(owner, name, value)
     return self
+
+
+def _place(self: Stored, key: Key) -> tuple[Stored, str]:
+    """The object that has the field of a key, and the field's name, which may be a new key of a TensorDict."""
+    steps = (key,) if isinstance(key, str) else key
+    if isinstance(steps, tuple) and steps:
+        owner = self if len(steps) == 1 else nested_owner(self, steps[:-1])
+        if isinstance(owner, Entries) and not is_made_class(collection(owner)):
+            return owner, steps[-1]
+    return owner_of(self, key)
 
 
 def setdefault(self: Stored, key: Key, default: object, **refused: Never) -> object:
@@ -321,7 +333,7 @@ def update(
     """
     together: list[tuple[Stored, dict[str, object]]] = []
     for key, value in chosen(self, "update", values, fields, keys_to_update):
-        owner, name = owner_of(self, key)
+        owner, name = _place(self, key)
         # By identity, and not by `id`, which a graph would be specialised on.
         known = [changes for other, changes in together if other is owner]
         if not known:

@@ -15,7 +15,7 @@ from ..core.construction import default, nested_class
 from ..core.contents import contents
 from ..core.errors import describe, suggestion
 from ..core.stored import Stored
-from ..core.tensordict_library import collection_class, library
+from ..core.tensordict_library import collection_class, library, made_classes_in
 from ..fields.annotated_shapes import refuse_contents
 from ..fields.as_declared import as_declared
 from ..fields.entries import Entries, Layout, class_of, collection
@@ -243,7 +243,7 @@ def _value(cls: type[Stored], declared: FieldDecl, entry: Entry, folder: str, wh
     if declared.container is not None:
         return _container(declared.container, entry, folder, where, source)
     if isinstance(entry, Level) and declared.name in cls._collections:
-        return collection(_entries(cls, declared.name, entry, folder, where, source))
+        return collection(_entries(collection_class(cls, declared.name), entry, folder, where, source))
     if isinstance(entry, Level) and declared.name in cls._nested:
         inside = f"{folder}{os.sep}{entry.folder}"
         source.check_folder(inside, where)
@@ -251,8 +251,9 @@ def _value(cls: type[Stored], declared: FieldDecl, entry: Entry, folder: str, wh
     raise StorageError(f"{where}: expected {_expected(cls, declared)}, got {_kind(entry)}")
 
 
-def _entries(cls: type[Stored], name: str, level: Level, folder: str, where: str, source: Source) -> Entries:
-    """The entries of a TensorDict from a level: what its keys lead to is what was saved."""
+def _entries(wanted: type | None, level: Level, folder: str, where: str, source: Source) -> Entries:
+    """The entries of a TensorDict from a level: what its keys lead to is what was saved. `wanted` is a class of tensordict's."""
+    inner = {} if wanted is None else made_classes_in(wanted)
     inside = f"{folder}{os.sep}{level.folder}"
     source.check_folder(inside, where)
     batch_size = Size(level.batch_size)
@@ -263,12 +264,11 @@ def _entries(cls: type[Stored], name: str, level: Level, folder: str, where: str
         if isinstance(entry, TensorEntry):
             carried[key] = source.tensor(inside, entry, at)
         elif isinstance(entry, Level):
-            carried[key] = _entries(cls, "", entry, inside, at, source)
+            carried[key] = _entries(inner.get(key), entry, inside, at, source)
         elif isinstance(entry, StaticEntry):
             static[key] = decode(entry.value, at, allow_pickle=source.allow_pickle)
         else:
             raise StorageError(f"{at}: expected a tensor, an object or a value, got nothing")
-    wanted = collection_class(cls, name) if name else None
     layout = Layout(
         wanted or library(where).TensorDict,
         tuple(level.entries),
