@@ -40,6 +40,8 @@ class Fields(Stored):
     def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False) -> T:
         """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
 
+        In a TensorDict that a field holds, it may be a new key.
+
         >>> batch = Batch(torch.arange(2), batch_size=2)
         >>> batch.set("mask", torch.ones(2)).mask
         tensor([1., 1.])

@@ -166,8 +166,9 @@ class Writing(Stored):
 
         Args:
             index: As in `getitem`.
-            value: An object of the same class with the batch size and the static fields of those items; a number; or a tensor whose
-                shape broadcasts over their batch size. Numbers and tensors are converted to the dtype of each field.
+            value: An object of the same class with the batch size and the static fields of those items, or a TensorDict that has
+                its entries; a number; or a tensor whose shape broadcasts over their batch size. Numbers and tensors are converted to
+                the dtype of each field.
 
         Raises:
             ValueError: the batch sizes do not fit, or a static field differs.
