@@ -69,10 +69,6 @@ class Frozen(TensorClass, frozen=True):
     td: TensorDict
 
 
-class Cast(TensorClass, autocast=True):
-    td: TensorDict
-
-
 def entries(size: tuple[int, ...]) -> dict[str, Any]:
     count = torch.Size(size).numel()
     numbers = torch.arange(float(count)) + 1
@@ -291,10 +287,6 @@ def test_a_batch_size_that_is_shorter_is_raised_in_a_copy() -> None:
 
     assert (batch.inner.batch_size, td.batch_size) == (torch.Size([2]), torch.Size([]))
     assert batch.inner["a"] is td["a"]
-
-
-def test_autocast_makes_a_tensordict_of_a_mapping() -> None:
-    assert Cast({"a": torch.ones(2)}, batch_size=2).td.batch_size == torch.Size([2])  # type: ignore[arg-type] # converted
 
 
 def test_a_frozen_object_holds_a_locked_copy() -> None:

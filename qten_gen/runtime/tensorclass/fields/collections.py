@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import torch
 from torch import Size, Tensor
@@ -23,6 +23,9 @@ from .entries import Entries, collection, entries
 if TYPE_CHECKING:
     from tensordict import TensorDictBase
 
+_CONVERTING: Final = ("autocast", "tensor_only")
+"""Flags of classes that make a TensorDict of a mapping."""
+
 
 def held(
     self: Stored, name: str, value: object, batch_size: Size, device: torch.device | None
@@ -33,7 +36,7 @@ def held(
 
     Args:
         value: A TensorDict, or an object of the class of tensordict's that the annotation names, which is also made of a
-            TensorDict. In an `autocast` class also a mapping.
+            TensorDict. In an `autocast` or `tensor_only` class also a mapping.
         batch_size: The owner's.
         device: The owner's; None leaves the tensors where they are.
 
@@ -41,8 +44,8 @@ def held(
         TypeError: it is of another class, or has a key that the object needs itself.
         ValueError: its batch size does not start with the owner's, or a lazy stack holds tensors of several shapes.
     """
-    if isinstance(value, Mapping) and "autocast" in self._flags and not is_tensordict(value):
-        value = library(label(self, name)).TensorDict(dict(value), batch_size=batch_size)
+    if isinstance(value, Mapping) and not self._flags.isdisjoint(_CONVERTING) and not is_tensordict(value):
+        value = _of_mapping(self, name, value, batch_size)
     found: Entries = value if isinstance(value, Entries) else entries(_plain(self, name, value))
     for key in found._fields:
         if key in PRIVATE_NAMES:
@@ -52,6 +55,19 @@ def held(
     if device is not None and found._device != device:
         found = found._map_with(Tensor.to, device, device)
     return collection(found)
+
+
+def _of_mapping(self: Stored, name: str, value: Mapping[str, object], batch_size: Size) -> Any:  # a TensorDict
+    """The TensorDict of a mapping's entries.
+
+    Raises:
+        ValueError: a tensor's shape does not start with the batch size.
+    """
+    where = label(self, name)
+    try:
+        return library(where).TensorDict(dict(value), batch_size=batch_size)
+    except RuntimeError as error:
+        raise ValueError(f"{where}: {error}") from error
 
 
 def _plain(self: Stored, name: str, value: object) -> object:
