@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.nn.parameter import UninitializedParameter, UninitializedTensorMixin, is_lazy
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .emulated_devices import is_emulated
@@ -70,4 +70,4 @@ def _is_called_by_new() -> bool:
     if frame.f_globals.get("__name__") != "torch.nn.parameter" or frame.f_code.co_name != "__new__":
         return False
     made = frame.f_locals.get("cls")
-    return isinstance(made, type) and issubclass(made, UninitializedTensorMixin)
+    return isinstance(made, type) and issubclass(made, UninitializedParameter | UninitializedBuffer)
