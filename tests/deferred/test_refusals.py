@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import threading
 from collections.abc import Callable
 from typing import cast
@@ -366,3 +367,27 @@ def test_a_nested_tensor_from_outside_is_computed_with_but_not_together_with_def
     assert materialize_tensor(padded).tolist() == [[2, 2, 1], [2, 2, 2]]
     with pytest.raises(DeferredError, match=r"cannot record aten.mul.Tensor: the sizes of a nested tensor are values"):
         deferred_init(lambda: nested * torch.ones(2).sum())
+
+
+MEMORY: dict[str, Callable[[nn.Linear], object]] = {
+    "share_memory": lambda module: module.share_memory(),
+    "share_memory_": lambda module: module.weight.share_memory_(),  # type: ignore[no-untyped-call] # torch gives it no types
+    "untyped_storage": lambda module: module.weight.untyped_storage(),
+    "storage": lambda module: module.weight.storage(),  # type: ignore[no-untyped-call] # torch gives it no types
+    "data_ptr": lambda module: module.weight.data_ptr(),
+    "numpy": lambda module: module.weight.numpy(),
+    "pin_memory": lambda module: module.weight.pin_memory(),
+    "pickle": lambda module: pickle.dumps(module),
+}
+
+
+@pytest.mark.parametrize("use", MEMORY.values(), ids=MEMORY.keys())
+def test_what_needs_memory_after_the_context_says_to_materialize(use: Callable[[nn.Linear], object]) -> None:
+    module = deferred_init(nn.Linear, 2, 3)
+    with pytest.raises(RuntimeError, match="needs the memory .* call materialize_tensor or materialize_module first"):
+        use(module)
+
+
+def test_a_module_is_not_taken_for_a_tensor() -> None:
+    with pytest.raises(TypeError, match="materialize_tensor expected a tensor, got Linear; use materialize_module"):
+        materialize_tensor(cast(Tensor, deferred_init(nn.Linear, 2, 3)))

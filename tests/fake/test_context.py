@@ -292,3 +292,9 @@ def test_a_file_of_safetensors_is_mapped_into_real_tensors(tmp_path: Path) -> No
         weight = load_file(tmp_path / "model.safetensors")["weight"]
         assert not is_fake(weight) and is_fake(weight + 1)
     assert weight.tolist() == [0, 1, 2]
+
+
+def test_an_empty_parameter_is_fake_and_one_without_a_shape_is_lazy() -> None:
+    with fake_mode():
+        assert all(map(is_fake, (nn.Parameter(), nn.Parameter(requires_grad=False), nn.Buffer())))
+        assert not is_fake(nn.UninitializedParameter())

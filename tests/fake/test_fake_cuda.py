@@ -235,11 +235,27 @@ CUDA_LIBRARY: dict[str, Callable[[], object]] = {
     "properties": lambda: torch.cuda.get_device_properties(0),
     "generator": lambda: torch.Generator("cuda"),
     "rng-state": torch.cuda.get_rng_state,
+    "event": torch.cuda.Event,
+    "graph": torch.cuda.CUDAGraph,
+    "set-device": lambda: torch.cuda.set_device(0),
+    "memory-statistics": torch.cuda.reset_peak_memory_stats,
 }
 
 
 @pytest.mark.parametrize("call", CUDA_LIBRARY.values(), ids=CUDA_LIBRARY.keys())
 def test_the_cuda_library_is_refused_with_advice(call: Callable[[], object]) -> None:
-    with pytest.raises((RuntimeError, AssertionError), match="(?i)cuda") as found, fake_mode(fake_cuda=True):
+    with (
+        pytest.raises((RuntimeError, AssertionError, AttributeError), match="(?i)cuda|dummy base class") as found,
+        fake_mode(fake_cuda=True),
+    ):
         call()
     assert "call them only if torch.cuda.is_available()" in found.value.__notes__[0]
+
+
+@pytest.mark.parametrize("device", ["cuda:64", "cuda:127"])
+def test_a_device_beyond_those_that_are_emulated_is_refused_by_factories_and_moves(device: str) -> None:
+    with fake_mode(fake_cuda=True):
+        assert torch.ones(2, device="cuda:63").device == torch.device("cuda:63")
+        for make in (lambda: torch.ones(2, device=device), lambda: torch.ones(2).to(device)):
+            with pytest.raises(ValueError, match=f"expected a CUDA device from cuda:0 to cuda:63, got {device}"):
+                make()

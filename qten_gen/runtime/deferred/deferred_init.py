@@ -80,7 +80,11 @@ def materialize_tensor(tensor: Tensor) -> Tensor:
 
     Raises:
         ValueError: The tensor is fake and was not made by deferred_init, so nothing knows its values.
+        TypeError: It is not a tensor.
     """
+    if not isinstance(tensor, Tensor):
+        kind = type(tensor).__name__
+        raise TypeError(f"materialize_tensor expected a tensor, got {kind}; use materialize_module for a module")
     if not is_fake(tensor):
         return tensor
     _deferral(tensor).materialize([tensor])

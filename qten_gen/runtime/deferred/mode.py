@@ -11,10 +11,13 @@ from torch import Tensor
 from torch._ops import OpOverload
 
 from ..fake.emulated_devices import is_emulated
+from ..fake.errors import has_no_memory
 from ..fake.mode import FakeMode
 from .errors import after_the_context, materialized, out_of_sight, refused
 from .places import caller
 from .recording import NESTED, Recorder
+
+_TO_GET_MEMORY = "it was made by deferred_init: call materialize_tensor or materialize_module first"
 
 
 class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves its __init_subclass__ untyped
@@ -53,6 +56,10 @@ class DeferredMode(FakeMode):  # type: ignore[no-untyped-call] # torch leaves it
             raise materialized(what, caller()[0])
         if not is_kept and not self.is_recording:
             raise after_the_context(what, caller()[0])
+
+    def without_memory(self, what: str, instead: str) -> RuntimeError:
+        """The error about memory, which the tensor gets when it is materialized."""
+        return super().without_memory(what, instead) if self.is_recording else has_no_memory(what, _TO_GET_MEMORY)
 
     def create_symbolic_nested_int(self, *, nt_tensor_id: int | None = None) -> NoReturn:
         """The size of a nested tensor, which depends on values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol, cast
 
 import torch
@@ -25,6 +25,8 @@ class _Mode(Protocol):
     def draws_for_nobody(self) -> bool: ...
 
     def check_use(self, tensor: Tensor, what: str, is_kept: bool) -> None: ...
+
+    def without_memory(self, what: str, instead: str) -> RuntimeError: ...
 
 
 def _mode_of(tensor: FakeTensor) -> _Mode:
@@ -191,9 +193,19 @@ def _refused(what: str, instead: str) -> Answer:
     """An answer that raises."""
 
     def answer(func: Answer, *args: object, **kwargs: object) -> NoReturn:
-        raise has_no_memory(what, instead)
+        raise _without_memory(args, what, instead)
 
     return answer
+
+
+def _without_memory(args: Sequence[object], what: str, instead: str) -> RuntimeError:
+    """The error of the mode of the tensor, which may know how it gets memory."""
+    tensor = args[0] if args else None
+    return (
+        _mode_of(tensor).without_memory(what, instead)
+        if isinstance(tensor, FakeTensor)
+        else has_no_memory(what, instead)
+    )
 
 
 def _refused_to_users(what: str, instead: str) -> Answer:
@@ -202,7 +214,7 @@ def _refused_to_users(what: str, instead: str) -> Answer:
     def answer(func: Answer, *args: object, **kwargs: object) -> object:
         if _caller().startswith(_LIBRARIES):
             return func(*args, **kwargs)
-        raise has_no_memory(what, instead)
+        raise _without_memory(args, what, instead)
 
     return answer
 
@@ -214,7 +226,7 @@ def _address(func: Answer, tensor: Tensor) -> int:
         return 0
     if caller.startswith("qten_gen."):
         return int(tensor.untyped_storage()._cdata) + int(tensor.storage_offset()) * tensor.element_size()
-    raise has_no_memory("data_ptr()", _NO_ADDRESS)
+    raise _without_memory([tensor], "data_ptr()", _NO_ADDRESS)
 
 
 def _caller() -> str:

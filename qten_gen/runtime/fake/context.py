@@ -134,7 +134,7 @@ def meta_like(fake: Tensor) -> Tensor:
         ValueError: The tensor is not fake.
     """
     if not isinstance(fake, Tensor) or not is_fake(fake):
-        kind = "a real tensor" if isinstance(fake, Tensor) else f"a {type(fake).__name__}"
+        kind = "a real tensor" if isinstance(fake, Tensor) else f"an object of type {type(fake).__name__}"
         raise ValueError(f"meta_like expected a fake tensor, got {kind}; for a real one use tensor.to('meta')")
     if fake.layout != torch.strided:
         return torch.empty(fake.size(), dtype=fake.dtype, layout=fake.layout, device="meta")

@@ -98,6 +98,8 @@ _OF_THE_CUDA_LIBRARY = (
     "Found no NVIDIA driver",
     "PyTorch is not linked with support for cuda",
     "Cannot access accelerator device when none is available",
+    "Tried to instantiate dummy base class",
+    "module 'torch._C' has no attribute '_cuda",
 )
 """Parts of torch's messages about CUDA that is not there."""
 

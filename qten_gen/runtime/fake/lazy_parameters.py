@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.nn.parameter import UninitializedParameter, is_lazy
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .emulated_devices import is_emulated
@@ -63,8 +63,11 @@ def _names_emulated_device(value: object) -> bool:
 
 
 def _is_called_by_new() -> bool:
-    """Whether torch.empty is called by the constructor of a parameter without a shape."""
+    """Whether torch.empty is called by the constructor of a parameter without a shape; an empty nn.Parameter() has one."""
     frame = sys._getframe(2)
     while frame.f_back is not None and frame.f_globals.get("__name__") in _HANDING_ON:
         frame = frame.f_back
-    return frame.f_globals.get("__name__") == "torch.nn.parameter" and frame.f_code.co_name == "__new__"
+    if frame.f_globals.get("__name__") != "torch.nn.parameter" or frame.f_code.co_name != "__new__":
+        return False
+    made = frame.f_locals.get("cls")
+    return isinstance(made, type) and issubclass(made, UninitializedParameter | UninitializedBuffer)

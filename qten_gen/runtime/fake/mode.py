@@ -25,6 +25,7 @@ from .arguments import fakes_in, is_view_of_real_tensor, name_of, tensors_in, wi
 from .eager_checks import check_as_eager_does
 from .emulated_devices import has_emulated_cuda, is_emulated, meant, told
 from .errors import (
+    has_no_memory,
     needs_fake_cuda,
     needs_values,
     nested_tensor,
@@ -112,6 +113,10 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         `is_kept` says that whoever gives the tensor values later finds the change on the fake tensor.
         """
 
+    def without_memory(self, what: str, instead: str) -> RuntimeError:
+        """The error about something that needs the memory of a tensor of this mode."""
+        return has_no_memory(what, instead)
+
     def __torch_dispatch__(
         self,
         func: OpOverload,
@@ -170,6 +175,7 @@ class FakeMode(FakeTensorMode):  # type: ignore[no-untyped-call] # torch leaves 
         given = [*fakes_in(args, kwargs), *self.thread.arguments]
         if is_emulated(device) and not has_emulated_cuda() and not any(is_emulated(fake.fake_device) for fake in given):
             raise needs_fake_cuda(device)
+        told(device)  # refuses an index beyond the devices that are emulated
         return {**kwargs, "device": device}
 
     def _computed(

@@ -31,9 +31,17 @@ FILLED: dict[str, Callable[[Tensor], object]] = {
     "a list at once": lambda x: torch.ops.aten._foreach_zero_.default(list(x.unbind())),
     "scaled afterwards": lambda x: x.fill_(1).mul_(3),
     "eye": nn.init.eye_,
+    "statistics of a batch": lambda x: (x.zero_(), _batch_norm(x)),
     "sparse": lambda x: nn.init.sparse_(x, 0.5),
     "orthogonal": nn.init.orthogonal_,
 }
+
+
+def _batch_norm(statistics: Tensor) -> None:
+    """Take statistics of a batch into those that are there, as batch norm does in training."""
+    mean = statistics.view(-1)
+    torch.nn.functional.batch_norm(torch.ones(5, len(mean)), mean, torch.ones(len(mean)), training=True)
+
 
 PARTLY: dict[str, tuple[Callable[[Tensor], object], Gap]] = {
     "a half": (lambda x: x[:3].fill_(1), Gap((3, 0), False)),
@@ -44,6 +52,8 @@ PARTLY: dict[str, tuple[Callable[[Tensor], object], Gap]] = {
     "only scaled": (lambda x: x.mul_(2), Gap((0, 0), True)),
     "a half, scaled": (lambda x: (x[:3].fill_(1), x.div_(2)), Gap((3, 0), False)),
     "nothing": (lambda x: None, Gap((0, 0), True)),
+    "statistics of a batch": (lambda x: _batch_norm(x), Gap((0, 0), True)),
+    "a half, statistics of a batch": (lambda x: (x[:3].fill_(1), _batch_norm(x)), Gap((3, 0), False)),
 }
 
 
