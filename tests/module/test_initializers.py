@@ -218,9 +218,9 @@ def test_an_initialiser_may_hold_a_tensor() -> None:
         ([torch.ones(2)], r"is \[tensor\(\[1., 1.\]\)\], which is not a function"),
         ({"val": 1}, "is {'val': 1}, which is not a function"),
         (nn.init, "which is not a function"),
-        (nn.init.constant_, "nn.init.constant_ also needs val"),
-        (partial(cast(Any, nn.init.constant_), value=1.0), "nn.init.constant_ also needs val"),
-        (partial(nn.init.sparse_, std=1.0), "nn.init.sparse_ also needs sparsity"),
+        (nn.init.constant_, "nn.init.constant_ also requires the argument val"),
+        (partial(cast(Any, nn.init.constant_), value=1.0), "nn.init.constant_ also requires the argument val"),
+        (partial(nn.init.sparse_, std=1.0), "nn.init.sparse_ also requires the argument sparsity"),
     ],
 )
 def test_what_cannot_fill_a_tensor_is_refused_by_the_class_statement(initializer: Any, message: str) -> None:
