@@ -47,8 +47,17 @@ def is_unbatched(value: object) -> bool:
 
 
 def carried(value: H) -> H:
-    """A tensor that the batch carries as one that a TensorDict carries too: an `UnbatchedTensor` as a plain tensor."""
-    return cast(H, cast(Tensor, value).as_subclass(Tensor)) if is_unbatched(value) else value
+    """A tensor that the batch carries as one that a TensorDict carries too: an `UnbatchedTensor` as a plain tensor.
+
+    With torch 2.14 and newer, an `UnbatchedTensor` is a wrapper around that tensor, and says so as traceable subclasses do.
+    """
+    if not is_unbatched(value):
+        return value
+    flatten = getattr(value, "__tensor_flatten__", None)
+    if flatten is None:
+        return cast(H, cast(Tensor, value).as_subclass(Tensor))
+    [inner], _ = flatten()
+    return cast(H, getattr(value, inner))
 
 
 def library(action: str) -> ModuleType:
