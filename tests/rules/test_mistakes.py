@@ -107,7 +107,9 @@ def test_the_command_finds_what_the_table_says(name: str) -> None:
         for mistake in mistakes(name)
     }
 
-    assert found == {mistake.title: mistake.codes for mistake in mistakes(name)}
+    assert found == {mistake.title: mistake.codes for mistake in mistakes(name)}, (
+        f"if that is right, change the lines `by:` in tests/rules/mistakes/{name}.txt"
+    )
 
 
 @pytest.mark.parametrize("name", FILES)
