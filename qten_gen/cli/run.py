@@ -21,10 +21,11 @@ from ..project.import_graph import Handlers
 from ..project.manifest import FreshRecord, Manifest, Signature
 from ..project.output_names import outputs_of
 from ..project.paths import true_path
+from ..project.source_texts import SourceTexts
 from ..project.staleness import Failure, ProjectState, keys_of, project_state, read_output, signature
 from ..project.unchanged import Glance, Unchanged, leads_out, state_of
 from ..project.walk import Stat
-from .disk import Disk, open_readings
+from .reading import open_readings
 
 if TYPE_CHECKING:
     from ..generate.crashes import Crash
@@ -273,8 +274,6 @@ def _plan(state: ProjectState, existing: Mapping[str, bytes], manner: _Manner) -
 def _check_bytes(state: ProjectState, reader: Reader | None) -> None:
     """Make sure that what was read of the sources is what their records say.
 
-    A record that had the digest of one text and the content of another would call outputs of the other one fresh, for good.
-
     Raises:
         _Changed: A source changed between the two.
     """
@@ -285,9 +284,7 @@ def _check_bytes(state: ProjectState, reader: Reader | None) -> None:
 def _torn(state: ProjectState, reader: Reader | None) -> list[str]:
     """The sources that were read with other bytes than their records say."""
     sources = getattr(reader, "sources", None)
-    if not isinstance(sources, Disk):
-        return []
-    return [path for path, digest in sources.digests.items() if digest != state.records[path].signature.digest]
+    return sources.torn(state.records) if isinstance(sources, SourceTexts) else []
 
 
 def _write(found: Sequence[Change]) -> list[Failure]:

@@ -18,8 +18,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..generate.plan import Plan, plan, together
+from ..project.source_texts import SourceTexts
 from ..project.staleness import ProjectState
-from .disk import Disk
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -141,7 +141,7 @@ def answer(work: _Work, share: Sequence[str], tell: Told) -> Answer:
     made = plan(readings.sources, work.existing, share, state.graph, readings, tell)
     files = {path for target, names in made.lookups.items() for path in state.graph.files(target, names)}
     contents = {path: readings.content(path) for path in sorted(files) if not state.records[path].content}
-    digests = readings.sources.digests if isinstance(readings.sources, Disk) else {}
+    digests = readings.sources.digests if isinstance(readings.sources, SourceTexts) else {}
     return Answer(made if work.explains else replace(made, linked={}), contents, digests)
 
 
@@ -156,6 +156,6 @@ def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
         other.answers.close()
     other.process.join()
     readings.know_contents(found.contents)
-    if isinstance(readings.sources, Disk):
+    if isinstance(readings.sources, SourceTexts):
         readings.sources.digests.update(found.digests)
     return found.plan

@@ -20,8 +20,8 @@ from ..project.staleness import ProjectState, project_state
 from ..report import report
 from ..report.concise import BOLD, CYAN, headline, painted
 from . import DONE, FOUND, MISUSE
-from .disk import open_readings
 from .options import Color
+from .reading import open_readings
 
 _USAGE = "usage: qten-gen show [--json] [--color=WHEN] TARGET\n"
 _HELP = f"""{_USAGE}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 
 from ..generate.plan import plan
 from ..generate.readings import Readings
@@ -12,22 +11,10 @@ from ..project.config import Settings
 from ..project.files import PathError, discover
 from ..project.judging import judged
 from ..project.output_names import is_output, outputs_of
+from ..project.source_texts import SourceTexts
 from ..project.staleness import project_state, read_output
-from .disk import Disk
 from .reasons import reasons
 from .run import Outcome
-
-
-class _Buffer(Disk):
-    """The sources on the disk, with the text of one file from elsewhere."""
-
-    def __init__(self, paths: Mapping[str, object], path: str, data: bytes) -> None:
-        super().__init__(paths.keys())
-        self._path = path
-        self._data = data
-
-    def __getitem__(self, path: str) -> bytes:
-        return self._data if path == self._path else super().__getitem__(path)
 
 
 def run_on_text(name: str, data: bytes, settings: Settings, explains: bool) -> Outcome:
@@ -47,7 +34,7 @@ def run_on_text(name: str, data: bytes, settings: Settings, explains: bool) -> O
     state = project_state(
         files, os.path.abspath(config.root or os.path.dirname(path) or "."), config, unsaved={path: data}
     )
-    readings = Readings(_Buffer(state.graph.origins, path, data), state.graph)
+    readings = Readings(SourceTexts(state.graph.origins, {path: data}), state.graph)
     existing = {output: read_output(output) for output in outputs_of(path) if output in state.files.outputs}
     planned = plan(readings.sources, existing, [path], state.graph, readings)
     found = changes(planned.outputs, existing)

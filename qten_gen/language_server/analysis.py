@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,31 +20,8 @@ from ..project.judging import judged
 from ..project.manifest import FreshRecord, Manifest
 from ..project.output_names import outputs_of
 from ..project.paths import below, display_path, true_path
-from ..project.staleness import ProjectState, keys_of, project_state, read_output, read_source
-
-
-class Texts(Mapping[str, bytes]):
-    """The sources of a project by path: the texts that are open, and else what is on the disk."""
-
-    def __init__(self, graph: SourceGraph, unsaved: Mapping[str, bytes]) -> None:
-        self._paths = graph.origins.keys()
-        self._unsaved = unsaved
-
-    def __getitem__(self, path: str) -> bytes:
-        if path in self._unsaved:
-            return self._unsaved[path]
-        if path not in self._paths:
-            raise KeyError(path)
-        try:
-            return read_source(path)
-        except OSError:
-            return b""  # it has been removed since the files were listed
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._paths)
-
-    def __len__(self) -> int:
-        return len(self._paths)
+from ..project.source_texts import SourceTexts
+from ..project.staleness import ProjectState, keys_of, project_state, read_output
 
 
 class Findings(NamedTuple):
@@ -86,7 +63,8 @@ class Analysis:
         state = project_state(files, cache, config, self._open, self._unsaved, known)
         planned, readings = self._plan(state)
         self._state, self._linked = state, planned.linked
-        self._known = _known_now(state, planned, readings)
+        now = _known_now(state, planned, readings)
+        self._known = known if _is_torn(state, readings) else now
         inside = [below(display_path(path)) for path in source_paths(config)]
         found: dict[str, tuple[Diagnostic, ...]] = {}
         for path, items in _by_target(state, planned).items():
@@ -109,7 +87,7 @@ class Analysis:
         return self._linked.get(shown)
 
     def _open(self, graph: SourceGraph) -> Readings:
-        return Readings(Texts(graph, self._unsaved), graph)
+        return Readings(SourceTexts(graph.origins, self._unsaved), graph)
 
     def _plan(self, state: ProjectState) -> tuple[Plan, Readings]:
         """The plan of the files that the last analysis does not answer for."""
@@ -118,6 +96,11 @@ class Analysis:
         outputs = [output for path in state.stale for output in outputs_of(path) if output in state.files.outputs]
         existing = {path: read_output(path) for path in outputs}
         return plan(readings.sources, existing, state.stale, state.graph, readings), readings
+
+
+def _is_torn(state: ProjectState, readings: Readings) -> bool:
+    """Whether a source changed during the analysis, so that what was found may be of two texts."""
+    return isinstance(readings.sources, SourceTexts) and bool(readings.sources.torn(state.records))
 
 
 def _without_findings(found: Manifest) -> Manifest:

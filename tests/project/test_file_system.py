@@ -126,7 +126,7 @@ def changing(monkeypatch: pytest.MonkeyPatch, change: Callable[[], object], time
             change()
         return original(path)
 
-    monkeypatch.setattr("qten_gen.cli.disk.read_source", read)
+    monkeypatch.setattr("qten_gen.project.source_texts.read_source", read)
 
 
 def test_a_source_that_changes_during_a_run_is_read_again(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,6 +336,6 @@ def test_a_source_that_changes_to_and_fro_is_never_called_fresh(
         reads.append(path)
         return old if len(reads) == 1 else source.read_bytes()
 
-    monkeypatch.setattr("qten_gen.cli.disk.read_source", torn)
+    monkeypatch.setattr("qten_gen.project.source_texts.read_source", torn)
     assert qten_gen("model.py").summary == "2 files written"
     assert '"y"' in qten_gen.read("model_qten.py")
