@@ -256,6 +256,7 @@ def test_the_cuda_library_is_refused_with_advice(call: Callable[[], object]) -> 
 def test_a_device_beyond_those_that_are_emulated_is_refused_by_factories_and_moves(device: str) -> None:
     with fake_mode(fake_cuda=True):
         assert torch.ones(2, device="cuda:63").device == torch.device("cuda:63")
-        for make in (lambda: torch.ones(2, device=device), lambda: torch.ones(2).to(device)):
+        makes: list[Callable[[], Tensor]] = [lambda: torch.ones(2, device=device), lambda: torch.ones(2).to(device)]
+        for make in makes:
             with pytest.raises(ValueError, match=f"expected a CUDA device from cuda:0 to cuda:63, got {device}"):
                 make()
