@@ -40,6 +40,12 @@ class Child(NamedTuple):
     type: str
     doc: str
 
+    @property
+    def lookup(self) -> str:
+        """`get_submodule` for this name."""
+        target = ["self", f'target: _t.Literal["{self.name}"]']
+        return layout.bracketed("def get_submodule(", target, f") -> {self.type}: ...", 4)
+
 
 class ModuleStubView(NamedTuple):
     """What the template of a Module stub sets out."""

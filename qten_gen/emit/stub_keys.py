@@ -163,10 +163,11 @@ def selections(fields: Sequence[str], types: KeyTypes, result: str, names: StubN
         yield layout.bracketed(f"def {method}(", ["self", f"*keys: {types.all}"], f") -> {anything}: ...", 4)
 
 
-def by_path(keys: Sequence[Key], names: StubNames) -> str:
-    """What `update` takes beside a TypedDict: values by tuples of names. Nothing where no field is nested."""
+def updated_with(keys: Sequence[Key], values: str, names: StubNames) -> str:
+    """The first parameter of `update`: a TypedDict, values by tuples of names where a field is nested, or an object."""
     paths = [key.path for key in keys if len(key.path) != 1]
-    return f" | _t.Mapping[{union(paths, names, 8, layout.WIDTH // 2)}, {names.builtin('object')}]" if paths else ""
+    by_path = [f"_t.Mapping[{union(paths, names, 8, layout.WIDTH // 2)}, {names.builtin('object')}]"] if paths else []
+    return layout.parameter("values", [values, *by_path, "_t.Self", "None"], "...", 8)
 
 
 def writers(

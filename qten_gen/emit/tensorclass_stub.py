@@ -54,8 +54,8 @@ class TensorClassStubView(NamedTuple):
     given: tuple[str, ...]
     update: str
     """Suffix of the TypedDict that `update` takes."""
-    by_path: str
-    """What `update` takes as well: values by tuples of names; nothing where no field is nested."""
+    updated_with: str
+    """The parameter `values` of `update`: the TypedDict, values by tuples of names where fields are nested, or an object."""
     chosen_keys: str
     """The type of any key."""
     changed: tuple[str, ...]
@@ -129,7 +129,7 @@ def view(
         chosen=tuple(f"{name}: {found.read}" for name, found in types.items()),
         given=tuple(_given(field, types[field.name]) for field in declaration.fields),
         update=update,
-        by_path=stub_keys.by_path(keys, names),
+        updated_with=stub_keys.updated_with(keys, f"{typed[update]}{parameters.arguments}", names),
         changed=tuple(_changed(types, names)) if update == "Update" else (),
         frozen=declaration.frozen,
         builtin={name: names.builtin(name) for name in ("bool", "classmethod", "dict", "int", "object", "str")},

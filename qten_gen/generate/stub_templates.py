@@ -76,7 +76,7 @@ def module_pyi(c: ModuleStubView) -> str:
     for child in c.children:
         add(
             "    @_t.overload\n"
-            f"    def get_submodule(self, target: _t.Literal[\"{child.name}\"]) -> {child.type}: ...\n"
+            f"    {child.lookup}\n"
         )
     if c.children:
         add(
@@ -191,7 +191,7 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
         add(
             "    def update(\n"
             "        self,\n"
-            f"        values: {c.typed[c.update]}{c.arguments}{c.by_path} | _t.Self | None = ...,\n"
+            f"        {c.updated_with}\n"
             f"        clone: {c.builtin['bool']} = ...,\n"
             f"        inplace: {c.builtin['bool']} = ...,\n"
             "        *,\n"

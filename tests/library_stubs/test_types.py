@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     nn.Linear(2, 2).register_forward_hook(hook)
     nn.ReLU().register_forward_hook(hook)  # error
     first(nn.ModuleList([nn.ReLU()]), nn.ModuleList())  # error
+    results: list[Tensor] = nn.Linear(2, 2)(x)  # error
 """
 
 
@@ -111,6 +112,10 @@ def test_mypy_sees_the_types_and_the_mistakes(tmp_path: Path) -> None:
     assert {int(line): last_names(type) for line, type in revealed} == types
     assert {int(line) for line in re.findall(r"use\.py:(\d+): error", out)} == mistakes
     assert "typings/" not in out
+    # The mistake is what is assigned, not the call: mypy does not look for a `forward` of the type on the left.
+    assigned = next(number for number in mistakes if "results: " in PROGRAM.lstrip("\n").splitlines()[number - 1])
+    said = [line for line in out.splitlines() if line.startswith(f"use.py:{assigned}:")]
+    assert len(said) == 1 and said[0].endswith("[assignment]")
 
 
 @pytest.mark.long(10)
