@@ -25,6 +25,7 @@ DECLARING = [
     (ROOT / "tests" / "samples", "atlas.routes"),
     (ROOT / "tests" / "samples", "awkward.tensorclasses"),
     (ROOT / "tests" / "samples", "awkward.modules"),
+    (ROOT / "examples", "vision.after"),
     (ROOT / "examples", "decoder.model"),
     (ROOT / "examples", "digits.model"),
 ]

@@ -145,15 +145,17 @@ def test_values_that_cannot_be_shown_are_named_by_their_class() -> None:
 
 @dataclass
 class Settings:
-    """A static value that holds a tensor, as `Any` allows."""
+    """A static value that gets a tensor later on, which no field would take."""
 
-    scale: Tensor
+    scale: Tensor | None = None
     loss: str = "mse"
 
 
 def test_no_operation_runs_on_a_tensor_whatever_holds_it() -> None:
     held = torch.full((3,), 7.0)
-    batch = full().replace(settings=Settings(held))
+    settings = Settings()
+    batch = full().replace(settings=settings)
+    settings.scale = held
     with no_operations():
         shown = Parsed(batch._repr_html_())
     assert shown.fields["settings"] == ("Settings(scale=float32[3] cpu, loss='mse')",)
