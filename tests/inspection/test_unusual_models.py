@@ -201,7 +201,7 @@ def ragged(layout: torch.layout) -> nn.Module:
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 @pytest.mark.parametrize("layout", [torch.jagged, torch.strided])
 def test_a_nested_tensor_is_one_error(layout: torch.layout) -> None:
-    with pytest.raises(InspectionError, match="holds a nested tensor"):
+    with pytest.raises(InspectionError, match="contains a nested tensor"):
         on_fakes(ragged(layout), CPU, None)
     with pytest.raises(InspectionError, match="nested"):
         build(partial(ragged, layout), [], {})
