@@ -81,6 +81,10 @@ class Page:
         """Prefer a `light` or a `dark` screen."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
+    def resize(self, width: int, height: int = 800) -> None:
+        """Show the page on a screen of another size, in CSS pixels; a width of 0 is that of the window."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
     def wait_for(self, event: str) -> None:
         """Wait until the browser reports an event."""
         while not any(found.get("method") == event for found in self.events):

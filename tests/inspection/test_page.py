@@ -203,6 +203,26 @@ def test_text_is_readable_on_a_light_and_a_dark_screen(opened: browser.Page, sch
 
 
 @in_browser
+def test_the_page_is_as_wide_as_a_phone_and_its_tree_scrolls_by_itself(opened: browser.Page) -> None:
+    opened.resize(390)
+    try:
+        assert opened.read("document.documentElement.scrollWidth") <= 390
+        assert opened.read(
+            "[...document.querySelectorAll('h1, h2, p')].every((it) => it.getBoundingClientRect().right <= 390)"
+        )
+    finally:
+        opened.resize(0, 0)
+
+
+@in_browser
+def test_what_has_the_focus_is_outlined_within_its_line(opened: browser.Page) -> None:
+    opened.read("document.querySelector('[role=tree] [role=treeitem]').focus()")
+    style = "getComputedStyle(document.activeElement.querySelector('.row'))"
+    assert opened.read(f"{style}.outlineStyle") == "solid"
+    assert (opened.read(f"{style}.outlineWidth"), opened.read(f"{style}.outlineOffset")) == ("2px", "-2px")
+
+
+@in_browser
 def test_nothing_is_requested_and_no_error_is_logged(opened: browser.Page) -> None:
     requested = [
         event["params"]["request"]["url"] for event in opened.events if event["method"] == "Network.requestWillBeSent"

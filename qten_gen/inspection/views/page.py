@@ -100,12 +100,12 @@ def _summary(found: Inspection) -> Iterator[str]:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    yield "<table>"
+    yield '<div class="wide"><table>'
     cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     yield f"<tr>{cells}</tr>"
     for row in rows:
         yield f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
-    yield "</table>"
+    yield "</table></div>"
 
 
 def _map(tree: Folded, ids: _Ids) -> Iterator[str]:
