@@ -150,7 +150,7 @@ def _finished(work: _Work, share: Sequence[str], other: _Other) -> Plan:
     readings = work.readings
     try:
         found: Answer = other.answers.recv()
-    except EOFError:
+    except (EOFError, OSError):  # the latter if it ended in the middle of its answer
         return plan(readings.sources, work.existing, share, work.state.graph, readings)
     finally:
         other.answers.close()

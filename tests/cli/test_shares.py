@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
+from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -104,12 +107,22 @@ def test_a_run_after_a_shared_one_has_nothing_to_do(project: Path, monkeypatch: 
     assert "up to date" in Command(project)(".").out
 
 
+def dies_at_once(_: object, share: object, tell: object, given: Connection, answers: object) -> None:
+    os._exit(9)
+
+
+def dies_while_it_answers(_: object, share: object, tell: object, given: Connection, answers: object) -> None:
+    os.write(given.fileno(), struct.pack("!i", 1000) + b"the first bytes of a thousand")
+    os._exit(9)
+
+
+@pytest.mark.parametrize("death", [dies_at_once, dies_while_it_answers])
 def test_what_a_process_was_to_do_is_done_by_the_first_if_it_dies(
-    project: Path, monkeypatch: pytest.MonkeyPatch
+    death: Callable[..., None], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project)
     shared_among(3, monkeypatch)
-    monkeypatch.setattr(shares, "answer", lambda *_: os._exit(9))
+    monkeypatch.setattr(shares, "_answer", death)
     command = Command(project)
     assert comparable(command("."))[0] == 1  # for the mistakes in "wrong"
     outputs = generated(project)
