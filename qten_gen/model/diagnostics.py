@@ -142,6 +142,10 @@ def ordered(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     return tuple(sorted(first.values(), key=lambda item: item.order))
 
 
+FIELD_STEP = "field"
+"""The first step of a place in a class statement that runs; the second is the name of the field."""
+
+
 class DeclarationError(TypeError):
     """A class statement declares something that cannot be generated. The message lists every finding."""
 
@@ -151,7 +155,7 @@ class DeclarationError(TypeError):
 
     @classmethod
     def of(cls, subject: str, findings: Iterable[Diagnostic]) -> DeclarationError:
-        """The error for the class `subject`, with the same texts as on the command line.
+        """The error for the class `subject`, with the same texts as on the command line, and the fields where they hold.
 
         >>> unknown = Diagnostic(Kind("QG104", "unknown-flag"), "no flag 'frozn'", help="write frozen")
         >>> print(DeclarationError.of("Batch", [unknown]))
@@ -162,7 +166,8 @@ class DeclarationError(TypeError):
         found = tuple(findings)
         lines = [f"{subject} cannot be generated"]
         for item in found:
-            lines.append(f"  {item.kind.severity} {item.kind.code} [{item.kind.name}]: {item.message}")
+            field = f"{item.place.steps[1]}: " if item.place.steps[:1] == (FIELD_STEP,) else ""
+            lines.append(f"  {field}{item.kind.severity} {item.kind.code} [{item.kind.name}]: {item.message}")
             if item.help:
                 lines.append(f"    help: {item.help}")
             lines.extend(f"    note: {note}" for note in item.notes)

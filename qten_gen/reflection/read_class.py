@@ -22,7 +22,7 @@ from ..model import (
 from ..model.build_field import build_check, build_module_field, build_tensorclass_field, build_virtual_field
 from ..model.written_init import is_attribute_only, keeps_foreign_init
 from .annotations import AnnotationWalk
-from .specifiers import field_source, specifier_call, virtual_source
+from .specifiers import field_source, place_of, specifier_call, virtual_source
 from .statement import ClassStatement
 
 _NO_FIELDS = ("typing.ClassVar",)
@@ -30,11 +30,7 @@ _FUNCTIONS: tuple[type, ...] = (types.FunctionType, property, classmethod, stati
 
 
 def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
-    """Build the declaration of a TensorClass.
-
-    Raises:
-        DeclarationError: an argument of a specifier is malformed.
-    """
+    """Build the declaration of a TensorClass."""
     parents = [(owner, parent) for owner, parent in statement.parents if isinstance(parent, TensorClassDecl)]
     flags = statement.flags.union(*(parent.flags for _, parent in parents))
     fields = {f.name: f for owner, parent in reversed(parents) for f in parent.fields if f.owner == owner}
@@ -70,11 +66,7 @@ def _string_option(keyword: str, statement: ClassStatement, inherited: list[str]
 
 
 def read_module(statement: ClassStatement) -> ModuleDecl:
-    """Build the declaration of a Module.
-
-    Raises:
-        DeclarationError: an argument of a specifier is malformed.
-    """
+    """Build the declaration of a Module."""
     parents = [(owner, parent) for owner, parent in statement.parents if isinstance(parent, ModuleDecl)]
     fields = {f.name: f for owner, parent in reversed(parents) for f in parent.fields if f.owner == owner}
     inherited = frozenset(fields)
@@ -119,11 +111,7 @@ def _writes_init(declaration: ModuleDecl) -> bool:
 def field_sources(statement: ClassStatement) -> tuple[FieldSource, ...]:
     """What the statement says about each field, as the reader of text would return it, for the rules that look there.
 
-    Names without an annotation are among them if a specifier is assigned to them, and in a TensorClass also virtual tensors.
-
-    Raises:
-        DeclarationError: an argument of a specifier is malformed.
-    """
+    Names without an annotation are among them if a specifier is assigned to them, and in a TensorClass also virtual tensors."""
     return tuple(_field_sources(statement))
 
 
@@ -135,16 +123,13 @@ def _field_sources(statement: ClassStatement) -> Iterator[FieldSource]:
         call = recorded_call(value)
         if call is not None and call.name != language.CONST and not is_field(name, statement):
             options = call._replace(args=()) if call.name == language.VIRTUAL else call
-            yield FieldSource(name, None, specifier=specifier_call(options, f"{statement.name}.{name}"))
+            place = place_of(name)
+            yield FieldSource(name, None, specifier=specifier_call(options, place), place=place)
 
 
 def check_sources(statement: ClassStatement) -> tuple[SpecifierCall, ...]:
-    """The statements `check(...)` of the body, as the reader of text would return them.
-
-    Raises:
-        DeclarationError: an argument is malformed.
-    """
-    return tuple(specifier_call(call, f"{statement.name}.check") for call in statement.checks)
+    """The statements `check(...)` of the body, as the reader of text would return them."""
+    return tuple(specifier_call(call, place_of("check")) for call in statement.checks)
 
 
 def attributes(statement: ClassStatement) -> tuple[str, ...]:

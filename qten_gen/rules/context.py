@@ -185,8 +185,8 @@ class RuleContext:
         return isinstance(self.declaration, ModuleDecl) and self.declaration.custom_init
 
     def field_source(self, name: str) -> FieldSource | None:
-        """The statement that declares a field; None if it was not read from text."""
-        return next((f for f in self.source.fields if f.name == name), None) if self.source else None
+        """The statement that declares a field; None if it stands in another class."""
+        return next((field for field in self.field_sources if field.name == name), None)
 
     def value_place(self, name: str) -> NodePath:
         """The place of the value on the right of a field."""

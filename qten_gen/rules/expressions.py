@@ -11,7 +11,6 @@ from ..common.records import dataclass
 from ..common.suggestions import did_you_mean
 from ..model import (
     Argument,
-    BufferDecl,
     ConfigDecl,
     ConfigurationClass,
     DerivedDecl,
@@ -84,7 +83,8 @@ def expressions(context: RuleContext) -> Iterator[Expression]:
 
 def _of_field(field: ModuleField, names: Names, context: RuleContext) -> Iterator[Expression]:
     """The expressions in the specifier of a field."""
-    call = _call_of(field, context)
+    source = context.field_source(field.name)
+    call = None if source is None else source.specifier
     for located in _walk(call, is_own=True) if call is not None else ():
         argument = located.argument
         if not isinstance(argument.value, Dim):
@@ -139,39 +139,6 @@ def _decided(argument: Argument) -> Argument:
     if choice is None or choice.selector is None:
         return argument
     return Argument(argument.keyword, choice.selector, choice.place, choice.text)
-
-
-def _call_of(field: ModuleField, context: RuleContext) -> SpecifierCall | None:
-    """The specifier of a field: as written in the text, or else what its declaration says."""
-    source = context.field_source(field.name)
-    if source is not None and source.specifier is not None:
-        return source.specifier
-    match field:
-        case ParameterDecl(dims=dims, when=when, repeat=repeat, keys=keys):
-            counted = _given(repeat=repeat, keys=None if keys is None else Value(), when=when)
-            return SpecifierCall(language.PARAM, (*(Argument(None, dim) for dim in dims), *counted))
-        case BufferDecl(dims=dims, when=when):
-            return SpecifierCall(language.BUFFER, (*(Argument(None, dim) for dim in dims), *_given(when=when)))
-        case SubmoduleDecl(repeat=repeat, keys=keys, when=when):
-            counted = _given(repeat=repeat, keys=None if keys is None else Value(), when=when)
-            return SpecifierCall(language.SUBMODULE, (*_made(field), *counted))
-        case DerivedDecl(value=value):
-            return SpecifierCall(language.DERIVED, (Argument(None, value),))
-    return None
-
-
-def _made(field: SubmoduleDecl) -> tuple[Argument, ...]:
-    """The class of a child and its arguments; for a list of lists, what each of its lists is."""
-    if field.inner is None:
-        return (Argument(None, field.cls), *field.arguments)
-    inner = field.inner
-    counted = _given(repeat=inner.repeat, keys=None if inner.keys is None else Value())
-    return (Argument(None, SpecifierCall(language.SUBMODULE, (*_made(inner), *counted))),)
-
-
-def _given(**keywords: Dim | Value | None) -> Iterator[Argument]:
-    """The keywords that have a value."""
-    return (Argument(keyword, value) for keyword, value in keywords.items() if value is not None)
 
 
 def configurations(context: RuleContext) -> _Configurations:

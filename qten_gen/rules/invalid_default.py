@@ -162,7 +162,12 @@ def _help(field: FieldDecl | ConfigDecl, value: object, converts: bool) -> str:
             if isinstance(value, _WIDTHS)
             else "remove the default, or write a default_factory"
         )
-    return "" if field.kind is FieldKind.PER_ITEM else "remove the default, or write a default_factory"
+    if field.kind is FieldKind.PER_ITEM:
+        default = (
+            "write None as the default" if field.optional else f"write {field.name}: {field.type.text} | None = None"
+        )
+        return f"{default}; the constructor takes a value for each item"
+    return "remove the default, or write a default_factory"
 
 
 def _of_plain(field: FieldDecl | ConfigDecl, value: object) -> str:

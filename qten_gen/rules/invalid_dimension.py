@@ -38,10 +38,8 @@ class Project(Module):
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
-    if context.source is None:
-        return
-    written = (field.specifier for field in context.source.fields)
-    for call in (*(call for call in written if call is not None), *context.source.checks):
+    written = (field.specifier for field in context.field_sources)
+    for call in (*(call for call in written if call is not None), *context.check_calls):
         for argument in call.nested:
             error = expression_of(argument)
             if isinstance(error, DimError):

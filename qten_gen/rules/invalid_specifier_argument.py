@@ -269,6 +269,15 @@ def _positional_problem(called: str, value: object) -> tuple[str, str]:
     if called == "virtual":
         return "virtual(...) takes keyword arguments only", "write @virtual or @virtual(cached=True)"
     text = value.text if isinstance(value, Value) else ""
-    help = 'write an integer, or an expression over config fields such as "3*dim"'
     what = "a dimension" if called in ("param", "buffer") else "an expression"
-    return f"{what} must be an integer or a string, got {text}", help
+    return f"{what} must be an integer or a string, got {text}", _help_about_dimensions(called, text)
+
+
+def _help_about_dimensions(called: str, text: str) -> str:
+    """How dimensions are written, for somebody who gave something else, such as the tuple that `torch.zeros` takes."""
+    if called in ("param", "buffer") and text[:1] in "([" and text[-1:] in ")]":
+        sizes = text[1:-1].strip().rstrip(",")
+        return (
+            f"write {called}({sizes}, ...)" if sizes else f"leave it out: {called}(...) without dimensions is a scalar"
+        )
+    return 'write an integer, or an expression over config fields such as "3*dim"'

@@ -1,6 +1,8 @@
 """A class statement that breaks a rule is refused in memory with the words of the command."""
 
+from collections.abc import Callable
 from dataclasses import InitVar
+from typing import Any
 
 import pytest
 from torch import Tensor, nn
@@ -12,6 +14,11 @@ class State(TensorClass):
     """A parent with a field."""
 
     state: Tensor
+
+
+def called(specifier: Callable[..., Any], *args: object, **kwargs: object) -> Any:
+    """A specifier with arguments that type checkers refuse."""
+    return specifier(*args, **kwargs)
 
 
 def test_an_unknown_flag_is_refused_with_a_suggestion() -> None:
@@ -33,12 +40,22 @@ def test_all_findings_are_told_at_once() -> None:
     assert "did you mean 'dim'" in str(caught.value) or "dim" in caught.value.findings[0].help
 
 
-def test_a_malformed_dimension_names_the_field() -> None:
-    with pytest.raises(DeclarationError, match=r"Scale\.weight: '3 dim'"):
+def test_a_finding_names_its_field() -> None:
+    with pytest.raises(DeclarationError) as caught:
 
         class Scale(Module):
             dim: int
             weight: nn.Parameter = param("3 dim", initializer=nn.init.ones_)
+            offset: Tensor = called(buffer, (3, "dim"), persistent=1, initializer=nn.init.zeros_)
+
+    assert str(caught.value) == (
+        "Scale cannot be generated\n"
+        "  weight: error QG301 [invalid-dimension]: '3 dim' is not an expression: an operator is missing before 'dim'\n"
+        "  offset: error QG305 [invalid-specifier-argument]: a dimension must be an integer or a string, got (3, 'dim')\n"
+        "    help: write buffer(3, 'dim', ...)\n"
+        "  offset: error QG305 [invalid-specifier-argument]: persistent must be True or False, got 1\n"
+        "    help: write persistent=True or persistent=False"
+    )
 
 
 def test_a_frozen_child_of_a_mutable_class_is_refused() -> None:

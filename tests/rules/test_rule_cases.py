@@ -6,10 +6,24 @@ import pytest
 
 from qten_gen import rules
 from qten_gen.link import link
-from qten_gen.model import ConfigDecl, FieldDecl, FieldKind, ModuleDecl, Name, ParameterDecl, TensorClassDecl, TypeExpr
+from qten_gen.model import (
+    Argument,
+    ConfigDecl,
+    FieldDecl,
+    FieldKind,
+    FieldSource,
+    ModuleDecl,
+    Name,
+    ParameterDecl,
+    SpecifierCall,
+    TensorClassDecl,
+    TypeExpr,
+    language,
+)
 from qten_gen.model.diagnostics import Diagnostic, ordered
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
+from qten_gen.rules.context import RunningStatement
 
 HEAD = """\
 from typing import Callable, Generic, Self, TypeVar
@@ -445,6 +459,8 @@ def test_a_class_without_a_file_is_checked_by_the_same_rules() -> None:
         ("dim", "weight"),
         module="here",
     )
+    weight = SpecifierCall(language.PARAM, (Argument(None, Name("dmi")),))
+    statement = RunningStatement((FieldSource("weight", TypeExpr("torch.nn.Parameter"), specifier=weight),))
 
     assert [finding.code for finding in rules.check_declaration(batch)] == ["QG104", "QG205"]
-    assert [finding.code for finding in rules.check_declaration(net)] == ["QG302", "QG303"]
+    assert [finding.code for finding in rules.check_declaration(net, statement=statement)] == ["QG302", "QG303"]
