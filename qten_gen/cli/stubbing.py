@@ -124,7 +124,7 @@ type checkers read {folder} with these settings in pyproject.toml:
   [tool.pyright]
   stubPath = "{folder}"            # the default is "typings"
   [tool.pyrefly]
-  search-path = ["{folder}", "."]
+  search-path = ["{folder}", "."]  # then run: pyrefly check -c pyproject.toml
   [tool.ty.environment]
   extra-paths = ["{folder}"]
 """
