@@ -37,10 +37,8 @@ class AnnotationWalk:
 
     def expr(self, annotation: object) -> TypeExpr:
         """The type expression of an annotation: a class, a typing construct, a string."""
-        if isinstance(annotation, typing.ForwardRef):
-            annotation = annotation.__forward_arg__
-        if isinstance(annotation, str):
-            return self._from_text(annotation)
+        if isinstance(annotation, typing.ForwardRef | str):
+            return self._from_object(annotation)
         return replace(self._from_object(annotation), text=_spelling(annotation))
 
     def _from_object(self, annotation: object) -> TypeExpr:
@@ -49,6 +47,8 @@ class AnnotationWalk:
             return TypeExpr("None", text="None")
         if annotation is Ellipsis:
             return TypeExpr("...", text="...")
+        if isinstance(annotation, typing.ForwardRef):  # `Annotated["Tensor", ...]`
+            return self._from_text(annotation.__forward_arg__)
         if isinstance(annotation, str):
             return self._from_text(annotation)
         if isinstance(annotation, typing.TypeVar):

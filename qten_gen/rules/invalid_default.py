@@ -46,7 +46,14 @@ class Batch(TensorClass):
 """
 
 _WIDTHS = (bool, int, float, complex)
-_BUILTINS = {f"builtins.{cls.__name__}": cls for cls in (*_WIDTHS, str, bytes, list, dict, tuple, set, frozenset)}
+_BUILTINS = {
+    **{f"builtins.{cls.__name__}": cls for cls in (*_WIDTHS, str, bytes, list, dict, tuple, set, frozenset)},
+    "typing.List": list,
+    "typing.Dict": dict,
+    "typing.Tuple": tuple,
+    "typing.Set": set,
+    "typing.FrozenSet": frozenset,
+}
 _FOREIGN = {
     "attr.field": "attrs",
     "attr.ib": "attrs",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, TensorClass, buffer, const, field, param, submodule, virtual
+from qten_gen import Module, TensorClass, Unbatched, buffer, const, field, param, submodule, virtual
 from qten_gen.model import (
     BufferDecl,
     ConfigDecl,
@@ -98,6 +98,20 @@ def test_a_name_that_means_nothing_yet_is_looked_up_in_the_file(annotation: str,
     (found,) = read_tensorclass(statement({"x": annotation})).fields
 
     assert (found.type.name, found.kind) == (name, kind)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "kind"),
+    [
+        (Annotated["Tensor", "batch"], FieldKind.TENSOR),
+        (Annotated["Point", 3], FieldKind.NESTED),
+        (Unbatched["Tensor"], FieldKind.TENSOR),
+    ],
+)
+def test_a_name_in_quotes_inside_of_annotated_is_read(annotation: object, kind: FieldKind) -> None:
+    (found,) = read_tensorclass(statement({"x": annotation})).fields
+
+    assert found.kind is kind
 
 
 def test_the_classes_that_annotations_name_are_remembered() -> None:
