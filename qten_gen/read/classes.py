@@ -27,7 +27,7 @@ from .own_attributes import changes, initialises_base, reads, registered_later
 from .registered_state import registered_state
 from .signatures import Function, method, positional_parameters
 from .type_variables import type_parameters
-from .values import check_call, specifier, value
+from .values import check_call, plain_value, specifier, value
 
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
 
@@ -49,7 +49,7 @@ def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSour
     return ClassSource(
         name=node.name,
         bases=tuple(type_expr(base.value, base.place, scope, base=True) for base in bases if not base.star),
-        keywords=tuple((flag.keyword, value(flag.value, flag.place, scope)) for flag in flags if flag.keyword),
+        keywords=tuple((flag.keyword, plain_value(flag.value, flag.place, scope)) for flag in flags if flag.keyword),
         unpacked=tuple(argument.place for argument in (*bases, *flags) if argument.star),
         decorators=tuple(
             (scope.resolve(dotted(called(decorator)) or ""), place / "decorator_list" / index)
@@ -161,11 +161,24 @@ def _attributes(body: list[Statement], scope: Scope) -> Iterator[str]:
             yield from _targets(node)
         elif isinstance(node, ast.ClassDef):
             yield node.name
+        yield from (target for target, _ in _assigned_within(node))
+
+
+def _assigned_within(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """The names that `:=` binds in the value of an assignment, with their values."""
+    given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    if given is not None and not isinstance(given, ast.Constant | ast.Name):
+        for inner in ast.walk(given):
+            if isinstance(inner, ast.NamedExpr):
+                yield inner.target.id, inner.value
 
 
 def _values(body: list[Statement], fields: Collection[str], scope: Scope) -> Iterator[tuple[str, Value]]:
     """The attributes that are not fields, with values that are not plain constants."""
     for node, place in body:
+        for name, assigned in _assigned_within(node):
+            if name not in fields and (not isinstance(assigned, ast.Constant) or assigned.value is None):
+                yield name, value(assigned, place / "value", scope)
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         given = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
         if not isinstance(target, ast.Name) or target.id in fields or given is None:

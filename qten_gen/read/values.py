@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from itertools import islice
+from typing import TypeGuard
 
 from ..common.literals import literal_of
 from ..common.specifier_records import DATACLASS_FIELD_DEFAULTS
@@ -19,10 +20,20 @@ from .written import text_of
 
 def value(node: ast.expr, place: NodePath, scope: Scope) -> Value:
     """Read a value. `const("zeros")` is the value of its argument."""
-    if isinstance(node, ast.Call) and scope.resolve(dotted(node.func) or "") == language.CONST:
+    if is_const(node, scope):
         arguments = call_arguments(node, place)
         if len(arguments) == 1:
             return value(arguments[0].value, arguments[0].place, scope)
+    return plain_value(node, place, scope)
+
+
+def is_const(node: ast.expr, scope: Scope) -> TypeGuard[ast.Call]:
+    """Whether an expression is a call of `const`."""
+    return isinstance(node, ast.Call) and scope.resolve(dotted(node.func) or "") == language.CONST
+
+
+def plain_value(node: ast.expr, place: NodePath, scope: Scope) -> Value:
+    """Read a value where `const(...)` is an object like any other: as a class keyword, or in place of an expression."""
     if isinstance(node, ast.Call) and scope.resolve(dotted(node.func) or "") == language.CHOICE:
         return _choice(node, place, scope)
     name = scope.resolve(dotted(node) or "")
@@ -48,7 +59,7 @@ def _choice(node: ast.Call, place: NodePath, scope: Scope) -> Value:
     by = arguments[0]
     selector = string_value(by.value)
     shown = text_of(by.value, scope.lines) if selector is None else selector
-    if len(arguments) == 1:
+    if len(arguments) == 1 or literal(arguments[1].value) == "None":
         parsed = None if selector is None else dimensions.parse(selector)
         return Value(
             text,
@@ -208,6 +219,8 @@ def _argument(specifier_name: str, position: int, given: CallArgument, scope: Sc
     if takes_dimension(specifier_name, position, keyword):
         is_passed_on = specifier_name == language.SUBMODULE and keyword != language.REPEAT
         text = string_value(given.value) if is_passed_on or keyword == language.WHEN else _dimension(given.value)
+        if text is None and not is_passed_on and is_const(given.value, scope):
+            return Argument(keyword, plain_value(given.value, place, scope), place)
     if text is None:
         return Argument(keyword, value(given.value, place, scope), place)
     return Argument(keyword, dimensions.parse(text), place, text)

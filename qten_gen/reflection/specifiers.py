@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import MISSING, replace
 from inspect import cleandoc, unwrap
+from numbers import Integral
 from types import FunctionType
 from typing import TypeGuard
 
@@ -107,15 +108,10 @@ def _value(
 ) -> Dim | DimError | Value | SpecifierCall:
     """The value of one argument: a dimension, a string, a switch or another value, depending on what the specifier takes."""
     is_dimension = takes_dimension(specifier, position, keyword)
-    plain = recorded_call(given)
-    if plain is not None and plain.name == language.CONST and specifier != language.SUBMODULE:
-        given = plain.args[0]
     if specifier in _OF_CHILDREN and keyword not in language.SPECIFIER_KEYWORDS[language.SUBMODULE]:
         call = recorded_call(given)
         if call is not None and call.name in _OF_CHILDREN:
             return specifier_call(call, place)
-        if call is not None and call.name in language.SPECIFIERS:
-            return Value(text=f"{call.name.rpartition('.')[2]}(...)", contains=(call.name,))
         return _dim(given) if is_dimension and type(given) is str else value_of(given)
     if is_dimension:
         return value_of(given) if keyword == language.WHEN and not isinstance(given, str) else _dim(given)
@@ -139,7 +135,9 @@ def _sources(given: object) -> Value:
 
 
 def _are_strings(given: object) -> TypeGuard[tuple[str, ...]]:
-    return isinstance(given, tuple) and all(isinstance(name, str) for name in given)
+    if not isinstance(given, tuple) or recorded_call(given) is not None:  # the records of specifiers are tuples, too
+        return False
+    return all(isinstance(name, str) for name in given)
 
 
 def _literal(constant: str | tuple[str, ...]) -> Value:
@@ -150,6 +148,6 @@ def _literal(constant: str | tuple[str, ...]) -> Value:
 
 def _dim(given: object) -> Dim | DimError | Value:
     """The dimension that an integer or a string says; any other object, which a rule refuses, stays what it is."""
-    if isinstance(given, bool) or not (isinstance(given, str) or hasattr(type(given), "__index__")):
+    if isinstance(given, bool) or not isinstance(given, str | Integral):
         return value_of(given)
-    return parse(given if isinstance(given, str) else str(given))
+    return parse(str(given))

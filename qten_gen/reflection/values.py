@@ -23,6 +23,8 @@ def value_of(value: object) -> Value:
         return value_of(call.args[0])
     if call is not None and call.name == language.CHOICE:
         return _choice(value, *call.args)
+    if call is not None:
+        return Value(text=f"{call.name.rpartition('.')[2]}(...)", contains=(call.name,), is_callable=False)
     literal = literal_of(value)
     if literal is not None:
         return Value(text=literal, literal=literal)

@@ -81,7 +81,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             yield Diagnostic(KIND, f"the flag {name} is {_ONLY_THEN}, got {value.text}", value.place, "write its value")
     for base in context.source.bases:
         for argument in base.args if base.name == language.TENSORCLASS else ():
-            if isinstance(argument, TypeExpr) and argument.name != "None":
+            if isinstance(argument, TypeExpr):
                 message = f"the flag {argument.text} is {_ONLY_THEN}"
                 yield Diagnostic(KIND, message, argument.place, "write the flag as a string or keyword")
     for field in context.source.fields:
@@ -112,7 +112,7 @@ def is_dynamic(value: object) -> bool:
         return False
     if value.partial is not None or value.choice is not None or value.is_container:
         return False
-    if not value.is_callable or value.text.startswith("lambda"):
+    if not value.is_callable or value.text.startswith("lambda") or language.CONST in value.contains:
         return False
     return not any(name.startswith("torch.") for name in value.contains)
 

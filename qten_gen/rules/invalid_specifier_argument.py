@@ -14,7 +14,7 @@ from ..common.suggestions import did_you_mean
 from ..model import Argument, SpecifierCall, Value, is_sequence, is_several, language, nested_keywords
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
-from .dynamic_declaration import KEYWORDS as _TOLD_OTHERWISE
+from .dynamic_declaration import KEYWORDS as _DECIDING
 from .dynamic_declaration import is_dynamic, is_tuple
 
 KIND = Kind("QG305", "invalid-specifier-argument")
@@ -44,23 +44,29 @@ _SPECIFIERS_OF_MODULES = ("param", "buffer", "submodule")
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
+    is_text = context.source is not None
     for field in context.field_sources:
         if field.specifier is not None:
-            yield from _findings(field.specifier)
+            yield from _findings(field.specifier, is_text)
             yield from _of_lists(field.specifier)
-            yield from _of_nested(field.specifier)
+            yield from _of_nested(field.specifier, is_text)
     for call in context.check_calls:
-        yield from _findings(call)
+        yield from _findings(call, is_text)
     for method in context.source.methods if context.source is not None else ():
         if method.specifier is not None:
-            yield from _findings(method.specifier)
+            yield from _findings(method.specifier, is_text)
 
 
-def _findings(call: SpecifierCall) -> Iterator[Diagnostic]:
-    """What is wrong with the arguments of one call, each on its own and together."""
+def _findings(call: SpecifierCall, is_text: bool) -> Iterator[Diagnostic]:
+    """What is wrong with the arguments of one call, each on its own and together.
+
+    Args:
+        call: The call of a specifier.
+        is_text: Whether it was read from text, where the value of an expression may be unknown.
+    """
     called = call.name.rpartition(".")[2]
     for argument in call.arguments:
-        problem = _problem(call, called, argument)
+        problem = None if is_text and _is_unknown(called, argument) else _problem(call, called, argument)
         if problem is not None:
             message, help = problem
             known = argument.keyword is None or argument.keyword in language.SPECIFIER_KEYWORDS.get(call.name, ())
@@ -114,14 +120,14 @@ _EXCLUDE = (
 )
 
 
-def _of_nested(call: SpecifierCall) -> Iterator[Diagnostic]:
+def _of_nested(call: SpecifierCall, is_text: bool) -> Iterator[Diagnostic]:
     """What is wrong with the submodules among the arguments of another, such as keywords that they cannot have."""
     for position, argument in enumerate(call.arguments):
         if not isinstance(argument.value, SpecifierCall):
             yield from _of_field(call, argument)
             continue
-        yield from _findings(argument.value)
-        yield from _of_nested(argument.value)
+        yield from _findings(argument.value, is_text)
+        yield from _of_nested(argument.value, is_text)
         allowed = nested_keywords(language.SEQUENTIAL if is_sequence(call) else call.name, position, argument.keyword)
         for given in argument.value.arguments:
             if given.keyword in language.SPECIFIER_KEYWORDS[language.SUBMODULE] and given.keyword not in allowed:
@@ -171,20 +177,24 @@ def _of_lists(call: SpecifierCall) -> Iterator[Diagnostic]:
     yield from _of_lists(inner)
 
 
+def _is_unknown(called: str, argument: Argument) -> bool:
+    """Whether the value of an argument is known only at run time; the rule `dynamic-declaration` reports that."""
+    value, keyword = argument.value, argument.keyword
+    if isinstance(value, Value) and value.text.startswith("*"):
+        return True
+    if keyword is None:
+        return called in ("param", "buffer", "derived", "check") and is_dynamic(value)
+    return keyword in _DECIDING and (is_dynamic(value) or is_tuple(value))
+
+
 def _problem(call: SpecifierCall, called: str, argument: Argument) -> tuple[str, str] | None:
     """What is wrong with one argument, and how to fix it; `called` is the specifier without its module."""
     value, keyword = argument.value, argument.keyword
-    if isinstance(value, Value) and (
-        value.text.startswith("*") or (keyword in _TOLD_OTHERWISE and (is_dynamic(value) or is_tuple(value)))
-    ):
-        return None  # see `dynamic-declaration`
     unreadable = _unreadable(called, keyword, value)
     if unreadable is not None:
         return unreadable
     known = language.SPECIFIER_KEYWORDS.get(call.name)
     if known is None or call.name == language.SUBMODULE:
-        return None
-    if keyword is None and called in ("param", "buffer", "derived", "check") and is_dynamic(value):
         return None
     if keyword is None:
         return (
@@ -211,7 +221,7 @@ def _virtual_problem(keyword: str, value: object) -> tuple[str, str] | None:
     if keyword == "cached" and not (isinstance(given, bool) or given == language.MAY_BE_STALE):
         expected = f'True, False or "{language.MAY_BE_STALE}"'
         return f"cached must be {expected}, got {text}", "write cached=True"
-    if keyword == "sources" and not (isinstance(given, tuple) and _is_names(given)):
+    if keyword == "sources" and literal != "None" and not (isinstance(given, tuple) and _is_names(given)):
         return f"sources must be a tuple of strings, got {text}", 'write sources=("dim",) for a config field'
     return None
 
@@ -223,7 +233,8 @@ def _unreadable(called: str, keyword: str | None, value: object) -> tuple[str, s
     given = None if value.literal is None else literal_eval(value.literal)
     if keyword == "dtype" and called in ("param", "buffer"):
         return _dtype_problem(value, given)
-    if keyword in _EXAMPLES and value.literal != "None" and not isinstance(given, str):
+    is_expression = keyword == language.WHEN  # which only a string that is written there gives
+    if keyword in _EXAMPLES and value.literal != "None" and (is_expression or not isinstance(given, str)):
         example = _EXAMPLES[keyword]
         return f"{keyword} must be a string, got {value.text}", f"write {example}"
     if called == "buffer":

@@ -92,6 +92,8 @@ def _problem(made: Value, context: RuleContext) -> tuple[str, str] | None:
         layer = _LAYERS.get(last)
         instead = f"write submodule(nn.{layer})" if layer else "call the function in forward"
         return f"{made.text} is a function of tensors", instead
+    if not made.is_callable and made.choice is None:
+        return f"{made.text} is not a class", 'write the class itself: submodule(nn.Linear, "dim", "dim")'
     if isinstance(context.project.declarations.get(made.name), TensorClassDecl) or made.name in context.project.nested:
         return f"{made.text} is a TensorClass", "declare its tensors as buffer(...), or pass an object to forward"
     return None

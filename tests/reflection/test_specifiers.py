@@ -78,7 +78,7 @@ def from_object(given: object) -> SpecifierCall:
 
 def arguments(call: SpecifierCall) -> dict[object, object]:
     """The arguments by keyword or position. What is given and what is left out as a default are alike."""
-    defaults = {"kw_only": "False", "requires_grad": "True", "persistent": "True", "cached": "False"}
+    defaults = {"kw_only": "False", "requires_grad": "True", "persistent": "True", "cached": "False", "cast": "False"}
     positions = iter(range(len(call.arguments)))
     found: dict[object, object] = {}
     for argument in call.arguments:

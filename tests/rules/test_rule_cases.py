@@ -6,24 +6,9 @@ import pytest
 
 from qten_gen import rules
 from qten_gen.link import link
-from qten_gen.model import (
-    Argument,
-    ConfigDecl,
-    FieldDecl,
-    FieldKind,
-    FieldSource,
-    ModuleDecl,
-    Name,
-    ParameterDecl,
-    SpecifierCall,
-    TensorClassDecl,
-    TypeExpr,
-    language,
-)
 from qten_gen.model.diagnostics import Diagnostic, ordered
 from qten_gen.read.module import read
 from qten_gen.read.positions import locate
-from qten_gen.rules.context import RunningStatement
 
 HEAD = """\
 from typing import Callable, Generic, Self, TypeVar
@@ -440,27 +425,3 @@ def handle_more(net, x): ...
 
 def test_registering_with_something_that_is_not_a_declared_module_is_not_reported() -> None:
     assert codes("import abc\nclass A(abc.ABC): ...\n@A.register(int)\ndef f(x): ...\n") == []
-
-
-def test_a_class_without_a_file_is_checked_by_the_same_rules() -> None:
-    batch = TensorClassDecl(
-        "Batch",
-        (FieldDecl("_map", FieldKind.TENSOR, type=TypeExpr("torch.Tensor"), owner="here.Batch"),),
-        ("_map",),
-        frozenset({"frozn"}),
-        module="here",
-    )
-    net = ModuleDecl(
-        "Net",
-        (
-            ConfigDecl("dim", type=TypeExpr("builtins.int"), owner="here.Net"),
-            ParameterDecl("weight", (Name("dmi"),), owner="here.Net"),
-        ),
-        ("dim", "weight"),
-        module="here",
-    )
-    weight = SpecifierCall(language.PARAM, (Argument(None, Name("dmi")),))
-    statement = RunningStatement((FieldSource("weight", TypeExpr("torch.nn.Parameter"), specifier=weight),))
-
-    assert [finding.code for finding in rules.check_declaration(batch)] == ["QG104", "QG205"]
-    assert [finding.code for finding in rules.check_declaration(net, statement=statement)] == ["QG302", "QG303"]

@@ -81,17 +81,19 @@ class Parameter(NamedTuple):
         return RecordedCall(
             language.PARAM,
             self.dims,
-            _given(
-                initializer=self.initializer,
-                dtype=self.dtype,
-                requires_grad=self.requires_grad,
-                when=self.when,
-                tie=self.tie,
-                value=self.value,
-                repeat=self.repeat,
-                keys=self.keys,
-                group=self.group,
-            ),
+            {
+                "requires_grad": self.requires_grad,
+                **_given(
+                    initializer=self.initializer,
+                    dtype=self.dtype,
+                    when=self.when,
+                    tie=self.tie,
+                    value=self.value,
+                    repeat=self.repeat,
+                    keys=self.keys,
+                    group=self.group,
+                ),
+            },
         )
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -113,13 +115,10 @@ class Buffer(NamedTuple):
         return RecordedCall(
             language.BUFFER,
             self.dims,
-            _given(
-                initializer=self.initializer,
-                dtype=self.dtype,
-                persistent=self.persistent,
-                when=self.when,
-                value=self.value,
-            ),
+            {
+                "persistent": self.persistent,
+                **_given(initializer=self.initializer, dtype=self.dtype, when=self.when, value=self.value),
+            },
         )
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -438,4 +437,4 @@ def const(value: T) -> T:
     >>> Net().conv.padding_mode
     'circular'
     """
-    return cast(T, Const(value))
+    return value if isinstance(value, Const) else cast(T, Const(value))

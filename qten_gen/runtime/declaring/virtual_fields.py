@@ -34,9 +34,8 @@ class Virtual(Generic[T_co]):
     cast: bool = False
 
     def __specifier_call__(self) -> RecordedCall:
-        given = {"cached": self.cached, "sources": self.sources, "cast": self.cast or None}
-        options = {name: value for name, value in given.items() if value is not None}
-        return RecordedCall(language.VIRTUAL, (self.function,), options)
+        sources = {} if self.sources is None else {"sources": self.sources}
+        return RecordedCall(language.VIRTUAL, (self.function,), {"cached": self.cached, "cast": self.cast, **sources})
 
     def __set_name__(self, owner: type, name: str) -> None:
         # The metaclass of a declaration takes specifiers out of the class body before Python comes here.
