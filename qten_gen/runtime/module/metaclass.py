@@ -15,6 +15,7 @@ from ..declaring.compositions import sequential
 from ..declaring.fields import buffer, constructor_argument, field, param, submodule
 from ..declaring.metaclass import DeclarationMeta
 from ..declaring.virtual_fields import Virtual, virtual
+from .core.foreign_first import separated
 from .core.module_base import ModuleBase
 from .dispatch import reconnect
 from .virtual_cache import getter
@@ -93,6 +94,10 @@ class ModuleMeta(DeclarationMeta):
             return ()
         declared = next(base for base in bases if issubclass(base, ModuleBase))
         return tuple(mixin for mixin in declared._own_init_mixins if not any(issubclass(base, mixin) for base in bases))
+
+    @staticmethod
+    def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
+        return separated(bases)
 
     def _complete_class(cls) -> None:
         """Virtual tensors move to the declaration, a base of another library keeps its `device`, `reset_parameters` is noted.
