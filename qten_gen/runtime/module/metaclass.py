@@ -124,6 +124,8 @@ def _keep_device(cls: type[ModuleBase]) -> None:
     if definer is None or definer.__module__.partition(".")[0] != "qten_gen":
         return
     for base in cls.__mro__:
-        if "device" in vars(base) and issubclass(base, nn.Module) and not issubclass(base, ModuleBase):
-            type.__setattr__(cls, "device", vars(base)["device"])
-            return
+        if issubclass(base, nn.Module) and not issubclass(base, ModuleBase):
+            for of in base.__mro__:  # such as the mixins of PreTrainedModel, which stand behind Module
+                if "device" in vars(of):
+                    type.__setattr__(cls, "device", vars(of)["device"])
+                    return
