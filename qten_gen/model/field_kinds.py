@@ -154,6 +154,11 @@ def members_of(type: TypeExpr) -> tuple[TypeExpr, ...]:
     return tuple(member for member in type.args if isinstance(member, TypeExpr))
 
 
+def is_kw_only(type: TypeExpr) -> bool:
+    """Whether an annotation is `dataclasses.KW_ONLY`. A class statement shows the object, which has no name."""
+    return type.name in ("dataclasses.KW_ONLY", "dataclasses.") or "dataclasses._KW_ONLY_TYPE" in type.text
+
+
 def argument_of(type: TypeExpr, position: int = 0) -> TypeExpr:
     """An argument of a type: `Tensor` for `Unbatched[Tensor]`; if there is none, a type without a name."""
     found = type.args[position] if type.args else ""

@@ -159,6 +159,12 @@ class _Configurations:
         return configuration_class(name, project.classes, project.declarations)
 
 
+def usable_names(expression: Expression, declared: Mapping[str, ModuleField]) -> list[str]:
+    """The names that an expression can use: of config fields and derived values, and `index` in a repeated child."""
+    usable = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
+    return [*usable, language.INDEX] if expression.names.has_index else usable
+
+
 def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -> Iterator[tuple[str, str, str]]:
     """The names that an expression cannot use, each with what is wrong and how to fix it."""
     usable = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
@@ -182,7 +188,7 @@ def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -
             help = f"an expression can use constructor arguments and derived values only; {known}"
             yield name, f"{name} is not a config field", help
         else:
-            help = did_you_mean(name, usable, known)
+            help = did_you_mean(name, usable_names(expression, declared), known)
             if is_plain:
                 help = f"{help}{' For' if help.endswith('?') else '; for'} a plain string, write const({text!r})"
             yield name, f"there is no config field {name}", help

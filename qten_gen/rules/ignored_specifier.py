@@ -46,13 +46,38 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     declaration = context.declaration
     if not isinstance(declaration, ModuleDecl) or not declaration.custom_init:
         return
+    reason, way_out = _why(declaration, context)
     for field in context.module_fields:
         if isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl | DerivedDecl):
-            message = f"{declaration.name} has a hand-written __init__, so the specifier of {field.name} has no effect"
-            help = f"assign self.{field.name} in __init__ and keep only the annotation, or remove __init__"
+            message = f"{reason}, so the specifier of {field.name} has no effect"
+            help = f"assign self.{field.name} in __init__ and keep only the annotation, or {way_out}"
             yield Diagnostic(KIND, message, context.value_place(field.name), help)
     for check in declaration.checks:
         if declares(declaration, check):
-            message = f"{declaration.name} has a hand-written __init__, so a check of its arguments has no effect"
-            help = "raise an error in __init__, or remove __init__"
+            message = f"{reason}, so a check of its arguments has no effect"
+            help = f"raise an error in __init__, or {way_out}"
             yield Diagnostic(KIND, message, check.place if check.place.steps else context.name_place, help)
+
+
+def _why(declaration: ModuleDecl, context: RuleContext) -> tuple[str, str]:
+    """Why no constructor is generated for a class, and what to change so that one is."""
+    if _writes_init(declaration):
+        return f"{declaration.name} has a hand-written __init__", "remove __init__"
+    parents = [parent for parent in context.project.ancestors(declaration) if isinstance(parent, ModuleDecl)]
+    writer = next(filter(_writes_init, parents), None)
+    if writer is not None:
+        return (
+            f"{declaration.name} has the hand-written __init__ of {writer.name}",
+            f"declare the fields of {writer.name} too",
+        )
+    keeper = next((each for each in (declaration, *parents) if each.keeps_init), None)
+    if keeper is None:
+        return f"{declaration.name} has the __init__ of a base from another library", "remove that base"
+    if keeper is declaration:
+        return f"{declaration.name} has init=False", "remove init=False"
+    way_out = f"remove init=False from {keeper.name}, and move its attributes to a base that is not a Module"
+    return f"the base {keeper.name} of {declaration.name} has init=False", way_out
+
+
+def _writes_init(declaration: ModuleDecl) -> bool:
+    return any(method.name == "__init__" for method in declaration.methods)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from ..common.naming import ALIASES
 from ..model import PRIVATE_NAMES, ModuleDecl, storage
 from ..model.diagnostics import Diagnostic, Kind
+from ..model.field_kinds import is_kw_only
 from .context import RuleContext
 
 KIND = Kind("QG205", "private-name")
@@ -46,7 +47,9 @@ class Batch(TensorClass):
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.fields:
-        problem = _problem(field.name, context) if field.name.startswith("_") else ""
+        if not field.name.startswith("_") or is_kw_only(field.type):
+            continue
+        problem = _problem(field.name, context)
         if problem:
             public = field.name.lstrip("_").rpartition("__")[2].strip("_") or "value"
             help = f"rename it to {public}, or annotate it with ClassVar if it belongs to the class"

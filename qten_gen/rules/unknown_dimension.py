@@ -21,7 +21,7 @@ from ..model.dimension_text import in_words
 from ..model.dimensions import path_of
 from .context import RuleContext
 from .expression_types import BOOL, NONE, UNKNOWN, Types, in_words_of, names_in, of_annotation, types_of
-from .expressions import Expression, Use, expressions, unknown_names
+from .expressions import Expression, Use, expressions, unknown_names, usable_names
 
 KIND = Kind("QG302", "unknown-dimension")
 
@@ -64,7 +64,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
             continue  # see `invalid_condition`
         place = expression.argument.place
         unknown = list(unknown_names(expression, declared))
-        usable = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
+        usable = usable_names(expression, declared)
         for name, message, help in unknown:
             within = expression.span(name)
             meant = only_near(name, usable) if name not in declared and within else None

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from ..model import DerivedDecl, FieldDecl, FieldKind, TypeExpr, language
 from ..model.diagnostics import Diagnostic, Kind
-from ..model.field_kinds import is_tensor, is_tensordict, members_of
+from ..model.field_kinds import is_kw_only, is_tensor, is_tensordict, members_of
 from .context import RuleContext
 
 KIND = Kind("QG208", "unsupported-type")
@@ -71,7 +71,7 @@ def _no_type(type: TypeExpr) -> tuple[str, str] | None:
         last = member.name.rpartition(".")[2]
         if member.name == "dataclasses.InitVar":
             return "is InitVar, which only dataclasses support", "write a class method that computes the fields"
-        if member.name in ("dataclasses.KW_ONLY", "dataclasses."):
+        if is_kw_only(member):
             return "is KW_ONLY, which only dataclasses support", "write field(kw_only=True) for each field below"
         shown = _OBJECT.match(member.text)
         if shown is not None or member.name in _FUNCTIONS or member.name.startswith("None."):

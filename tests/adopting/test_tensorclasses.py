@@ -96,6 +96,27 @@ _DATACLASS = (
 )
 
 
+def test_notes_say_what_methods_and_lists_meant_to_tensordict() -> None:
+    text = (
+        "from typing import List, Optional\nfrom tensordict import tensorclass\nfrom torch import Tensor\n\n\n"
+        "@tensorclass\nclass A:\n    x: Tensor\n    one: list\n    four: dict[str, list[int]]\n"
+        "    two: Optional[List[str]] = None\n"
+        '    three: "list[int] | None" = None\n\n'
+        "    @classmethod\n    def make(cls, td):\n        return cls._from_tensordict(td)\n\n"
+        "    def both(this, other):\n        return this._tensordict, other._tensordict, super()._get_str('x'), this._own\n\n"
+        "    def _set_str(self):\n        return self._set_str\n"
+    )
+    value = "is one value for the batch; in tensordict it has one value for each item: write PerItem[...] for that"
+    assert report(text)["A"].notes == (
+        f"a list in one {value}",
+        f"a list in two {value}",
+        f"a list in three {value}",
+        "line 16 uses _from_tensordict, which is private to tensordict: write from_tensordict",
+        "line 19 uses _tensordict, which is private to tensordict: write as_tensordict()",
+        "line 19 uses _get_str, which is private to tensordict: write get, or read the field",
+    )
+
+
 def test_a_dataclass_is_a_candidate_that_has_to_be_asked_for() -> None:
     assert adopted(_DATACLASS) == _DATACLASS
     found = report(_DATACLASS)["A"].why_it_stays

@@ -102,6 +102,10 @@ def test_a_condition_is_a_bool_of_the_constructor_and_the_annotation_says_so(fie
             "QG302 there is no config field dept; did you mean depth?",
         ),
         (
+            'x: ModuleList[nn.Linear] = submodule(nn.Linear, "indx + 1", 1, repeat=2)',
+            "QG302 there is no config field indx; did you mean index? For a plain string, write const('indx + 1')",
+        ),
+        (
             'x: nn.Linear = submodule(nn.Linear, "index", 1)',
             "QG302 index is the position of a repeated child, but this child is not repeated; "
             'add repeat="depth", for a config field depth that says how many; or declare a config field index; '

@@ -13,6 +13,7 @@ from ..finding import TENSORCLASS_BASES, TENSORCLASS_DECORATORS
 from ..opened import OpenFile, Project, Spelling
 from ..text import Text
 from .heads import head, spell_base
+from .notes import differences_in_use
 
 _LEFT_OUT = {"skip_post_init_on_rebuild"}
 """Flags that say what is so here anyway."""
@@ -170,7 +171,7 @@ def _proposal(plan: _Plan, spelling: Spelling, file: OpenFile, project: Project)
     for name, edit in optional_fields(found, file, project):
         edits.append(edit)
         does.append(f"write {name} with | None, because its default is None")
-    return Proposal(found.name, tuple(does), tuple(edits), needs, notes=tuple(_notes(found)))
+    return Proposal(found.name, tuple(does), tuple(edits), needs, notes=tuple(differences_in_use(found.node)))
 
 
 def with_bases(node: ast.ClassDef, added: list[str], text: Text) -> Iterator[Edit]:
@@ -220,8 +221,3 @@ def optional_fields(found: FoundClass, file: OpenFile, project: Project) -> Iter
                     is_string = isinstance(annotation, ast.Constant)
                     end = file.text.span(annotation)[1] - is_string
                     yield name, Edit(end, end, " | None")
-
-
-def _notes(found: FoundClass) -> Iterator[str]:
-    if any(isinstance(node, ast.FunctionDef) and node.name == "__post_init__" for node in found.node.body):
-        yield "__post_init__ runs in the constructor only; tensordict also runs it for results of operations"

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class DeclarationMeta(DeclaredClass):
     """Metaclass of every declaration. Joins a class statement with the class generated for it.
 
-    The metaclasses of TensorClass and Module fill in four hooks, in the order in which `__new__` calls them: `_read_declaration`,
-    `_prepare_namespace`, `_mixins` and `_complete_class`.
+    The metaclasses of TensorClass and Module fill in five hooks, in the order in which `__new__` calls them: `_read_declaration`,
+    `_prepare_namespace`, `_mixins`, `_separated` and `_complete_class`.
     """
 
     _known_flags: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class DeclarationMeta(DeclaredClass):
             del namespace[field]
         namespace.pop(language.CHECKS, None)
         mcls._prepare_namespace(namespace, declaration)
-        joined = _with_generated((found.cls, *mcls._mixins(declaration, bases)), bases)
+        joined = _with_generated((found.cls, *mcls._mixins(declaration, bases)), mcls._separated(bases))
         cls = super().__new__(mcls, name, joined, namespace, **keywords.passed)
         _look_past_protocols(cls)
         cls._declaration = declaration
@@ -123,6 +123,11 @@ class DeclarationMeta(DeclaredClass):
     def _mixins(declaration: Declaration, bases: tuple[type, ...]) -> tuple[type, ...]:
         """Further bases, behind the generated class and before the first declared base."""
         return ()
+
+    @staticmethod
+    def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
+        """The bases, and what has to stand between them."""
+        return bases
 
     def _complete_class(cls) -> None:
         """Do what can be done only once the class is made."""

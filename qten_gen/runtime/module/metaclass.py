@@ -15,6 +15,7 @@ from ..declaring.compositions import sequential
 from ..declaring.fields import buffer, constructor_argument, field, param, submodule
 from ..declaring.metaclass import DeclarationMeta
 from ..declaring.virtual_fields import Virtual, virtual
+from .core.foreign_first import separated
 from .core.module_base import ModuleBase
 from .dispatch import reconnect
 from .virtual_cache import getter
@@ -94,6 +95,10 @@ class ModuleMeta(DeclarationMeta):
         declared = next(base for base in bases if issubclass(base, ModuleBase))
         return tuple(mixin for mixin in declared._own_init_mixins if not any(issubclass(base, mixin) for base in bases))
 
+    @staticmethod
+    def _separated(bases: tuple[type, ...]) -> tuple[type, ...]:
+        return separated(bases)
+
     def _complete_class(cls) -> None:
         """Virtual tensors move to the declaration, a base of another library keeps its `device`, `reset_parameters` is noted.
 
@@ -119,6 +124,8 @@ def _keep_device(cls: type[ModuleBase]) -> None:
     if definer is None or definer.__module__.partition(".")[0] != "qten_gen":
         return
     for base in cls.__mro__:
-        if "device" in vars(base) and issubclass(base, nn.Module) and not issubclass(base, ModuleBase):
-            type.__setattr__(cls, "device", vars(base)["device"])
-            return
+        if issubclass(base, nn.Module) and not issubclass(base, ModuleBase):
+            for of in base.__mro__:  # such as the mixins of PreTrainedModel, which stand behind Module
+                if "device" in vars(of):
+                    type.__setattr__(cls, "device", vars(of)["device"])
+                    return

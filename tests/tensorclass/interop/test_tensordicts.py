@@ -126,6 +126,19 @@ def test_an_object_of_a_class_of_tensordict_is_taken_too() -> None:
     assert (back.x is value.x, back.batch_size) == (True, (4,))
 
 
+def test_a_tensordict_is_written_into_the_tensors_that_are_there() -> None:
+    value, given = batch(4), batch(4).to_tensordict().exclude("source", "tags")  # in place, only tensors are written
+    before = tensors(value)
+    assert value.update_(given) is value
+    for path, tensor in tensors(value).items():
+        assert tensor is before[path]
+        assert torch.equal(tensor, given[tuple(path.split("."))])
+    with pytest.raises(TypeError, match="^copy_: expected a Batch, got a TensorDict; update_ takes one$"):
+        value.copy_(given)
+    with pytest.raises(KeyError, match="wait"):
+        value.update_(TensorDict({"wait": torch.zeros(4)}, [4]))
+
+
 class TestNested:
     """A TensorDict assigned to a nested field."""
 

@@ -16,6 +16,7 @@ from ..core.keywords import unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, chosen, owner_of
 from ..core.stored import Stored
+from ..core.tensordict_library import is_tensordict
 from ..fields.optional import match_optional
 from ..fields.per_item import with_items
 from ..fields.static import same
@@ -213,7 +214,8 @@ def copy_(self: T, source: T, non_blocking: bool = False, **refused: Never) -> T
     if refused:
         raise unexpected(self, "copy_", refused)
     if type(source) is not type(self):
-        raise TypeError(f"copy_: expected a {type(self).__name__}, got {describe(source)}")
+        instead = "; update_ takes one" if is_tensordict(source) else ""
+        raise TypeError(f"copy_: expected a {type(self).__name__}, got {describe(source)}{instead}")
     targets, sources = contents(self), contents(source)
     for name in self._static:
         if name not in self._per_item:

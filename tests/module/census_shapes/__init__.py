@@ -1,0 +1,1 @@
+"""A small class for each shape of constructor that the census counts."""
