@@ -11,7 +11,6 @@ from typing import Never
 
 from .tensordict_alternatives import INSTEAD
 
-
 _OF_TENSORS = {
     "grad_fn": "ask the tensors: batch.x.grad_fn",
     "is_leaf": "ask the tensors: batch.x.is_leaf",
