@@ -57,6 +57,7 @@ def test_fields_and_attributes_may_have_such_names() -> None:
     class Kept(TensorClass):
         persistent: Tensor
         is_leaf: Tensor
+        is_param: Tensor | None = None
 
     class Noted(TensorClass):
         x: Tensor
@@ -64,6 +65,8 @@ def test_fields_and_attributes_may_have_such_names() -> None:
 
     value = Kept(torch.ones(2), torch.zeros(2))
     value.persistent = torch.zeros(2)
+    value.is_param = torch.ones(2)
+    assert value.is_param is not None and value[0].is_param is not None
     assert not value.persistent.any() and not value.is_leaf.any()
     assert Noted(torch.ones(2)).persistent
 
