@@ -134,7 +134,8 @@ class _Source:
 
     def _signature(self, name: str, function: ast.FunctionDef, doc: str | None) -> Iterator[str]:
         for decorator in function.decorator_list:
-            yield f"    @{self._text(decorator)}"
+            if not isinstance(decorator, ast.Call):  # such as @overload; a call changes errors, not types
+                yield f"    @{self._text(decorator)}"
         arguments = function.args
         if arguments.kwarg is not None and arguments.kwarg.arg == "refused":
             arguments.kwarg = None

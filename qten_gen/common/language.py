@@ -16,6 +16,7 @@ FIELD = "qten_gen.field"
 PARAM = "qten_gen.param"
 BUFFER = "qten_gen.buffer"
 SUBMODULE = "qten_gen.submodule"
+ITERATOR = "collections.abc.Iterator"
 SEQUENTIAL = "qten_gen.sequential"
 CHAIN = SEQUENTIAL
 """What both readers say is called to make a sequence: `sequential(...)` is a submodule made by it."""

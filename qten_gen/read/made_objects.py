@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ..common import language
 from .imports import dotted
 from .names import Scope
 
@@ -21,22 +22,29 @@ _NO_OBJECTS = frozenset(
 def made(node: ast.expr, scope: Scope) -> Iterator[str]:
     """The qualified names of what an expression calls and keeps the result of, in containers and partials too.
 
-    What a lambda calls is left out, because it makes an object for each call. So are the arguments of other functions, which may
-    use them up.
+    What a lambda calls is left out, because it makes an object for each call; its defaults are made once. The arguments of other
+    functions are left out too, because those may use them up.
     """
     match node:
         case ast.List() | ast.Tuple() | ast.Set():
             for element in node.elts:
                 yield from made(element, scope)
         case ast.Dict():
-            for value in node.values:
-                yield from made(value, scope)
+            for part in (*filter(None, node.keys), *node.values):
+                yield from made(part, scope)
         case ast.Starred():
             yield from made(node.value, scope)
         case ast.ListComp() | ast.SetComp():
             yield from made(node.elt, scope)
         case ast.DictComp():
             yield from made(node.value, scope)
+        case ast.GeneratorExp():
+            yield language.ITERATOR
+        case ast.Lambda():
+            for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
+                yield from made(default, scope)
+        case ast.Attribute(value=ast.Call() as call, attr="forward" | "__call__"):
+            yield from made(call, scope)
         case ast.IfExp():
             yield from made(node.body, scope)
             yield from made(node.orelse, scope)

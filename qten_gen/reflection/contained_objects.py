@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import fields, is_dataclass
 from functools import partial
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, SimpleNamespace
 
 from ..common import language
 from ..common.specifier_records import recorded_call
@@ -14,7 +16,10 @@ from ..common.specifier_records import recorded_call
 def contained(value: object) -> Iterator[str]:
     """The kind of each in a value, at any depth: `torch.nn.Module`, `torch.nn.Parameter`, `torch.Tensor`, `qten_gen.submodule`.
 
-    It looks into containers, partials, dataclasses and the arguments of `const`, but not into functions or other objects.
+    It looks into containers, partials, dataclasses, the arguments of `const`, the objects of bound methods and the defaults of
+    functions, where a tensor is a constant. What a function closes over, or looks up when it runs, is left out, and so are the
+    attributes of other objects.
+    An iterator is one of `language.ITERATOR`, whatever it gives.
     """
     waiting, seen = [value], {id(value)}
     while waiting:
@@ -55,6 +60,8 @@ _ATTRS_FIELD = ("attr._make", "_CountingAttr")
 
 def _specifier(value: object) -> str | None:
     """The function that made a record: `submodule`, or `attrs.field`, which is for classes of another library."""
+    if isinstance(value, Iterator):
+        return language.ITERATOR
     call = recorded_call(value)
     if (type(value).__module__, type(value).__qualname__) == _ATTRS_FIELD:
         return "attrs.field"
@@ -62,11 +69,19 @@ def _specifier(value: object) -> str | None:
 
 
 def _items(value: object) -> Iterator[object]:
-    """What a container, a partial or a dataclass holds."""
-    if isinstance(value, list | tuple | set | frozenset):
+    """What a container, a partial, a method, a function or a dataclass holds."""
+    if isinstance(value, list | tuple | set | frozenset | deque | KeysView | ValuesView | ItemsView):
         yield from value
-    elif isinstance(value, dict):
-        yield from value.values()
+    elif isinstance(value, Mapping):
+        for key, held in value.items():
+            yield from (key, held)
+    elif isinstance(value, SimpleNamespace):
+        yield from vars(value).values()
+    elif isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType):
+        yield value.__self__
+    elif isinstance(value, FunctionType):
+        defaults = (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values())
+        yield from (given for given in defaults if _kind(given) != "torch.Tensor")
     elif isinstance(value, partial):
         yield from (value.func, *value.args, *value.keywords.values())
     elif is_dataclass(value) and not isinstance(value, type):

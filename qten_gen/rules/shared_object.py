@@ -4,6 +4,9 @@ The class body runs once. An object that it makes exists once, while each instan
 children that get the same module would share its weights, or start with equal ones if it were copied. Seeds, the default dtype
 and `device="meta"` would have no effect on it. A parameter as a default would be neither registered nor trained.
 
+A method of an object holds the object: `submodule(Wrap, nn.Linear(2, 2).forward)` gives all instances the same weights. A default
+of a function holds what the class body made. The first instance uses an iterator up, and the next one gets nothing from it.
+
 Specifiers say how to construct an object for each instance: `submodule`, `param` and `buffer`. A submodule can be an argument
 of another one. A function that makes the child can do anything else. A tensor may be the default of a config field, because it
 is cloned for each instance.
@@ -63,13 +66,15 @@ _FACTORIES = frozenset(
     """.split()
 )
 """The functions of torch that make a tensor."""
+_ITERATORS = frozenset(f"builtins.{name}" for name in ("enumerate", "filter", "iter", "map", "reversed", "zip"))
+_USED_UP = "an iterator, which the first instance uses up"
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
     for field in context.module_fields:
         match field:
             case ConfigDecl(default=default) if default is not None:
-                what = kind_of(default.value, context)
+                what = _kind_of(default.value, context)
                 is_cloned = what == "tensor" and not default.factory and not default.value.is_container
                 if what is not None and not is_cloned:
                     yield Diagnostic(KIND, *_of_default(field, what, default.factory, default.value.place))
@@ -79,7 +84,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
 
 def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: RuleContext) -> Iterator[Diagnostic]:
     """What is wrong with the class and the arguments of one child, and with those of the children among them."""
-    what = kind_of(cls, context)
+    what = _kind_of(cls, context)
     if what is not None:
         message = f"{name} is constructed from a {what}, which exists once for all instances"
         help = (
@@ -94,23 +99,31 @@ def _of_child(name: str, cls: Value, arguments: tuple[Argument, ...], context: R
                 )
                 help = "give submodule a function that makes the whole child: submodule(lambda: nn.ModuleDict({...}))"
                 yield Diagnostic(KIND, message, value.place, help)
-            case Value() as value if (what := kind_of(value, context)) is not None:
-                message = f"an argument of {name} contains a {what}, which exists once for all instances"
-                help = (
-                    "write submodule(...) in its place, or give submodule a function that makes the whole child"
-                    if what == "module"
-                    else "give submodule a function that makes the child with it: submodule(lambda: nn.NLLLoss(...))"
-                )
-                yield Diagnostic(KIND, message, value.place, help)
+            case Value() as value if (what := _kind_of(value, context)) is not None:
+                held = _USED_UP if what == "iterator" else f"a {what}, which exists once for all instances"
+                yield Diagnostic(KIND, f"an argument of {name} contains {held}", value.place, _INSTEAD[what])
             case SpecifierCall(arguments=(Argument(value=Value() as inner), *own)):
                 yield from _of_child(name, inner, tuple(own), context)
             case _:
                 pass
 
 
+_INSTEAD = {
+    "module": "write submodule(...) in its place, or give submodule a function that makes the whole child",
+    **dict.fromkeys(
+        ("parameter", "tensor"),
+        "give submodule a function that makes the child with it: submodule(lambda: nn.NLLLoss(...))",
+    ),
+    "iterator": "write a list, or give submodule a function that makes the whole child",
+}
+
+
 def _of_default(field: ConfigDecl, what: str, factory: bool, place: NodePath) -> tuple[str, NodePath, str]:
     """The message, the place and the help for a default that contains an object."""
     part = "default_factory" if factory else "default"
+    if what == "iterator":
+        help = "write a tuple, or field(default_factory=...) with a function that makes the iterator"
+        return f"the {part} of {field.name} contains {_USED_UP}", place, help
     message = f"the {part} of {field.name} contains a {what}, which exists once for all instances"
     write = {
         "module": f"{field.name}: {field.type.text} = submodule(...), with the class and its arguments",
@@ -118,6 +131,12 @@ def _of_default(field: ConfigDecl, what: str, factory: bool, place: NodePath) ->
         "tensor": f"{field.name}: {field.type.text} = buffer(...), with sizes and an initializer",
     }[what]
     return message, place, f"write {write}, or field(default_factory=...) with a function that makes it"
+
+
+def _kind_of(value: Value, context: RuleContext) -> str | None:
+    """What a value contains that instances cannot share: as `kind_of` says, or an "iterator"."""
+    is_iterator = any(name == language.ITERATOR or name in _ITERATORS for name in value.contains)
+    return kind_of(value, context) or ("iterator" if is_iterator else None)
 
 
 def kind_of(value: Value, context: RuleContext) -> str | None:

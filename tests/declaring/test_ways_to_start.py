@@ -173,6 +173,15 @@ assert "qten_gen.generate.render" not in sys.modules
 SCRIPT = (
     DECLARATIONS
     + """
+from collections.abc import Mapping
+
+@Net.register(Line)
+def of_line(net: Net, line: Line) -> str:
+    return "line"
+
+@Net.register(Mapping)
+def of_mapping(net: Net, mapping: Mapping) -> str:
+    return "mapping"
 
 def work(line: Line, net: Net, compiles: bool) -> object:
     from torch.utils import _pytree
@@ -180,7 +189,8 @@ def work(line: Line, net: Net, compiles: bool) -> object:
     build = lambda line: Line(line.start, line, batch_size=2)
     built = torch.compile(build, backend="eager", fullgraph=True)(line) if compiles else build(line)
     again = [type(made) is Line for made in (stacked, line.clone(), line[0], built)]
-    return again, len(_pytree.tree_leaves(line)), net(line.start.x).tolist(), Point.__slots__, Line.__mro__[1].__name__
+    handled = net(line), net({}), Net(2)(line)
+    return again, handled, len(_pytree.tree_leaves(line)), net(line.start.x).tolist(), Point.__slots__, Line.__mro__[1].__name__
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -107,6 +109,67 @@ def test_a_parameter_or_module_as_default_is_refused(line: str) -> None:
 @pytest.mark.parametrize("made", ["nn.Linear(2, 2)", "partial(Child, nn.Linear(2, 2))"])
 def test_a_module_in_place_of_the_class_is_refused(made: str) -> None:
     refused(f"x: nn.Module = submodule({made})")
+
+
+BOUND = (
+    "nn.Linear(2, 2).forward",
+    "partial(nn.Linear(2, 2).forward, 1)",
+    "[nn.Linear(2, 2).__call__]",
+    "lambda x, layer=nn.Linear(2, 2): layer(x)",
+    "lambda x, *, layers=(nn.Linear(2, 2),): layers",
+    "{nn.Linear(2, 2): 1}",
+)
+
+
+@pytest.mark.parametrize("made", BOUND)
+def test_a_method_or_a_default_that_holds_a_module_is_refused(made: str) -> None:
+    for field_ in FIELDS:
+        refused(field_.format(made))
+
+
+@pytest.mark.parametrize("made", ["(n for n in range(3))", "iter([1])", "map(str, [1])", "zip([1], [2])"])
+def test_an_iterator_is_refused_because_the_first_instance_uses_it_up(made: str) -> None:
+    for field_ in FIELDS:
+        refused(field_.format(made))
+    refused(f"x: Any = {made}")
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda layer: layer.weight.add,
+        lambda layer: partial(partial(layer.forward), 1),
+        lambda layer: deque([layer]),
+        lambda layer: MappingProxyType({"a": [layer]}),
+        lambda layer: {"a": layer}.values(),
+        lambda layer: SimpleNamespace(layer=layer),
+        lambda layer: [layer].append,
+    ],
+)
+def test_a_module_is_found_wherever_python_keeps_it(hold: Callable[[nn.Module], object]) -> None:
+    with pytest.raises(DeclarationError, match="an argument of body contains a"):
+
+        class Net(Module):
+            body: Keeper = submodule(Keeper, hold(nn.Linear(2, 2)))
+
+
+def test_functions_that_hold_no_module_are_arguments() -> None:
+    scale = torch.ones(2)
+
+    def scaled(value: Tensor, by: Tensor = scale) -> Tensor:
+        return value * by
+
+    class Net(Module):
+        a: Keeper = submodule(Keeper, scaled, torch.relu, str.upper, "x".upper, key=lambda value: value * scale)
+        b: nn.Module = submodule(lambda: nn.NLLLoss(scale))
+
+        def forward(self, x: Tensor, act: nn.Module = nn.ReLU()) -> Tensor:  # noqa: B008 # as people write it
+            out: Tensor = act(x)
+            return out
+
+        names = map(str, ())
+
+    assert Net().a.kept[0] is scaled and Net()(scale) is not None
 
 
 def test_what_only_the_program_knows_is_refused_by_the_class_statement() -> None:

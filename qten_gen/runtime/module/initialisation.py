@@ -1,7 +1,7 @@
 """What a generated class calls so that no declared parameter or buffer is left uninitialised in silence.
 
-Initialisers of torch fill what they are given. Code of the user's may forget to: a function returns a new tensor, a
-`reset_parameters` leaves a field out. The constructor marks the tensors that depend on such code, and looks for the mark
+Initialisers of torch fill what they are given. Code of the user's may forget to: a function returns a new tensor or fills a part,
+a `reset_parameters` leaves a field out. The constructor marks the tensors that depend on such code, and looks for the mark
 afterwards.
 """
 
@@ -15,8 +15,19 @@ from torch import Tensor, nn
 from torch.compiler import is_dynamo_compiling
 
 _PLAIN = (Tensor, nn.Parameter)
-_MARK = 0xA5
-"""Each byte of a marked tensor of integers, bools or floating point of one byte; others hold NaN."""
+_BYTE = 0xA5
+"""Each byte of a marked tensor that has no place in `_MARKS`."""
+
+_MARKS: dict[torch.dtype, tuple[torch.dtype, int]] = {
+    torch.float64: (torch.int64, 0x7FFDA5A5A5A5A5A5),
+    torch.float32: (torch.int32, 0x7FE5A5A5),
+    torch.float16: (torch.int16, 0x7FA5),
+    torch.bfloat16: (torch.int16, 0x7FE5),
+    torch.int64: (torch.int64, -0x5A5A5A5A5A5A5A5B),
+    torch.bool: (torch.uint8, _BYTE),
+}
+"""What marks each element, as a number of its bits, where no program writes that by chance: a NaN unlike torch's own, which
+arithmetic hands on; an odd number of eight bytes; a bool that is neither 0 nor 1."""
 
 _INITIALISERS = {
     name: function for name, function in vars(nn.init).items() if name.endswith("_") and callable(function)
@@ -74,15 +85,25 @@ def check_filled(module: nn.Module, marks: dict[str, Mark]) -> None:
             or of the class's `reset_parameters`, or by a mode for torch functions.
     """
     for name, (tensor, version) in marks.items():
-        # A write through `.data` leaves the counter as it is, so only the memory says that nothing was written.
-        if tensor._version == version and _registered(module, name) is tensor and _is_marked(tensor):
+        if _registered(module, name) is not tensor:
+            continue
+        unfilled = _unfilled(tensor, version)
+        if unfilled:
             if _initialisation_is_skipped(type(module)):
                 return
-            cls = type(module).__name__
-            raise RuntimeError(
-                f"{cls}.{name} is not initialised: no initializer, {cls}.reset_parameters or __post_init__ writes to it;"
-                f" a reset_parameters of your own has to call super().reset_parameters() or to fill self.{name}"
-            )
+            raise RuntimeError(_message(type(module).__name__, name, unfilled, tensor.numel()))
+
+
+def _message(cls: str, name: str, unfilled: int, elements: int) -> str:
+    if unfilled == elements:
+        return (
+            f"{cls}.{name} is not initialised: no initializer, {cls}.reset_parameters or __post_init__ writes to it;"
+            f" a reset_parameters of your own has to call super().reset_parameters() or to fill self.{name}"
+        )
+    return (
+        f"{cls}.{name} is initialised in part: nothing writes to {unfilled} of its {elements} elements, or they are computed"
+        " from such; fill all of it first, as with tensor.zero_()"
+    )
 
 
 def _registered(module: nn.Module, name: str) -> Tensor | None:
@@ -95,28 +116,29 @@ def _has_memory(tensor: Tensor) -> bool:
 
 
 def _mark(tensor: Tensor) -> int:
-    data = tensor.data
-    if _has_nan(data):
-        data.fill_(torch.nan)
-    else:
-        _bytes(data).fill_(_MARK)
+    bits, mark = _bits(tensor)
+    bits.fill_(mark)
     return tensor._version
 
 
-def _is_marked(tensor: Tensor) -> bool:
-    data = tensor.data
-    if _has_nan(data):
-        return bool(data.isnan().all())
-    return bool((_bytes(data) == _MARK).all())
+def _unfilled(tensor: Tensor, version: int) -> int:
+    """How many elements have their mark. All or none where a byte is no proof; a write through `.data` changes no version."""
+    bits, mark = _bits(tensor)
+    found = bits == mark
+    if bits.numel() == tensor.numel() and tensor.dtype in _MARKS:
+        return int(found.sum())
+    if tensor.is_complex():
+        return int(found.any(-1).sum())
+    return tensor.numel() if tensor._version == version and bool(found.all()) else 0
 
 
-def _has_nan(data: Tensor) -> bool:
-    """Whether torch can write NaN and look for it: not in floating point of one byte, or of two numbers in one."""
-    return data.is_complex() or (data.is_floating_point() and data.element_size() > 1)
-
-
-def _bytes(data: Tensor) -> Tensor:
-    return data.view(-1).view(torch.uint8)
+def _bits(tensor: Tensor) -> tuple[Tensor, int]:
+    """The memory of a tensor as integers, a complex number as two of them, and the one that marks it."""
+    data = torch.view_as_real(tensor.data) if tensor.is_complex() else tensor.data
+    if data.dtype in _MARKS:
+        bits, mark = _MARKS[data.dtype]
+        return data.view(bits), mark
+    return data.view(-1).view(torch.uint8), _BYTE
 
 
 def _initialisation_is_skipped(cls: type) -> bool:

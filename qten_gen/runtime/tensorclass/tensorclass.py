@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeVar, cast
 from ..declaring.fields import field
 from .core import construction, locks, lookup
 from .core import names as dimension_names
-from .core.keywords import unexpected
+from .core.keywords import reports_missing, unexpected
 from .core.stored import Stored
 from .interop import arrays, tensordict_views, tensordicts
 from .metaclass import Flagged, TensorClassMeta
@@ -180,6 +180,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
 
     # Side by side
     @classmethod
+    @reports_missing("items", None)
     def lazy_stack(cls, items: Sequence[Self], **refused: Never) -> LazyStack[Self]:
         """Objects of this class along a new first batch dimension, without a copy; their shapes may differ.
 
@@ -190,27 +191,29 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
             TypeError: they are of different classes.
             ValueError: there are none.
         """
-        if refused:
-            raise unexpected(cls, "lazy_stack", refused)
+        if refused or items is None:
+            raise unexpected(cls, "lazy_stack", refused, items=items)
         from .lazy_stack import LazyStack
 
         return LazyStack(items)
 
     @classmethod
+    @reports_missing("items", None)
     def maybe_dense_stack(cls, items: Sequence[Self], **refused: Never) -> Self | LazyStack[Self]:
         """`torch.stack` where the objects allow it, else `lazy_stack`, with its errors.
 
         >>> Batch.maybe_dense_stack([Batch(torch.ones(2)), Batch(torch.ones(2))]).batch_size
         torch.Size([2])
         """
-        if refused:
-            raise unexpected(cls, "maybe_dense_stack", refused)
+        if refused or items is None:
+            raise unexpected(cls, "maybe_dense_stack", refused, items=items)
         from .lazy_stack import lazy_or_dense
 
         return lazy_or_dense(items)
 
     # From values of other kinds
     @classmethod
+    @reports_missing("values", None)
     def from_dict(
         cls,
         values: Mapping[str, object],
@@ -231,8 +234,8 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
             TypeError: a field is unknown or missing.
             ValueError: a shape does not start with the batch size.
         """
-        if refused:
-            raise unexpected(cls, "from_dict", refused)
+        if refused or values is None:
+            raise unexpected(cls, "from_dict", refused, values=values)
         return construction.from_dict(
             cls,
             values,
@@ -275,6 +278,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         return arrays.from_numpy(cls, values, batch_size=batch_size, device=device)
 
     @classmethod
+    @reports_missing("source", None)
     def from_dataclass(
         cls,
         source: DataclassInstance,
@@ -295,13 +299,14 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
             TypeError: a field is unknown or missing.
             ValueError: a shape does not start with the batch size.
         """
-        if refused:
-            raise unexpected(cls, "from_dataclass", refused)
+        if refused or source is None:
+            raise unexpected(cls, "from_dataclass", refused, source=source)
         from .interop.records import from_dataclass
 
         return from_dataclass(cls, source, auto_batch_size, batch_size, device, batch_dims)
 
     @classmethod
+    @reports_missing("source", None)
     def from_namedtuple(
         cls,
         source: tuple[object, ...],
@@ -318,8 +323,8 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         >>> Batch.from_namedtuple(Point(torch.arange(2)), batch_size=2).tokens
         tensor([0, 1])
         """
-        if refused:
-            raise unexpected(cls, "from_namedtuple", refused)
+        if refused or source is None:
+            raise unexpected(cls, "from_namedtuple", refused, source=source)
         from .interop.records import from_namedtuple
 
         return from_namedtuple(cls, source, auto_batch_size, batch_size, device, batch_dims)

@@ -359,3 +359,43 @@ def test_values_are_there_under_fake_tensors(tmp_path: Path) -> None:
         made[0] = made[1]
         assert made.unbind()[0].title.item() == "b"
         assert Photo.load_memmap(tmp_path).permute(1, 0)[0].title.tolist() == ["0", "3"]
+
+
+@pytest.mark.parametrize("batch_size", [(), (4,), (2, 3), (0,), (2, 1, 2)])
+def test_where_takes_the_values_of_the_items_that_it_takes(batch_size: tuple[int, ...]) -> None:
+    one, other = photo(*batch_size), photo(*batch_size, start=100)
+    condition = one.x % 2 == 0
+    for chosen in (one.where(condition, other), torch.where(condition, one, other)):  # type: ignore[call-overload] # lifted
+        assert torch.equal(chosen.x, torch.where(condition, one.x, other.x))
+        assert_follows(chosen)
+    nested = Album(one, batch_size=batch_size).where(condition, Album(other, batch_size=batch_size))
+    assert_follows(nested.photos)
+
+
+def test_where_refuses_static_values_that_differ() -> None:
+    one, other = (Album(photo(2), owner, batch_size=[2]) for owner in ("ada", "bob"))
+    with pytest.raises(ValueError, match="Album.owner is the same for a whole batch, but differs"):
+        one.where(torch.tensor([True, False]), other)
+
+
+def test_where_on_meta_and_fake_tensors_gives_their_shapes() -> None:
+    one, condition = photo(3), torch.ones(3, dtype=torch.bool)
+    assert one.to("meta").where(condition.to("meta"), one.to("meta")).x.is_meta
+    with FakeTensorMode() as mode:
+        fake = one.apply(mode.from_tensor)
+        assert fake.where(mode.from_tensor(condition), fake).x.shape == (3,)
+
+
+@pytest.mark.parametrize(
+    "function", [torch.sort, torch.argsort, torch.msort, lambda value: torch.topk(value, 3)], ids=str
+)
+def test_functions_that_order_each_field_by_itself_are_refused(function: Callable[[Any], object]) -> None:
+    with pytest.raises(
+        TypeError, match="Photo.title holds one Python value per item, and these cannot be put in another"
+    ):
+        function(photo(3))
+
+
+def test_values_cannot_be_joined_inside_of_vmap() -> None:
+    with pytest.raises(TypeError, match="Photo.title: the values of a PerItem field cannot be joined inside of vmap"):
+        torch.vmap(lambda value: Photo.stack([value, value]))(photo(3))

@@ -37,6 +37,40 @@ def test_an_object_says_what_to_use_instead() -> None:
         value.popitem()
 
 
+@pytest.mark.parametrize(
+    ("function", "advice"),
+    [
+        (torch.nn.Parameter, r"no attribute '_is_param'; a parameter is a tensor: nn\.Parameter\(batch\.x\)"),
+        (torch.nn.Buffer, r"no attribute 'persistent'; a buffer is a tensor: nn\.Buffer\(batch\.x\)"),
+        (
+            lambda value: torch.autograd.graph.get_gradient_edge(value.requires_grad_()),
+            r"no attribute 'grad_fn'; ask the tensors: batch\.x\.grad_fn",
+        ),
+    ],
+)
+def test_a_function_that_wants_a_tensor_says_so(function: Any, advice: str) -> None:
+    with pytest.raises(AttributeError, match=advice):
+        function(example())
+
+
+def test_fields_and_attributes_may_have_such_names() -> None:
+    class Kept(TensorClass):
+        persistent: Tensor
+        is_leaf: Tensor
+        is_param: Tensor | None = None
+
+    class Noted(TensorClass):
+        x: Tensor
+        persistent = True
+
+    value = Kept(torch.ones(2), torch.zeros(2))
+    value.persistent = torch.zeros(2)
+    value.is_param = torch.ones(2)
+    assert value.is_param is not None and value.clone().is_param is not None
+    assert not value.persistent.any() and not value.is_leaf.any()
+    assert Noted(torch.ones(2)).persistent
+
+
 def test_a_class_says_what_to_use_instead() -> None:
     cls: Any = Batch
     with pytest.raises(AttributeError, match=r"^Batch has no attribute 'from_csv'; write a table with"):

@@ -72,24 +72,34 @@ def find_by_subclass(registered: Iterable[type], obj_type: type) -> type | None:
 
 
 def finder(registered: Iterable[type]) -> FindType:
-    """The rule where some types are open. The function follows virtual subclasses that are registered later.
+    """The rule where some types are open. What it returns follows virtual subclasses that are registered later.
 
-    Raises, when it is called:
+    Raises, when that is called:
         RuntimeError: two open types cover the class, and neither is more specific.
     """
+    return _Finder(registered)
 
-    @functools.singledispatch
-    def found(obj: object) -> None: ...
 
-    for registered_type in registered:
-        found.register(registered_type, _Found(registered_type))
-    dispatch: Callable[[type], object] = found.dispatch
+class _Finder:
+    """Asks the table of `singledispatch`. A pickle has the types and not the table, which holds weak references."""
 
-    def find(obj_type: type) -> type | None:
-        answer = dispatch(obj_type)
+    __slots__ = ("_dispatch", "_registered")
+
+    def __init__(self, registered: Iterable[type]) -> None:
+        @functools.singledispatch
+        def found(obj: object) -> None: ...
+
+        self._registered = tuple(registered)
+        for registered_type in self._registered:
+            found.register(registered_type, _Found(registered_type))
+        self._dispatch: Callable[[type], object] = found.dispatch
+
+    def __call__(self, obj_type: type) -> type | None:
+        answer = self._dispatch(obj_type)
         return answer.type if isinstance(answer, _Found) else None
 
-    return find
+    def __reduce__(self) -> tuple[type[_Finder], tuple[object, ...]]:
+        return _Finder, (self._registered,)
 
 
 class _Found:

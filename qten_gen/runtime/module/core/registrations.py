@@ -25,13 +25,17 @@ class Registration(NamedTuple):
     module: str
     scope: str
     """The qualified name of the function around the statement; `<module>` at the top level of a file."""
-    code: ref[CodeType]
-    """The code that the statement belongs to; executing a changed or reloaded file makes another one."""
+    code: Callable[[], CodeType | None]
+    """Refers to the code that the statement belongs to; executing a changed or reloaded file makes another one."""
     written: tuple[str, int] | None
     """The file and line of the handler itself, which the statement may have been given by others."""
 
     def __str__(self) -> str:
         return f"at {self.file}:{self.line}"
+
+    def __reduce__(self) -> tuple[type[Registration], tuple[object, ...]]:
+        """In another process the class of a script is without the code that registered its handlers."""
+        return Registration, (*self[:5], _no_code, self.written)
 
 
 def registration(handler: Handler, statement: FrameType) -> Registration:
@@ -48,6 +52,10 @@ def is_repeated(old: Registration, new: Registration) -> bool:
     same_statement = (old.file, old.line, old.written) == (new.file, new.line, new.written)
     same_scope = (old.module, old.scope) == (new.module, new.scope)
     return same_statement or (same_scope and old.code() is not new.code())
+
+
+def _no_code() -> None:
+    return None
 
 
 def _written(handler: Handler) -> tuple[str, int] | None:

@@ -1,27 +1,73 @@
 """The error of a keyword that a method does not take, with what to write instead where tensordict takes it.
 
 A method that has such keywords ends in `**refused: Never`: checkers refuse the call, and so does the method.
+
+A required parameter that tensordict calls otherwise has a default that nobody gives. Python's own error would name the parameter,
+and not the keyword that was written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+import inspect
+from collections.abc import Callable, Container, Mapping
+from typing import Any, Final, TypeVar
+
+F = TypeVar("F", bound=Callable[..., object])
 
 
-def unexpected(owner: object, method: str, given: Mapping[str, object]) -> TypeError:
+class _Missing:
+    """What a required parameter is where nothing is given for it."""
+
+    __slots__ = ()
+
+
+MISSING: Final[Any] = _Missing()
+
+
+def reports_missing(first: str, absent: object = MISSING) -> Callable[[F], F]:
+    """Let a function report by itself that a required argument is missing: `first`, or one behind it.
+
+    Checkers, `help` and `inspect.signature` see required parameters, as before.
+
+    Args:
+        absent: What they are then: None where that is not a value, because dynamo guards on MISSING as on any global.
+    """
+
+    def reporting(function: F) -> F:
+        code: Any = function.__code__
+        given: tuple[object, ...] = function.__defaults__ or ()
+        required = code.co_varnames[: code.co_argcount - len(given)]
+        function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined] # inspect reads it
+        added = (absent,) * (len(required) - required.index(first))
+        function.__defaults__ = (*added, *given)
+        return function
+
+    return reporting
+
+
+def unexpected(owner: object, method: str, given: Mapping[str, object], /, **required: object) -> TypeError:
     """The error about the keywords `given` of a call of `method`, to be raised.
 
     Args:
         owner: The object, or the class of a class method.
+        required: The parameters that may be absent.
     """
-    from .tensordict_keywords import INSTEAD  # most programs never need it
+    from .tensordict_keywords import INSTEAD, RENAMED  # most programs never need it
 
-    cls = owner if isinstance(owner, type) else type(owner)
-    advice = INSTEAD.get(method, {})
+    call = f"{owner.__name__ if isinstance(owner, type) else type(owner).__name__}.{method}()"
+    if not given:
+        absent = MISSING if any(value is MISSING for value in required.values()) else None
+        missing = [repr(name) for name, value in required.items() if value is absent]
+        return TypeError(
+            f"{call} missing {len(missing)} required positional argument{'s' * (len(missing) > 1)}: "
+            + " and ".join(missing)
+        )
+    advice, renamed = INSTEAD.get(method, {}), RENAMED.get(method, {})
     name = next((name for name in given if name in advice), next(iter(given)))
-    if name in advice:
-        return TypeError(f"{cls.__name__}.{method}() does not take {name}=; {advice[name]}")
-    return TypeError(f"{cls.__name__}.{method}() got an unexpected keyword argument {name!r}")
+    if name not in advice:
+        return TypeError(f"{call} got an unexpected keyword argument {name!r}")
+    others = [f", and {old}= is called {new}" for old, new in renamed.items() if old in given and old != name]
+    return TypeError(f"{call} does not take {name}=; {advice[name]}{''.join(others)}")
 
 
 def takes(method: str, given: Mapping[str, object], fields: Container[str]) -> bool:

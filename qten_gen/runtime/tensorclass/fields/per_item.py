@@ -329,10 +329,16 @@ def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T]]) 
 def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | None]) -> PerItem[T] | None: ...
 @with_real_tensors
 def join_items(self: Stored, name: str, fn: Join, values: Sequence[PerItem[T] | None]) -> PerItem[T] | None:
-    """The values of several objects joined; None in all objects or in none."""
+    """The values of several objects joined; None in all objects or in none.
+
+    Raises:
+        TypeError: vmap hides which item is which.
+    """
     present = all_or_none(self, name, values)
     if present is None:
         return None
+    if any(isinstance(value, LostItems) for value in present):
+        raise TypeError(f"{label(self, name)}: the values of a PerItem field cannot be joined {_UNREADABLE}")
     first = present[0]
     if all(value._pool is first._pool for value in present):
         return of_pool(first._pool, fn([value._positions for value in present]))
@@ -360,7 +366,8 @@ def part_items(
         TypeError: `fn` does not take them apart, and the batch size does not stay.
     """
     what = getattr(fn, _MARK, None)
-    if value is None or (what is not None and all(size == value.batch_size for size in batch_sizes)):
+    # What gives as many numbers as it takes leaves the items where they are, unless it puts them in another order.
+    if value is None or (what == "reduced" and all(size == value.batch_size for size in batch_sizes)):
         return [value] * len(batch_sizes)
     if what is not None:
         raise TypeError(f"{label(self, name)} holds one Python value per item, and these cannot be {what}")

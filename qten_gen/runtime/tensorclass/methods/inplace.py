@@ -12,7 +12,7 @@ from ....common.naming import storage
 from ..core.contents import contents, nested_value, tensor_and_nested
 from ..core.errors import describe, label
 from ..core.indices import Index, PlainIndex
-from ..core.keywords import unexpected
+from ..core.keywords import MISSING, reports_missing, unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.lookup import Key, Values, chosen, owner_of
 from ..core.stored import Stored
@@ -28,6 +28,7 @@ Several = dict[str, Tensor] | list[Tensor]
 """What a field holds that has several tensors."""
 
 
+@reports_missing("value")
 def set_(self: T, key: Key, value: object, *, non_blocking: bool = False, **refused: Never) -> T:
     """Write a tensor of the field's shape, or a number, into the tensor that the field holds.
 
@@ -43,12 +44,13 @@ def set_(self: T, key: Key, value: object, *, non_blocking: bool = False, **refu
         ValueError: the field is None, or the shapes differ.
         FrozenInstanceError: the object is frozen.
     """
-    if refused:
-        raise unexpected(self, "set_", refused)
+    if refused or value is MISSING:
+        raise unexpected(self, "set_", refused, value=value)
     write(*owner_of(self, key), value, non_blocking)
     return self
 
 
+@reports_missing("index")
 def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool = False, **refused: Never) -> T:
     """Write into the items of one field that `index` selects along the batch dimensions: a tensor that broadcasts, or a number.
 
@@ -69,8 +71,8 @@ def set_at_(self: T, key: Key, value: object, index: Index, non_blocking: bool =
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         FrozenInstanceError: the object is frozen.
     """
-    if refused:
-        raise unexpected(self, "set_at_", refused)
+    if refused or index is MISSING:
+        raise unexpected(self, "set_at_", refused, index=index)
     owner, name = owner_of(self, key)
     if name in owner._per_item:
         _exchange_items(owner, name, with_items(owner, name, contents(owner)[name], plain_index(self, index), value))
@@ -164,6 +166,7 @@ def update_at_(
     keys_to_update: Sequence[Key] | None = None,
     **refused: Never,
 ) -> T: ...
+@reports_missing("values")
 def update_at_(
     self: T,
     values: Values | T,
@@ -185,8 +188,8 @@ def update_at_(
         IndexError: the index is out of range or reaches beyond the batch dimensions.
         FrozenInstanceError: the object is frozen.
     """
-    if refused:
-        raise unexpected(self, "update_at_", refused)
+    if refused or values is MISSING or index is MISSING:
+        raise unexpected(self, "update_at_", refused, values=values, index=index)
     if isinstance(values, type(self)) and keys_to_update is None:
         return copy_at_(self, values, index, non_blocking)
     given = chosen(self, "update_at_", values, {}, keys_to_update)
@@ -197,6 +200,7 @@ def update_at_(
     return self
 
 
+@reports_missing("source", None)
 def copy_(self: T, source: T, non_blocking: bool = False, **refused: Never) -> T:
     """Write the tensors of another object of the class, which has the same shapes and static values, into those of this one.
 
@@ -211,8 +215,8 @@ def copy_(self: T, source: T, non_blocking: bool = False, **refused: Never) -> T
         ValueError: shapes or static values differ, or a field is None in one of them.
         FrozenInstanceError: the object is frozen.
     """
-    if refused:
-        raise unexpected(self, "copy_", refused)
+    if refused or source is None:
+        raise unexpected(self, "copy_", refused, source=source)
     if type(source) is not type(self):
         instead = "; update_ takes one" if is_tensordict(source) else ""
         raise TypeError(f"copy_: expected a {type(self).__name__}, got {describe(source)}{instead}")
@@ -235,6 +239,7 @@ def _exchange_items(owner: Stored, name: str, values: object) -> None:
     setattr(owner, storage(name), values)
 
 
+@reports_missing("source")
 def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False, **refused: Never) -> T:
     """`batch[index] = source`, as a method.
 
@@ -249,8 +254,8 @@ def copy_at_(self: T, source: T, index: Index, non_blocking: bool = False, **ref
         ValueError: the batch sizes do not fit, or a static field differs.
         FrozenInstanceError: the object is frozen.
     """
-    if refused:
-        raise unexpected(self, "copy_at_", refused)
+    if refused or source is MISSING or index is MISSING:
+        raise unexpected(self, "copy_at_", refused, source=source, index=index)
     if non_blocking and self._device is not None and type(source) is type(self):
         source = source._map_with(_move_without_waiting, self._device, self._device)
     setitem(self, index, source)

@@ -14,7 +14,7 @@ from torch import unbind as unbind_tensors
 from ..core import names
 from ..core.error_context import explain
 from ..core.errors import class_names, of_another_class
-from ..core.keywords import unexpected
+from ..core.keywords import reports_missing, unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import (
     Dim,
@@ -76,6 +76,7 @@ def stack(items: Iterable[T], dim: int = 0, fn: Callable[..., Tensor] = stack_te
     return out
 
 
+@reports_missing("items", None)
 def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0, **refused: Never) -> T:
     """`torch.stack` for objects of this class: along a new batch dimension.
 
@@ -83,8 +84,8 @@ def stack_of_class(cls: type[T], items: Sequence[T], dim: int = 0, **refused: Ne
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or batch sizes or static fields differ.
     """
-    if refused:
-        raise unexpected(cls, "stack", refused)
+    if refused or items is None:
+        raise unexpected(cls, "stack", refused, items=items)
     # With every argument given, dynamo does not look at the defaults, and installs no guards for them.
     stacked = stack(items, dim, stack_tensors)
     if type(stacked) is cls or isinstance(stacked, cls):
@@ -130,6 +131,7 @@ def cat(items: Iterable[T], dim: Dim = 0) -> T:
     return out
 
 
+@reports_missing("items", None)
 def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0, **refused: Never) -> T:
     """`torch.cat` for objects of this class: along a batch dimension; the other ones are the same.
 
@@ -137,8 +139,8 @@ def cat_of_class(cls: type[T], items: Sequence[T], dim: Dim = 0, **refused: Neve
         TypeError: they are of different classes, or a field is None in some only.
         ValueError: there are none, or other batch dimensions or static fields differ.
     """
-    if refused:
-        raise unexpected(cls, "cat", refused)
+    if refused or items is None:
+        raise unexpected(cls, "cat", refused, items=items)
     joined = cat(items, dim)
     if type(joined) is cls or isinstance(joined, cls):
         return joined

@@ -12,7 +12,7 @@ from ..core.construction import construct
 from ..core.contents import contents, copied, nested_value, shallow_copy
 from ..core.errors import describe, label, suggestion
 from ..core.indices import Index
-from ..core.keywords import unexpected
+from ..core.keywords import MISSING, reports_missing, unexpected
 from ..core.locks import refuse_if_locked
 from ..core.lookup import NO_DEFAULT, Key, Values, chosen, get, nested_owner, owner_of
 from ..core.stored import Stored
@@ -163,6 +163,7 @@ def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -
     return get(getitem(self, index), key)
 
 
+@reports_missing("value")
 def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: bool = False, **refused: Never) -> T:
     """Set a field as assignment to the attribute does, checks included; a tuple names a field of a nested object.
 
@@ -183,8 +184,8 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
         RuntimeError: the object is locked.
         FrozenInstanceError: it is frozen.
     """
-    if refused:
-        raise unexpected(self, "set", refused)
+    if refused or value is MISSING:
+        raise unexpected(self, "set", refused, value=value)
     owner, name = _place(self, key)
     if inplace and name not in owner._static and getattr(owner, name, None) is not None:
         write(owner, name, value, non_blocking)

@@ -16,7 +16,7 @@ from torch import Size, Tensor
 from torch.compiler import is_dynamo_compiling
 
 from ..core import names
-from ..core.keywords import unexpected
+from ..core.keywords import reports_missing, unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import (
     BatchShape,
@@ -93,14 +93,15 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1, **refused: Never) ->
     return out
 
 
+@reports_missing("sizes", None)
 def unflatten(self: T, dim: Dim, sizes: Sequence[int], **refused: Never) -> T:
     """Divide one batch dimension into several; one size may be -1.
 
     Raises:
         ValueError: the sizes do not multiply to that of the dimension.
     """
-    if refused:
-        raise unexpected(self, "unflatten", refused)
+    if refused or sizes is None:
+        raise unexpected(self, "unflatten", refused, sizes=sizes)
     at = dimension(self, dim)
     parts = _resolved(self, tuple(sizes), Size((self._batch_size[at],)))
     out = reshape(self, (*self._batch_size[:at], *parts, *self._batch_size[at + 1 :]))

@@ -1,4 +1,4 @@
-"""What a class or an object says of an attribute that it does not have: what to use instead, where tensordict has it.
+"""What a class or an object says of an attribute that it does not have: what to use instead, where tensordict or Tensor has it.
 
 Each such name is a descriptor that raises AttributeError, on a base behind TensorClass. A `__getattr__` would be shorter, but
 Python then looks every attribute up in the slow way, also those that exist: twice the time for a field.
@@ -11,9 +11,23 @@ from typing import Never
 
 from .tensordict_alternatives import INSTEAD
 
+_OF_TENSORS = {
+    "grad_fn": "ask the tensors: batch.x.grad_fn",
+    "is_leaf": "ask the tensors: batch.x.is_leaf",
+    "register_hook": "call it of the tensors: batch.x.register_hook(...)",
+    "retain_grad": "call it of the tensors: batch.x.retain_grad()",
+}
+"""Advice for attributes of a Tensor that tensordict does not have either, and that functions of torch read."""
+
+_WRITTEN = {
+    "_is_param": "a parameter is a tensor: nn.Parameter(batch.x)",
+    "persistent": "a buffer is a tensor: nn.Buffer(batch.x)",
+}
+"""Advice for what `nn.Parameter(batch)` and `nn.Buffer(batch)` assign to what they are given."""
+
 
 class Absent:
-    """An attribute of tensordict's that is not here. A field, or a member of a class of the user's, may be called so."""
+    """An attribute of another library's that is not here. A field, or a member of a class of the user's, may be called so."""
 
     __slots__ = ("advice", "name")
 
@@ -25,9 +39,18 @@ class Absent:
         raise AttributeError(f"{owner.__name__} has no attribute {self.name!r}; {self.advice}")
 
 
+class AbsentWhenWritten(Absent):
+    """One that is assigned to."""
+
+    __slots__ = ()
+
+    def __set__(self, instance: object, value: object) -> Never:
+        raise AttributeError(f"{type(instance).__name__} has no attribute {self.name!r}; {self.advice}")
+
+
 def present(cls: type, names: Iterable[str]) -> list[str]:
     """The names that do not stand for something absent, for `dir`."""
-    return [name for name in names if name not in INSTEAD or not isinstance(_found(cls, name), Absent)]
+    return [name for name in names if name not in _ADVICE or not isinstance(_found(cls, name), Absent)]
 
 
 def _found(cls: type, name: str) -> object:
@@ -43,5 +66,7 @@ class WithAdvice:
         return present(type(self), super().__dir__())
 
 
-for _name, _advice in INSTEAD.items():
-    setattr(WithAdvice, _name, Absent(_name, _advice))
+_ADVICE = {**INSTEAD, **_OF_TENSORS, **_WRITTEN}
+
+for _name, _advice in _ADVICE.items():
+    setattr(WithAdvice, _name, (AbsentWhenWritten if _name in _WRITTEN else Absent)(_name, _advice))

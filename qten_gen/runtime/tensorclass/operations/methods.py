@@ -12,7 +12,7 @@ from typing import Any, Never, TypeVar
 from torch import Tensor
 
 from ..core.error_context import explain
-from ..core.keywords import unexpected
+from ..core.keywords import reports_missing, unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
 from ..methods.operands import Function, is_plain, one, reflected, several, two, unequal
@@ -145,9 +145,10 @@ def rounded_in_place(function: Function, name: str) -> Function:
 def multiplied(function: Function, name: str) -> Function:
     """A method that adds a product or quotient of two operands."""
 
+    @reports_missing("tensor1", None)
     def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1, **refused: Never) -> T:
-        if refused:
-            raise unexpected(self, name, refused)
+        if refused or tensor1 is None or tensor2 is None:
+            raise unexpected(self, name, refused, tensor1=tensor1, tensor2=tensor2)
         return several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
 
     return method
@@ -156,9 +157,10 @@ def multiplied(function: Function, name: str) -> Function:
 def multiplied_in_place(function: Function, name: str) -> Function:
     """Its twin that changes the object."""
 
+    @reports_missing("tensor1", None)
     def method(self: T, tensor1: object, tensor2: object, *, value: complex = 1, **refused: Never) -> T:
-        if refused:
-            raise unexpected(self, name, refused)
+        if refused or tensor1 is None or tensor2 is None:
+            raise unexpected(self, name, refused, tensor1=tensor1, tensor2=tensor2)
         refuse_if_frozen(self, f"{name} in place into")
         several(self, function if value == 1 else partial(function, value=value), (tensor1, tensor2), name)
         return self

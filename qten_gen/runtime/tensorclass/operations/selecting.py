@@ -7,16 +7,17 @@ from typing import Never, TypeVar, cast
 
 import torch
 from torch import Size, Tensor
+from torch._subclasses.fake_tensor import FakeTensor
 
 from ..core.error_context import explain
 from ..core.errors import describe
 from ..core.keywords import unexpected
 from ..core.locks import refuse_if_frozen
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, integers, is_single, whole_number
+from ..core.tensor_shapes import Dim, dimension, integers, is_single, over_batch, whole_number
 from ..fields.per_item import items_become
 from ..methods.indexing import getitem
-from ..methods.operands import Operand, several
+from ..methods.operands import Operand, refuse_unbatched, same_batch_size, several
 from ..methods.reshaping import reshape
 from .dimensions import with_names
 
@@ -170,7 +171,31 @@ def where(self: T, condition: T | Tensor, other: Operand, **refused: Never) -> T
     """
     if refused:
         raise unexpected(self, "where", refused)
+    if type(other) is type(self) and type(self)._static and isinstance(condition, Tensor):
+        return _items_of_two(self, condition, other)
     return several(self, _where, (condition, other), "where")
+
+
+def _items_of_two(self: T, condition: Tensor, other: T) -> T:
+    """Items of two objects, with the values that their PerItem fields have for them; static fields have to be the same."""
+    same_batch_size(self, other)
+    refuse_unbatched(self)
+    size = self._batch_size
+
+    def choose(tensors: Sequence[Tensor]) -> Tensor:
+        first, second = tensors
+        mask = over_batch(condition, size, first.dim() - len(size))
+        is_fake = isinstance(mask, FakeTensor)
+        if is_fake == isinstance(first, FakeTensor) and (first.device == mask.device or not first.is_cpu):
+            return torch.where(mask, first, second)
+        # The positions of PerItem values are real, and in main memory. Those that nobody can know stay.
+        return first if is_fake or mask.is_meta else torch.where(mask.cpu(), first, second)
+
+    try:
+        return with_names(self._join(choose, [self, other], size), self._names)
+    except RuntimeError as error:
+        explain("where", [self, other], error)
+        raise
 
 
 def _where(tensor: Tensor, condition: Tensor, other: Tensor | float) -> Tensor:

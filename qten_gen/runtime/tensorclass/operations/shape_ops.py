@@ -9,7 +9,7 @@ import torch
 from torch import Size, Tensor
 
 from ..core import names
-from ..core.keywords import unexpected
+from ..core.keywords import reports_missing, unexpected
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, integers, listed, whole_number
 from ..fields.per_item import items_become
@@ -226,10 +226,11 @@ def expand_as(self: T, other: Stored | Tensor) -> T:
     return expand(self, other.shape if isinstance(other, Tensor) else other._batch_size)
 
 
+@reports_missing("size", None)
 def broadcast_to(self: T, size: Sequence[int], **refused: Never) -> T:
     """`expand` under the name of `torch.broadcast_to`."""
-    if refused:
-        raise unexpected(self, "broadcast_to", refused)
+    if refused or size is None:
+        raise unexpected(self, "broadcast_to", refused, size=size)
     return expand(self, size)
 
 

@@ -1,0 +1,55 @@
+"""A declared tensor that the user's code fills in part is an error of the constructor."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from qten_gen import Module, buffer, param
+
+EXACT = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.int64, torch.bool]
+
+
+@pytest.mark.parametrize("dtype", EXACT)
+@pytest.mark.parametrize("rows", [1, 2])
+def test_an_initialiser_that_fills_a_part_is_an_error(dtype: torch.dtype, rows: int) -> None:
+    class Net(Module):
+        table: Tensor = buffer(3, 2, dtype=dtype, initializer=lambda tensor: tensor[:rows].data.fill_(1))
+
+    message = rf"Net.table is initialised in part: nothing writes to {6 - 2 * rows} of its 6 elements"
+    with pytest.raises(RuntimeError, match=message):
+        Net()
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, 5, float("nan"), float("inf")])
+@pytest.mark.parametrize("dtype", [*EXACT, torch.int32, torch.uint8, torch.int8])
+def test_any_value_may_fill_a_tensor(dtype: torch.dtype, value: float) -> None:
+    if value != value or value == float("inf"):
+        dtype = dtype if dtype.is_floating_point or dtype.is_complex else torch.float32
+
+    class Net(Module):
+        table: Tensor = buffer(3, 2, dtype=dtype, initializer=lambda tensor: tensor.fill_(value))
+
+    wanted = torch.full((3, 2), 0, dtype=dtype).fill_(value)
+    assert torch.equal(Net().table.view(torch.uint8), wanted.view(torch.uint8))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_arithmetic_on_a_tensor_that_was_not_filled_is_an_error(dtype: torch.dtype) -> None:
+    class Net(Module):
+        table: Tensor = buffer(3, dtype=dtype, initializer=lambda tensor: tensor.mul_(2).add_(1))
+
+    with pytest.raises(RuntimeError, match=r"Net.table is not initialised"):
+        Net()
+
+
+def test_a_reset_parameters_that_fills_a_part_is_an_error() -> None:
+    class Net(Module):
+        weight: nn.Parameter = param(3, 2, initializer=nn.init.ones_)
+
+        def reset_parameters(self) -> None:
+            nn.init.normal_(self.weight[1:])
+
+    with pytest.raises(RuntimeError, match=r"nothing writes to 2 of its 6 elements"):
+        Net()
