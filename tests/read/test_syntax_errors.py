@@ -93,7 +93,9 @@ def test_warnings_about_a_file_are_left_to_python(text: str) -> None:
 @pytest.mark.parametrize("encoding", ["rot13", "hex", "undefined", "utf-16"])
 def test_an_encoding_that_no_source_can_have_is_reported(encoding: str) -> None:
     found = refusal(f"# coding: {encoding}\nx = 1\n")
-    assert (found.code, found.message, found.span.line) == ("QG002", f"encoding problem: {encoding}", 1)
+    # Python 3.14 has other words for one of them.
+    said = found.message.replace("invalid or missing encoding declaration", f"encoding problem: {encoding}")
+    assert (found.code, said, found.span.line) == ("QG002", f"encoding problem: {encoding}", 1)
 
 
 def test_a_text_that_no_encoder_takes_is_reported() -> None:
