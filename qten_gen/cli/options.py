@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Literal, NamedTuple, NoReturn, TextIO
 
-from ..common.suggestions import nearest
 from ..project.config import Config
 from ..project.settings_table import DOCUMENTS, OUTPUT_FORMATS
+from .misuse import near_option
 
 _DESCRIPTION = """\
 Write typed Python for the TensorClass and Module declarations below the given
@@ -204,5 +204,4 @@ def parsed(parser: Parser, arguments: Sequence[str], out: TextIO) -> argparse.Na
 
 def suggestion(option: str, parser: argparse.ArgumentParser) -> str:
     """The end of a message about an unknown option: the nearest one, if there is one."""
-    close = nearest(option.partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help()))
-    return f"; did you mean {close}?" if close else ""
+    return near_option(option, re.findall(r"--[a-z-]+", parser.format_help()))

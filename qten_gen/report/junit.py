@@ -33,6 +33,7 @@ def junit(diagnostics: Sequence[Diagnostic], files: Sequence[StaleFile] = ()) ->
 
 
 def _case(item: Diagnostic) -> ElementTree.Element:
+    """The case of a diagnostic, which is a failure if it is an error."""
     name = (
         f"{item.code} [{item.kind.name}] in line {item.span.line}"
         if item.span.line
