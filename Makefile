@@ -8,6 +8,7 @@
 #   make test-long      compiled code, several processes, large models, random projects, the examples, stubtest, the wheel
 #   make architectures  models of the transformers library, deferred, sharded and inspected
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
+#   make test-python-3.14  the tests of the generator and of the runtime with another Python
 #   make test-newest-torch  the runtime's tests with the newest torch that the registry has
 #   make test-oldest-torch  the same with torch 2.6, without what it cannot compile
 #   make test-model     many more random sequences of operations than the tests try, others each time
@@ -107,6 +108,9 @@ typing-scoreboard: $(INSTALLED)
 
 test-oldest:
 	$(MAKE) --no-print-directory test PYTHON=$(PYTHON) VENV=$(VENV)-oldest TESTS='$(GENERATOR_TESTS)'
+
+test-python-%:
+	$(MAKE) --no-print-directory test PYTHON=python$* VENV=$(VENV)-$* TESTS='$(GENERATOR_TESTS) $(RUNTIME_TESTS)'
 
 # In environments of their own. tensordict and the checkers are not pinned there: the newest ones do not install beside an old torch.
 test-newest-torch:

@@ -22,7 +22,9 @@ from ..project.paths import display_path
 from ..project.staleness import project_state
 from ..report.concise import GREEN, RED, YELLOW, headline, painted
 from . import DONE, FOUND, MISUSE
+from .misuse import misuse, unknown_option
 from .options import Color
+from .summary import count
 
 _USAGE = "usage: qten-gen doctor [--json]\n"
 _HELP = f"""{_USAGE}
@@ -53,8 +55,7 @@ def doctor(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         out.write(_HELP)
         return DONE
     if list(arguments) not in ([], ["--json"]):
-        err.write(_USAGE)
-        return MISUSE
+        return misuse(unknown_option(arguments, ("--json",)), _USAGE, err)
     try:
         settings = Settings()
         config = settings.of(".")
@@ -165,7 +166,9 @@ def _project(config: Config, files: ProjectFiles) -> Iterator[_Finding]:
     state = project_state(files, os.path.abspath(config.root or "."), config)
     targets = sorted(path for path in state.graph.relevant if files.sources.get(path) and files.sources[path].target)
     where = f"settings in {display_path(config.path)}" if config.path else "no section [tool.qten-gen]"
-    yield _Finding("ok", "project", f"{display_path(config.root or '.')}, {where}, {len(targets)} files may declare")
+    yield _Finding(
+        "ok", "project", f"{display_path(config.root or '.')}, {where}, {count(len(targets), 'file')} may declare"
+    )
     for path in targets:
         stub = f"{path}i"
         if os.path.exists(stub):

@@ -9,6 +9,7 @@ from ..common.suggestions import nearest
 from ..rules import RULES
 from ..rules.explaining import page
 from . import DONE, MISUSE
+from .misuse import misuse, unknown_option
 
 _USAGE = "usage: qten-gen explain [CODE]\n"
 _HELP = f"""{_USAGE}
@@ -33,8 +34,8 @@ def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
                 return MISUSE
             out.write(page(found))
         case _:
-            err.write(_USAGE)
-            return MISUSE
+            told = unknown_option(arguments, ()) if arguments[0].startswith("-") else "expected one code"
+            return misuse(told, _USAGE, err)
     return DONE
 
 

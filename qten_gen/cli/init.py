@@ -12,6 +12,7 @@ from ..project.paths import display_path, read_regular
 from ..project.setting_up import Edit, edits
 from ..report.concise import headline
 from . import DONE, FOUND, MISUSE
+from .misuse import misuse, unknown_option
 
 _USAGE = "usage: qten-gen init [--check | --diff]\n"
 _HELP = f"""{_USAGE}
@@ -30,8 +31,7 @@ def init(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         out.write(_HELP)
         return DONE
     if list(arguments) not in ([], ["--check"], ["--diff"]):
-        err.write(_USAGE)
-        return MISUSE
+        return misuse(unknown_option(arguments, ("--check", "--diff")), _USAGE, err)
     try:
         root = _root(load("."))
         found = edits(

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Literal, NamedTuple, NoReturn, TextIO
 
-from ..common.suggestions import nearest
 from ..project.config import Config
-from ..project.settings_table import OUTPUT_FORMATS
+from ..project.settings_table import DOCUMENTS, OUTPUT_FORMATS
+from .misuse import near_option
 
 _DESCRIPTION = """\
 Write typed Python for the TensorClass and Module declarations below the given
@@ -121,7 +121,7 @@ def parse(arguments: Sequence[str], out: TextIO) -> Options | None:
         raise UsageError("--fix cannot write to standard input")
     if values.watch and values.stdin_filename is not None:
         raise UsageError("--watch cannot be combined with standard input")
-    if values.watch and values.output_format in ("json", "sarif"):
+    if values.watch and values.output_format in DOCUMENTS:
         raise UsageError(
             f"--watch cannot be combined with --output-format {values.output_format}, which is a single document"
         )
@@ -148,7 +148,12 @@ def output_format(options: Options, config: Config) -> str:
 def needs_reasons(options: Options, config: Config) -> bool:
     """Whether to find out why outputs are out of date, which takes some time where they are."""
     form = output_format(options, config)
-    return options.verbose or form == "json" or (form in ("github", "sarif") and options.mode != "write")
+    return options.verbose or lists_stale_files(form, options)
+
+
+def lists_stale_files(form: str, options: Options) -> bool:
+    """Whether a format lists the outputs that are out of date. Most do not if the run writes them."""
+    return form == "json" or (form in ("github", *DOCUMENTS) and options.mode != "write")
 
 
 def _parser() -> Parser:
@@ -199,5 +204,4 @@ def parsed(parser: Parser, arguments: Sequence[str], out: TextIO) -> argparse.Na
 
 def suggestion(option: str, parser: argparse.ArgumentParser) -> str:
     """The end of a message about an unknown option: the nearest one, if there is one."""
-    close = nearest(option.partition("=")[0], re.findall(r"--[a-z-]+", parser.format_help()))
-    return f"; did you mean {close}?" if close else ""
+    return near_option(option, re.findall(r"--[a-z-]+", parser.format_help()))

@@ -1,6 +1,6 @@
 """Prints the outcome of a run: diagnostics, the changes or their diff, failures, and the summary.
 
-With `--diff` or the formats `json` and `sarif`, standard output contains the diff or the document and nothing else. Otherwise it
+With `--diff` or a format that is one document, standard output contains the diff or the document and nothing else. Otherwise it
 contains everything except failures and bugs, which go to standard error.
 """
 
@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, TextIO
 from ..project.apply import Change
 from ..project.config import Config
 from ..project.output_names import source_of
-from .options import Options, output_format
+from ..project.settings_table import DOCUMENTS
+from .options import Options, lists_stale_files, output_format
 from .run import Outcome
 from .summary import summary
 
 if TYPE_CHECKING:
     from ..model.diagnostics import Diagnostic
     from ..report import StaleFile
-
-DOCUMENTS = ("json", "sarif")
-"""Formats that are one document on standard output."""
 
 
 def print_outcome(
@@ -74,8 +72,7 @@ def _coloured(lines: Iterable[str]) -> Iterator[str]:
 def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextIO) -> None:
     """Print the diagnostics, with `--quiet` only the errors. A document is printed even if there are none."""
     shown = [item for item in outcome.diagnostics if item.is_error or not options.quiet]
-    lists = form == "json" or (form in ("github", "sarif") and options.mode != "write")
-    stale = _stale_files(outcome) if lists else ()
+    stale = _stale_files(outcome) if lists_stale_files(form, options) else ()
     if shown or stale or form in DOCUMENTS:
         from .. import __version__
         from ..report import report

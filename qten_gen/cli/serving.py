@@ -9,7 +9,8 @@ from typing import TextIO
 from ..language_server.server import Generated, serve
 from ..project.config import ConfigError, Settings, source_paths
 from ..project.files import PathError
-from . import DONE, MISUSE
+from . import DONE
+from .misuse import misuse, unknown_option
 from .run import run
 from .summary import summary
 
@@ -26,8 +27,7 @@ def lsp(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         out.write(_HELP)
         return DONE
     if list(arguments) not in ([], ["--stdio"]):
-        err.write(_USAGE)
-        return MISUSE
+        return misuse(unknown_option(arguments, ("--stdio",)), _USAGE, err)
     from .. import __version__
 
     serve(__version__, _generate)

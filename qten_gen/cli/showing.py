@@ -20,6 +20,7 @@ from ..project.staleness import ProjectState, project_state
 from ..report import report
 from ..report.concise import BOLD, CYAN, headline, painted
 from . import DONE, FOUND, MISUSE
+from .misuse import misuse, unknown_option
 from .options import Color
 from .reading import open_readings
 
@@ -57,9 +58,10 @@ def show(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
         out.write(_HELP)
         return DONE
     colors = {f"--color={item.value}": item for item in Color}
-    if len(targets) != 1 or flags - {"--json", *colors}:
-        err.write(_USAGE)
-        return MISUSE
+    if flags - {"--json", *colors}:
+        return misuse(unknown_option(arguments, ("--json", *colors)), _USAGE, err)
+    if len(targets) != 1:
+        return misuse("expected one target, for example pkg.model:Batch", _USAGE, err)
     module, _, name = targets[0].rpartition(":")
     if not (module and name.isidentifier()):  # the colon of a drive, C:\model.py, or none at all
         module, name = targets[0], ""
@@ -123,7 +125,8 @@ def _chosen(found: _Found, name: str) -> list[Declaration]:
     chosen = [item for item in declarations if name in ("", item.name)]
     if not chosen and declarations:
         known = [item.name for item in declarations]
-        raise _TargetError(f"{found.path} declares no {name}; {did_you_mean(name, known, f'it has {known}')}")
+        advice = did_you_mean(name, known, f"it declares {', '.join(known)}")
+        raise _TargetError(f"{found.path} declares no {name}; {advice}")
     if not chosen and not found.diagnostics:
         raise _TargetError(f"{found.path} has no declarations")
     return chosen

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from ..project.config import Config, ConfigError, Settings, source_paths
 from ..project.files import PathError
 from ..project.output_names import is_output
+from ..project.settings_table import DOCUMENTS
 from ..project.staleness import read_output
 from ..project.temporary import is_temporary
 from ..project.walk import EXCLUDED
 from ..report.concise import headline
 from . import DONE, MISUSE
 from .options import Options, output_format
-from .printing import DOCUMENTS, print_outcome
+from .printing import print_outcome
 from .run import Outcome, parts, run
 
 if TYPE_CHECKING:

@@ -5,7 +5,9 @@ Run as a program, it prints the JSON schema: `docs/settings.schema.json`.
 
 from typing import Literal, NamedTuple
 
-OUTPUT_FORMATS = ("full", "concise", "json", "github", "sarif")
+OUTPUT_FORMATS = ("full", "concise", "json", "github", "gitlab", "junit", "sarif")
+DOCUMENTS = ("json", "gitlab", "junit", "sarif")
+"""Formats that are one document on standard output."""
 SEVERITIES = ("error", "warning", "off")
 
 

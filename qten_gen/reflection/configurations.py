@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from types import FunctionType
 
+from ..common.class_annotations import class_annotations
 from ..model import ConfigDecl, ConfigurationClass, Declaration, TypeExpr
 from ..model.configuration import KNOWN_ROOTS, names_of_root
 from ..model.field_kinds import members_of
@@ -87,8 +88,8 @@ _HARMLESS = ("pydantic", "transformers", "huggingface_hub", "qten_gen", "typing"
 def _own(base: type, functions: list[FunctionType], statement: ClassStatement) -> dict[str, TypeExpr | None]:
     """The attributes that a class of the method resolution order brings."""
     found: dict[str, TypeExpr | None] = dict.fromkeys(vars(base))
-    annotations: Mapping[str, object] = vars(base).get("__annotations__", {})
-    found.update((name, _type(annotation, base, statement)) for name, annotation in annotations.items())
+    annotations = class_annotations(vars(base)).items()
+    found.update((name, _type(annotation, base, statement)) for name, annotation in annotations)
     slots = vars(base).get("__slots__", ())
     found.update((name, found.get(name)) for name in ((slots,) if isinstance(slots, str) else slots))
     renamed = vars(base).get("attribute_map")

@@ -20,9 +20,9 @@ def report(
     """Format located diagnostics in the given order. The text ends with a newline unless it is empty.
 
     Args:
-        form: `"full"` with source lines, `"concise"`, `"json"`, `"github"` or `"sarif"`.
+        form: `"full"` with source lines, `"concise"`, `"json"`, `"github"`, `"gitlab"`, `"junit"` or `"sarif"`.
         diagnostics: The diagnostics to format.
-        files: Generated files that are out of date, for the last three of these formats.
+        files: Generated files that are out of date, for all but the first two of these formats.
         color: Whether `"full"` and `"concise"` use ANSI colours.
         version: The version of qten-gen, for `"sarif"`.
         page: The documentation of a diagnostic by its code, for `"sarif"`.
@@ -47,6 +47,14 @@ def report(
             from .github import github
 
             return github(diagnostics, files)
+        case "gitlab":
+            from .gitlab import gitlab
+
+            return gitlab(diagnostics, files)
+        case "junit":
+            from .junit import junit
+
+            return junit(diagnostics, files)
         case "sarif":
             from .sarif import sarif
 

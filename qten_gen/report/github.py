@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.diagnostics import Diagnostic
-from .stale import StaleFile
+from .stale import ADVICE, StaleFile
 
 
 def github(diagnostics: Sequence[Diagnostic], files: Sequence[StaleFile] = ()) -> str:
@@ -15,9 +15,8 @@ def github(diagnostics: Sequence[Diagnostic], files: Sequence[StaleFile] = ()) -
 
 def _stale(file: StaleFile) -> str:
     """The workflow command for a file that is out of date. It is shown beside the source, if there is one."""
-    where = file.path if file.state == "orphan" else file.source
-    place = f"title=generated file out of date,file={_escaped(where, ':,')},line=1"
-    return f"::error {place}::{_escaped(f'{file.sentence}. Run qten-gen and commit the generated files.')}"
+    place = f"title=generated file out of date,file={_escaped(file.shown_at, ':,')},line=1"
+    return f"::error {place}::{_escaped(f'{file.sentence}. {ADVICE}')}"
 
 
 def _command(item: Diagnostic) -> str:

@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
 from ..model.diagnostics import Diagnostic
-from .stale import StaleFile
+from .stale import ADVICE, CHECK, StaleFile
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_STALE = "stale-file"
-_HELP = "Run qten-gen and commit the generated files."
 
 
 def sarif(
@@ -32,7 +30,7 @@ def sarif(
     kinds = {item.code: item.kind for item in diagnostics}
     rules = [_rule(kind.code, kind.name, kind.severity, page(kind.code)) for kind in sorted(kinds.values())]
     if files:
-        rules.append(_rule(_STALE, "stale-file", "error", _HELP))
+        rules.append(_rule(CHECK, CHECK, "error", ADVICE))
     places = {str(rule["id"]): index for index, rule in enumerate(rules)}
     driver = {
         "name": "qten-gen",
@@ -77,13 +75,12 @@ def _result(item: Diagnostic, places: dict[str, int]) -> dict[str, object]:
 
 def _stale(file: StaleFile, places: dict[str, int]) -> dict[str, object]:
     """A file that is out of date, at the first line of its source."""
-    where = file.path if file.state == "orphan" else file.source
     return {
-        "ruleId": _STALE,
-        "ruleIndex": places[_STALE],
+        "ruleId": CHECK,
+        "ruleIndex": places[CHECK],
         "level": "error",
-        "message": {"text": f"{file.sentence}. {_HELP}"},
-        "locations": [_location(where, {"startLine": 1})],
+        "message": {"text": f"{file.sentence}. {ADVICE}"},
+        "locations": [_location(file.shown_at, {"startLine": 1})],
     }
 
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+CHECK = "stale-file"
+"""The name of this finding, where a format wants one."""
+
+ADVICE = "Run qten-gen and commit the generated files."
+
 
 class StaleFile(NamedTuple):
     """A generated file that is not as it should be, or was not before the run."""
@@ -14,6 +19,11 @@ class StaleFile(NamedTuple):
     state: str
     """`stale`, `missing` or `orphan`."""
     reason: str
+
+    @property
+    def shown_at(self) -> str:
+        """The file beside which it is shown: its source, if there is one."""
+        return self.path if self.state == "orphan" else self.source
 
     @property
     def sentence(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 
@@ -57,6 +58,13 @@ def test_the_public_names_are_listed_alike() -> None:
     assert all(getattr(qten_gen, name) is not None for name in homes)
 
 
+def annotated(cls: type) -> set[str]:
+    """The names that a class statement annotates."""
+    (statement,) = ast.parse(inspect.getsource(cls)).body
+    assert isinstance(statement, ast.ClassDef)
+    return {ast.unparse(node.target) for node in statement.body if isinstance(node, ast.AnnAssign)}
+
+
 def test_the_private_names_are_those_that_classes_have() -> None:
     """`storage` gives way to these names, so that a field called `map` does not hide the primitive `_map`."""
     text = "".join((REPOSITORY / "templates" / name).read_text() for name in ("tensorclass.py.j2",))
@@ -68,7 +76,7 @@ def test_the_private_names_are_those_that_classes_have() -> None:
     }
     members = [item for cls in qten_gen.TensorClass.__mro__[:-1] for item in vars(cls).items()]
     inherited = {name for name, value in members if not isinstance(value, Absent)}  # a slot stands in front of that
-    metaclass = {name for meta in (DeclaredClass, TensorClassMeta) for name in meta.__annotations__}
+    metaclass = {name for meta in (DeclaredClass, TensorClassMeta) for name in annotated(meta)}
     private = {name for name in generated | inherited | metaclass if re.fullmatch(r"_[a-z]\w*", name)}
     assert private == PRIVATE_NAMES
 

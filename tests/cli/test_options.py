@@ -39,6 +39,7 @@ def test_help_names_every_option(qten_gen: Command, arguments: list[str]) -> Non
     ("arguments", "message"),
     [
         (["--chek", "src"], "unknown option --chek; did you mean --check?"),
+        (["--foo"], "unknown option --foo"),
         (["--wat"], "unknown option --wat; did you mean --watch?"),
         (["--check", "--diff", "src"], "--diff: not allowed with argument --check"),
         (["--color", "red", "src"], "--color: invalid choice: 'red' (one of 'auto', 'always', 'never')"),
@@ -109,6 +110,21 @@ def test_the_signal_of_ctrl_c_ends_a_process_with_130() -> None:
     assert (result.returncode, result.stderr) == (130, "interrupted\n")
 
 
+def test_an_interruption_while_the_command_is_loading_prints_no_traceback() -> None:
+    script = (
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'qten_gen.cli.command':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from qten_gen.cli.process import main\n"
+        "sys.exit(main())\n"
+    )
+    result = python("-c", script)
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
+
+
 def test_the_package_runs_as_a_module(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(BATCH)
     result = python("-m", "qten_gen", str(tmp_path))
@@ -154,7 +170,23 @@ def test_explain_without_a_code_lists_all(qten_gen: Command) -> None:
 def test_explain_says_how_it_is_called(qten_gen: Command) -> None:
     asked, refused = qten_gen("explain", "--help"), qten_gen("explain", "QG001", "QG002")
     assert (asked.status, asked.out.splitlines()[0]) == (0, "usage: qten-gen explain [CODE]")
-    assert (refused.status, refused.err) == (2, "usage: qten-gen explain [CODE]\n")
+    assert (refused.status, refused.err) == (2, "error: expected one code\nusage: qten-gen explain [CODE]\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["init", "--chekc"], "unknown option --chekc; did you mean --check?"),
+        (["init", "--check", "--diff"], "--check and --diff cannot be combined"),
+        (["init", "here"], "unexpected argument here"),
+        (["doctor", "--jsn"], "unknown option --jsn; did you mean --json?"),
+        (["explain", "--all"], "unknown option --all"),
+    ],
+)
+def test_a_small_command_says_which_argument_is_wrong(qten_gen: Command, arguments: list[str], message: str) -> None:
+    result = qten_gen(*arguments)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.startswith(f"error: {message}\nusage: qten-gen {arguments[0]}")
 
 
 def test_a_folder_called_explain_is_written_with_its_place(qten_gen: Command) -> None:

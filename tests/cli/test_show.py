@@ -106,8 +106,9 @@ def test_show_describes_a_declaration_with_errors_and_says_what_is_wrong(project
         (["shop.model:Nett"], "error: src/shop/model.py declares no Nett; did you mean Net?"),
         (["shop"], "error: src/shop/__init__.py has no declarations"),
         (["src/shop/nothing.py"], "error: no such file or folder: src/shop/nothing.py"),
-        ([], "usage: qten-gen show [--json] [--color=WHEN] TARGET"),
-        (["--jsn", "shop.model"], "usage: qten-gen show [--json] [--color=WHEN] TARGET"),
+        (["shop.model:Quux"], "error: src/shop/model.py declares no Quux; it declares "),
+        ([], "error: expected one target, for example pkg.model:Batch\nusage: qten-gen show [--json]"),
+        (["--jsn", "shop.model"], "error: unknown option --jsn; did you mean --json?\nusage: qten-gen show [--json]"),
     ],
 )
 def test_show_says_what_is_wrong_with_a_target(project: Command, arguments: list[str], message: str) -> None:

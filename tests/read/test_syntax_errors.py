@@ -55,7 +55,18 @@ def test_newer_f_strings_keep_the_message_of_the_interpreter() -> None:
     assert found.help.startswith("Python 3.12 allows more in f-strings than Python 3.11")
 
 
-@pytest.mark.parametrize("deep", ["-" * 9000 + "1", "1" + "+1" * 9000, "x" + ".a" * 9000])
+# The parser of Python 3.13 gets further than that of 3.12.
+DEPTH = 9000 if sys.version_info < (3, 13) else 200_000
+
+
+@pytest.mark.parametrize(
+    "deep",
+    [
+        pytest.param(f"{'-' * DEPTH}1", id="signs"),
+        pytest.param(f"1{'+1' * DEPTH}", id="sum"),
+        pytest.param(f"x{'.a' * DEPTH}", id="attributes"),
+    ],
+)
 def test_what_no_parser_gets_to_the_end_of_is_reported_at_its_line(deep: str) -> None:
     found = refusal(f"x = 1\n\ny = {deep}\n\nz = 3\n")
     assert (found.span.line, found.message) == (3, "an expression is nested too deeply to be read")
@@ -82,7 +93,9 @@ def test_warnings_about_a_file_are_left_to_python(text: str) -> None:
 @pytest.mark.parametrize("encoding", ["rot13", "hex", "undefined", "utf-16"])
 def test_an_encoding_that_no_source_can_have_is_reported(encoding: str) -> None:
     found = refusal(f"# coding: {encoding}\nx = 1\n")
-    assert (found.code, found.message, found.span.line) == ("QG002", f"encoding problem: {encoding}", 1)
+    # Python 3.14 has other words for one of them.
+    said = found.message.replace("invalid or missing encoding declaration", f"encoding problem: {encoding}")
+    assert (found.code, said, found.span.line) == ("QG002", f"encoding problem: {encoding}", 1)
 
 
 def test_a_text_that_no_encoder_takes_is_reported() -> None:

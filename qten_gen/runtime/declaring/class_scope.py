@@ -31,20 +31,6 @@ def statement_frame(metaclass: type, module: object = None) -> FrameType:
     return nearest or sys._getframe()
 
 
-def annotations_of(namespace: Mapping[str, object]) -> Mapping[str, object]:
-    """The annotations in a class namespace; from Python 3.14 on they are a function until somebody asks."""
-    found = namespace.get("__annotations__")
-    if isinstance(found, Mapping):
-        return found
-    if sys.version_info >= (3, 14):
-        import annotationlib
-
-        annotate = annotationlib.get_annotate_from_class_namespace(namespace)
-        if annotate is not None:
-            return annotationlib.call_annotate_function(annotate, annotationlib.Format.FORWARDREF)
-    return {}
-
-
 class Scope:
     """Looks names up as code around a class statement would: functions and classes around it, globals, builtins."""
 

@@ -6,6 +6,7 @@ knows what they mean.
 
 from __future__ import annotations
 
+import re
 import types
 import typing
 from collections.abc import Callable
@@ -24,9 +25,7 @@ def annotate(
 
     A name that is not bound yet stays a forward reference to the module of the class.
     """
-    names = _Names(scope)
-    if statement.is_visible_to_itself:
-        names[cls.__name__] = cls
+    itself = {cls.__name__: cls} if statement.is_visible_to_itself else {}
     known: dict[str, object] = {}
     for base in reversed(statement.bases):
         for ancestor in reversed(base.__mro__):
@@ -36,15 +35,16 @@ def annotate(
         if field.name not in constructor.__annotations__:
             continue
         if field.owner == statement.qualified:
-            constructor.__annotations__[field.name] = _resolved(statement.annotations[field.name], names, cls)
+            constructor.__annotations__[field.name] = _resolved(statement.annotations[field.name], scope, itself, cls)
         elif field.name in known:
             constructor.__annotations__[field.name] = known[field.name]
 
 
-def _resolved(annotation: object, names: _Names, cls: type) -> object:
+def _resolved(annotation: object, scope: Scope, itself: dict[str, type], cls: type) -> object:
     """An annotation with the names in its strings replaced by what they mean where the statement stands."""
     if isinstance(annotation, type):
         return annotation
+    names = _names(annotation, scope) | itself
     given = annotation.strip() if isinstance(annotation, str) else annotation
     holder = types.SimpleNamespace(__annotations__={"field": given})
     try:
@@ -61,15 +61,18 @@ def _forward_reference(text: str, module: str) -> object:
         return text
 
 
-class _Names(dict[str, object]):
-    """The names of a scope, for `eval`."""
+_WORD = re.compile(r"[^\W\d]\w*")
 
-    def __init__(self, scope: Scope) -> None:
-        super().__init__()
-        self._scope = scope
 
-    def __missing__(self, name: str) -> object:
+def _names(annotation: object, scope: Scope) -> dict[str, object]:
+    """What the words of an annotation mean where the statement stands, those of its strings and forward references included.
+
+    A plain dict, because Python 3.14 copies what it is given to look names up in.
+    """
+    found: dict[str, object] = {}
+    for word in set(_WORD.findall(annotation if isinstance(annotation, str) else repr(annotation))):
         try:
-            return self._scope.resolve(name)
+            found[word] = scope.resolve(word)
         except NameError:
-            raise KeyError(name) from None
+            continue
+    return found

@@ -23,6 +23,18 @@ else:
 C = TypeVar("C", bound="DeclaredClass")
 
 
+def without_annotations(metaclass: type[C]) -> type[C]:
+    """Remove the annotations of a metaclass itself, which are for type checkers.
+
+    From Python 3.14 on, `cls.__annotations__` of its classes would find the metaclass's, or those of a base: the descriptor of
+    `type` is the one to answer.
+    """
+    if "__annotations__" in vars(metaclass):
+        del metaclass.__annotations__
+    return metaclass
+
+
+@without_annotations
 class DeclaredClass(ProtocolMeta):
     """Ground of the metaclasses. Whether a class is a TensorClass or Module is `isinstance(cls, DeclaredClass)`.
 

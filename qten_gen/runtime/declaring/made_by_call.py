@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import FunctionType, MemberDescriptorType
 
+from ...common.class_annotations import class_annotations
 from ...common.specifier_records import recorded_call
-from .class_scope import annotations_of, statement_frame
+from .class_scope import statement_frame
 
 
 class GeneratedBase:
@@ -54,7 +55,7 @@ def is_declaring(namespace: Mapping[str, object], keywords: Mapping[str, object]
     """Whether a call declares fields, flags or a constructor, and is not a copy of a class that has a declaration."""
     if is_complete(namespace):
         return False
-    given = bool(keywords) or "__init__" in namespace or bool(annotations_of(namespace))
+    given = bool(keywords) or "__init__" in namespace or bool(class_annotations(namespace))
     return given or any(recorded_call(value) is not None for value in namespace.values())
 
 

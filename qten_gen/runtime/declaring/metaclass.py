@@ -17,7 +17,7 @@ from torch import nn
 from ...common import language
 from . import again, autoreload, constructor_types, freshness, generator, in_memory, loading, made_by_call
 from .class_scope import Scope, statement_frame
-from .declared_class import DeclaredClass, declared_bases
+from .declared_class import DeclaredClass, declared_bases, without_annotations
 from .freshness import GeneratedClass
 from .statement import ClassKeywords, describe
 from .values import values_of, with_inherited
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .generator import ClassStatement, Declaration
 
 
+@without_annotations
 class DeclarationMeta(DeclaredClass):
     """Metaclass of every declaration. Joins a class statement with the class generated for it.
 

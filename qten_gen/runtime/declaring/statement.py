@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ...common import language
+from ...common.class_annotations import class_annotations
 from . import generator
 from .arithmetic import take_checks
-from .class_scope import Scope, annotations_of
+from .class_scope import Scope
 from .dataclass_fields import with_own_fields
 from .declared_children import declared_children
 from .declared_class import DeclaredClass, declared_bases
@@ -54,7 +55,7 @@ def describe(
         qualname=str(namespace["__qualname__"]),
         namespace=with_own_fields({name: value for name, value in namespace.items() if name != language.CHECKS}),
         checks=take_checks(namespace),
-        annotations=annotations_of(namespace),
+        annotations=class_annotations(namespace),
         bases=bases,
         parents=_parents(bases),
         mixins=_mixins(bases),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast, dataclass_transform
 from ...common import language
 from ...common.naming import PRIVATE_NAMES, storage
 from ..declaring import generator
+from ..declaring.declared_class import without_annotations
 from ..declaring.fields import field
 from ..declaring.metaclass import DeclarationMeta
 from . import guarded_attributes, protocols
@@ -46,6 +47,7 @@ class Flagged:
 
 
 @dataclass_transform(field_specifiers=(field, dataclass_field), eq_default=False)
+@without_annotations
 class TensorClassMeta(DeclarationMeta):
     """Metaclass of TensorClass."""
 
