@@ -61,7 +61,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # What takes long, by file and folder: `make test` leaves it out and `make test-long` runs it, so that each test is in one of the two.
 LONG := $(addprefix tests/,deferred devices fake fuzz inspection \
-	cli/test_incremental.py cli/test_run_laws.py project/test_partitions.py \
+	cli/test_incremental.py cli/test_run_laws.py cli/test_suppression_law.py project/test_partitions.py \
 	module/materialize module/torch_tools tensorclass/processes tensorclass/torch_tools \
 	tensorclass/operations/test_compiled.py tensorclass/operations/test_model.py \
 	tensorclass/storage/test_interrupted_saves.py \
