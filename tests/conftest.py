@@ -77,6 +77,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     scheduling.sort(items)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """After the last test of a file, look for its garbage, and leave what it loaded out of later searches.
+
+    Torch loads its compiler, symbolic numbers and much else when a test first needs them. Each later search would go through
+    a million of their objects.
+    """
+    done = yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+    return done
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer | None) -> object:
     """Distribute files, and groups as `--dist loadgroup` does. Other ways to distribute tests are those of xdist."""

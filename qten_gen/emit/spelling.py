@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Collection
+from typing import assert_never
 
 from ..common.literals import LONGEST_DEFAULT
 from ..model import (
@@ -48,6 +49,8 @@ def field_type(
             plain = names[qualified_name(field)]
         case FieldKind.STATIC | FieldKind.PER_ITEM | FieldKind.COLLECTION:
             return python_type(field, module, builtins, variables)
+        case _:
+            assert_never(field.kind)
     return f"{plain} | None" if field.optional else plain
 
 

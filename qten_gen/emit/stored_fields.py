@@ -194,9 +194,10 @@ def _lines(code: _FieldCode) -> Lines:
             return _static(code)
         case FieldKind.PER_ITEM:
             return _per_item(code)
-    if code.field.container is not None:
-        return _tensors(code)
-    return _unbatched(code) if code.field.unbatched else _tensor(code)
+        case FieldKind.TENSOR | FieldKind.NUMBER:
+            if code.field.container is not None:
+                return _tensors(code)
+            return _unbatched(code) if code.field.unbatched else _tensor(code)
 
 
 def _tensor(code: _FieldCode) -> Lines:

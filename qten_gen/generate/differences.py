@@ -114,14 +114,6 @@ def _other_argument(text: tuple[Argument, ...], statement: tuple[Argument, ...])
     return None
 
 
-_KINDS = {
-    FieldKind.TENSOR: "a tensor",
-    FieldKind.NUMBER: "a number that becomes a tensor",
-    FieldKind.STATIC: "a Python value for the whole batch",
-    FieldKind.PER_ITEM: "a Python value for each item",
-}
-
-
 def _kind(field: FieldDecl | ModuleField) -> str:
     """What a field is, in words."""
     match field:
@@ -132,7 +124,7 @@ def _kind(field: FieldDecl | ModuleField) -> str:
         case FieldDecl(container=str(container)):
             kind = f"a {container} of tensors"
         case FieldDecl():
-            kind = _KINDS[field.kind]
+            kind = _plain_kind(field.kind)
         case ParameterDecl():
             return "a parameter"
         case BufferDecl():
@@ -146,6 +138,23 @@ def _kind(field: FieldDecl | ModuleField) -> str:
         case ConfigDecl():
             return "a constructor argument"
     return f"{kind} or None" if field.optional else kind
+
+
+def _plain_kind(kind: FieldKind) -> str:
+    """What a field of a kind is, where the kind says it all."""
+    match kind:
+        case FieldKind.TENSOR:
+            return "a tensor"
+        case FieldKind.NUMBER:
+            return "a number that becomes a tensor"
+        case FieldKind.NESTED:
+            return "a nested object"
+        case FieldKind.COLLECTION:
+            return "a TensorDict"
+        case FieldKind.STATIC:
+            return "a Python value for the whole batch"
+        case FieldKind.PER_ITEM:
+            return "a Python value for each item"
 
 
 def _values(field: FieldDecl | ModuleField) -> tuple[str, ...]:

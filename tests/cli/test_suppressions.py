@@ -2,18 +2,14 @@
 
 import json
 import os
-import shutil
-from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.command import Command, Result
 
-HEAD = "from torch import Tensor\nfrom qten_gen import TensorClass\n\n"
+from .suppression_edits import HEAD, IGNORE, assert_each_run_says_what_a_run_without_a_cache_says
+
 NUMBER = f"{HEAD}class Batch(TensorClass):\n    w: float{{}}\n"
-IGNORE = "  # qten-gen: ignore[QG210] known"
 
 
 def test_a_comment_that_comes_and_goes_is_seen_by_the_next_run(qten_gen: Command) -> None:
@@ -41,54 +37,19 @@ def test_a_comment_in_a_base_decides_whether_its_children_are_generated(qten_gen
     assert qten_gen("src").summary == "4 files up to date"
 
 
-BODIES = st.lists(
-    st.sampled_from(
+def test_each_run_says_what_a_run_without_a_cache_says(qten_gen: Command) -> None:
+    """A sample of what `test_suppression_law` tries at random."""
+    spread = "    w: float = (\n        1.0\n    ){}\n"
+    stored = "    def __postinit__(self) -> None: ...{}\n"
+    assert_each_run_says_what_a_run_without_a_cache_says(
+        qten_gen,
         [
-            "    x: Tensor\n",
-            "    w: float\n",
-            f"    w: float{IGNORE}\n",
-            "    w: float = (\n        1.0\n    )  # qten-gen: ignore[QG210]\n",
-            "    w: float = (  # qten-gen: ignore[QG210]\n        1.0\n    )\n",
-            "    w: float = (\n        1.0  # qten-gen: ignore[QG210]\n    )\n",
-            "    y: Tensor  # qten-gen: ignore[QG210]\n",
-            "    def __postinit__(self) -> None: ...\n",
-            "    def __postinit__(self) -> None: ...  # qten-gen: ignore[QG112]\n",
-            "    # a comment\n",
-        ]
-    ),
-    max_size=3,
-)
-TOPS = st.sampled_from(["", "\n", "# above\n", "import os\n", "# qten-gen: ignore[QG210]\n"])
-
-
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
-@given(st.lists(st.tuples(TOPS, BODIES, TOPS), min_size=2, max_size=5))
-def test_each_run_says_what_a_run_without_a_cache_says(
-    qten_gen: Command, edits: list[tuple[str, list[str], str]]
-) -> None:
-    """The children are in another file, which depends on the comments of the first."""
-    shutil.rmtree("src", ignore_errors=True)
-    shutil.rmtree("cold", ignore_errors=True)
-    for top, body, between in edits:
-        base = f"{HEAD}{top}class Base(TensorClass):\n    a: Tensor\n"
-        texts = {
-            "base.py": base + "".join(body) + between,
-            "child.py": "from base import Base\nclass Child(Base): ...\n",
-        }
-        for name, text in texts.items():
-            qten_gen.write(f"src/{name}", text)
-            qten_gen.write(f"cold/{name}", text)
-        shutil.rmtree("cold/.qten_cache", ignore_errors=True)
-        warm, cold = qten_gen("--output-format", "json", "src"), qten_gen("--output-format", "json", "cold")
-        assert warm.out.replace("src/", "cold/") == cold.out
-        assert warm.status == cold.status
-        assert written("src") == written("cold")
-
-
-def written(folder: str) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in Path(folder).glob("*_qten.py*")}
+            ("", [spread.format("")], ""),
+            ("# qten-gen: ignore[QG210]\n", [spread.format("  # qten-gen: ignore[QG210]"), stored.format("")], ""),
+            ("import os\n", [stored.format("  # qten-gen: ignore[QG112]"), f"    w: float{IGNORE}\n"], "# above\n"),
+            ("\n", ["    w: float\n", "    # a comment\n"], "# qten-gen: ignore[QG210]\n"),
+        ],
+    )
 
 
 def with_settings(qten_gen: Command, text: str) -> Result:

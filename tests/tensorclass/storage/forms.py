@@ -6,6 +6,7 @@ import copy
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from io import BytesIO
 from multiprocessing.reduction import ForkingPickler
@@ -54,17 +55,24 @@ if find_spec("tensordict"):
 
 
 class Declared:
-    """Declares the class `Batch` anew, in a module where pickles find it."""
+    """Declares the class `Batch` as it is now, in a module where pickles find it."""
 
     def __init__(self, module: ModuleType) -> None:
         self.module = module
 
     def __call__(self, *fields: str, flags: str = "") -> Any:
-        lines = "".join(f"    {line}\n" for line in fields)
-        namespace = {**_NAMES, "__name__": self.module.__name__}
-        exec(f"class Batch(TensorClass{flags}):\n{lines}", namespace)
-        vars(self.module)["Batch"] = namespace["Batch"]
-        return namespace["Batch"]
+        found = _declared(self.module.__name__, fields, flags)
+        vars(self.module)["Batch"] = found
+        return found
+
+
+@cache
+def _declared(module: str, fields: tuple[str, ...], flags: str) -> Any:
+    """The class `Batch` with these lines, made once for all forms: what takes longest in a test is the class statement."""
+    lines = "".join(f"    {line}\n" for line in fields)
+    namespace = {**_NAMES, "__name__": module}
+    exec(f"class Batch(TensorClass{flags}):\n{lines}", namespace)
+    return namespace["Batch"]
 
 
 @dataclass(frozen=True)
