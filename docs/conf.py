@@ -20,6 +20,8 @@ root_doc = "index"
 
 html_theme = "furo"
 html_title = "qten-gen"
+# The theme's own choice underlines names of classes and modules, as if they were links.
+pygments_dark_style = "monokai"
 html_static_path = ["site/static"]
 html_css_files = ["pages.css"]
 # Readers of the sources have the repository.
