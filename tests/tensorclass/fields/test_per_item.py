@@ -387,7 +387,9 @@ def test_where_on_meta_and_fake_tensors_gives_their_shapes() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [torch.sort, torch.argsort, torch.msort, lambda value: torch.topk(value, 3)], ids=str
+    "function",
+    [torch.sort, torch.argsort, torch.msort, lambda value: torch.topk(value, 3)],
+    ids=["sort", "argsort", "msort", "topk"],
 )
 def test_functions_that_order_each_field_by_itself_are_refused(function: Callable[[Any], object]) -> None:
     with pytest.raises(
