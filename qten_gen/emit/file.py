@@ -18,9 +18,9 @@ PY_DIRECTIVES = (
     "# ruff: noqa",
     "# fmt: off",
     "# isort: skip_file",
-    '# mypy: disable-error-code="type-arg"',
+    "# pyright: basic",
 )
-"""A nested class may be generic."""
+"""The strict mode of pyright would report checks of arguments whose types the annotations say already."""
 
 _SHORT_NAMES = ("_Size = _torch.Size", "_Tensor = _torch.Tensor")
 """Globals for what a TensorClass looks up most often: one look-up is faster than two."""

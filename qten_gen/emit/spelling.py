@@ -20,6 +20,7 @@ from ..model import (
     home,
 )
 from ..model.dimension_text import in_words, to_python
+from ..model.field_kinds import members_of
 from .builtin_names import WRITTEN_BUILTINS, Builtins
 from .imports import Aliases
 from .layout import double_quoted, in_parentheses
@@ -46,12 +47,18 @@ def field_type(
         case FieldKind.TENSOR | FieldKind.NUMBER:
             plain = "_Tensor"
         case FieldKind.NESTED:
-            plain = names[qualified_name(field)]
+            plain = f"{names[qualified_name(field)]}{_any_arguments(field)}"
         case FieldKind.STATIC | FieldKind.PER_ITEM | FieldKind.COLLECTION:
             return python_type(field, module, builtins, variables)
         case _:
             assert_never(field.kind)
     return f"{plain} | None" if field.optional else plain
+
+
+def _any_arguments(field: FieldDecl) -> str:
+    """The arguments of a nested class that is generic, each as `Any`; the stub says them."""
+    nested = next(member for member in members_of(field.type) if member.name == qualified_name(field))
+    return f"[{', '.join('_t.Any' for _ in nested.args)}]" if nested.args else ""
 
 
 def python_type(
