@@ -75,6 +75,7 @@ def test_the_version_is_told_without_loading_anything(tmp_path: Path) -> None:
         "qten_gen",
         "qten_gen.cli",
         "qten_gen.cli.command",
+        "qten_gen.cli.process",
     }
 
 

@@ -78,7 +78,7 @@ class Exports:
                 meaning = self._meaning(source, name) or (
                     submodule if self._modules.is_package(submodule) is not None else None
                 )
-                if meaning is not None:
+                if meaning is not None and not (name in star_names and _imports_back(source, name, file)):
                     star_names[name] = self._origin(star, name, meaning)
         kept = {name: origin for name, origin in star_names.items() if name not in file.names}
         return kept, bool(file.star_imports) and self._is_complete(file)
@@ -169,3 +169,11 @@ class Exports:
             return ImportedName(star, name)
         module, _, last = meaning.rpartition(".")
         return ImportedName(module, last) if module else ImportedName(last, None)
+
+
+def _imports_back(source: SourceFile, name: str, file: SourceFile) -> bool:
+    """Whether a file that another one imports with a star has a name from that one."""
+    imported = source.imports.get(name)
+    if imported is None or imported.name != name:
+        return False
+    return absolute(imported.module, source.module, source.is_package) == file.module

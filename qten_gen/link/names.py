@@ -87,7 +87,7 @@ class Names:
         if located is None:
             return None
         file, rest = located
-        return file.alternatives.get(rest.partition(".")[0])
+        return file.alternatives.get(rest) or file.alternatives.get(rest.partition(".")[0])
 
     def nested_bases(self, qualified: str) -> tuple[TypeExpr, ...] | None:
         """The bases of a class inside a class of the run, by its resolved name; None for any other name."""

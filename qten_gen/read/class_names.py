@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import field, replace
 
 from ..common.records import dataclass
-from ..model import NodePath, TypeExpr
+from ..model import DYNAMIC, NodePath, TypeExpr
 from .aliases import alias
 from .annotations import type_expr
+from .bindings import is_made
 from .calls import positional
 from .imports import bound_names
 from .names import Scope
@@ -27,6 +28,8 @@ class ClassNames:
     constants: dict[str, str] = field(default_factory=dict)
     nested: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
     makers: set[str] = field(default_factory=set)
+    alternatives: dict[str, tuple[TypeExpr, ...]] = field(default_factory=dict)
+    """Names whose value is known only at run time."""
 
 
 def with_inner(scope: Scope, node: ast.ClassDef) -> Scope:
@@ -44,6 +47,8 @@ def class_names(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassNames
         meant = alias(value, place / "body" / index / "value", inner)
         if meant is not None:
             found.aliases[f"{node.name}.{name}"] = meant
+        elif is_made(value, inner):
+            found.alternatives[f"{node.name}.{name}"] = (TypeExpr(DYNAMIC),)
     for name, value in _constants(node):
         if (text := constant_text(value, scope)) is not None:
             found.constants[f"{node.name}.{name}"] = text

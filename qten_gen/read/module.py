@@ -121,6 +121,7 @@ def _source_file(tree: ast.Module, text: str, empty: SourceFile, around: ImportC
             meant.constants.update(inner.constants)
             meant.nested.update(inner.nested)
             meant.makers.update(inner.makers)
+            meant.alternatives.update(inner.alternatives)
         elif isinstance(node, Function):
             registrations.extend(_registrations(node, place, scope))
             functions.append(function(node, place, scope))

@@ -52,7 +52,7 @@ from .spelling import COMMON, Spelling
 
 TEXT_ONLY = frozenset({"QG008", "QG108", "QG212"})
 """What the text cannot tell, a class that is declared twice, and fields under a condition: the program knows one answer."""
-OF_OBJECTS = {"QG206", "QG213", "QG305", "QG314", "QG315", "QG316", "QG319"}
+OF_OBJECTS = {"QG206", "QG213", "QG217", "QG305", "QG314", "QG315", "QG316", "QG319"}
 """Rules about objects, which the text need not show."""
 OF_OTHER_CLASSES = {"QG111", "QG320"}
 """What the command knows of another class: a specifier in an enum, and what its constructor refuses when the program calls it."""

@@ -66,7 +66,8 @@ class DeclarationMeta(DeclaredClass):
         # Which generated class belongs to it? A stale or missing one is built in memory.
         if isinstance(found, GeneratedClass):
             if mcls._is_doubtful(statement, declaration):
-                generator.refuse(declaration, statement, loading.real_name(module), scope)
+                informed = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(module, scope))
+                generator.refuse(mcls._read_declaration(informed), informed, loading.real_name(module), scope)
             compared = freshness.compare(found, declaration, values)
         else:
             compared = found
