@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from ..common.literals import literal_of
 from ..model import (
-    DYNAMIC,
     Argument,
     ClassSource,
     FieldSource,
@@ -27,7 +26,6 @@ from ..model import (
     language,
 )
 from ..model.class_body import takes_dimension
-from ..model.field_kinds import members_of
 from ..read.dimensions import parse
 from .names import Names
 
@@ -92,21 +90,11 @@ def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
     checks = tuple(_call(call, lookup) for call in cls.checks)
     keywords = tuple((name, _value(value, lookup)) for name, value in cls.keywords)
     bases = tuple(_base(base, file, names, lookup) for base in cls.bases)
-    values = tuple((name, _named(value, file.aliases.get(f"{cls.name}.{name}"), names)) for name, value in cls.values)
-    parts = (*fields, *methods, *checks, *(value for _, value in (*keywords, *values)), *bases)
-    before = (*cls.fields, *cls.methods, *cls.checks, *(value for _, value in (*cls.keywords, *cls.values)), *cls.bases)
+    parts = (*fields, *methods, *checks, *(value for _, value in keywords), *bases)
+    before = (*cls.fields, *cls.methods, *cls.checks, *(value for _, value in cls.keywords), *cls.bases)
     if all(new is old for new, old in zip(parts, before, strict=True)):
         return cls
-    return replace(cls, fields=fields, methods=methods, checks=checks, keywords=keywords, bases=bases, values=values)
-
-
-def _named(value: Value, meant: TypeExpr | None, names: Names) -> Value:
-    """An attribute of a class that is an alias of a type, under the name of that type."""
-    members = () if meant is None or value.torch_name is not None else members_of(names.expand(meant))
-    found = members[0].name if len(members) == 1 else ""
-    if found in ("", DYNAMIC, value.name):
-        return value
-    return replace(value, name=found, torch_name=found if found.startswith("torch.") else None)
+    return replace(cls, fields=fields, methods=methods, checks=checks, keywords=keywords, bases=bases)
 
 
 def _field(field: FieldSource, lookup: Lookup) -> FieldSource:

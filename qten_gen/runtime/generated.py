@@ -1,5 +1,7 @@
 """What generated code calls, which it imports as `_rt`."""
 
+from typing import TYPE_CHECKING
+
 from .declaring.containers import ModuleDict as ModuleDict
 from .declaring.containers import ModuleList as ModuleList
 from .declaring.containers import Sequential as Sequential
@@ -13,7 +15,6 @@ from .module.computed_values import register_parameters as register_parameters
 from .module.computed_values import register_value as register_value
 from .module.construction import construct as construct
 from .module.construction import from_declaration as from_declaration
-from .module.core.module_base import ModuleBase as ModuleBase
 from .module.core.registered_properties import registered as registered
 from .module.core.registered_properties import unregistered as unregistered
 from .module.fast_paths.initialisation import ones_ as ones_
@@ -95,6 +96,18 @@ from .tensorclass.fields.tensor import number as number
 from .tensorclass.fields.tensor import tensor as tensor
 from .tensorclass.fields.unbatched import same_tensor as same_tensor
 from .tensorclass.fields.unbatched import unbatched as unbatched
+
+if TYPE_CHECKING:
+    from .module.core import module_base
+
+    class ModuleBase(module_base.ModuleBase):
+        """The base of a generated class, whose declared ancestors stand between the two when the program runs."""
+
+        def reset_parameters(self) -> None:
+            """What an ancestor does, if it has one: generated code calls it only then."""
+
+else:
+    from .module.core.module_base import ModuleBase
 
 __all__ = [
     "COMPLEX",

@@ -54,6 +54,8 @@ TEXT_ONLY = frozenset({"QG008", "QG108", "QG212"})
 """What the text cannot tell, a class that is declared twice, and fields under a condition: the program knows one answer."""
 OF_OBJECTS = {"QG206", "QG213", "QG217", "QG305", "QG314", "QG315", "QG316", "QG319"}
 """Rules about objects, which the text need not show."""
+UNSEEN = {"QG217", "QG315"}
+"""Those among them that hold for objects which the text names by an alias of an alias, or makes elsewhere."""
 OF_OTHER_CLASSES = {"QG111", "QG320"}
 """What the command knows of another class: a specifier in an enum, and what its constructor refuses when the program calls it."""
 
@@ -121,7 +123,7 @@ def _broken(text: OfText, package: str, doubts: list[bool]) -> str | None:
         except DeclarationError as error:
             codes = {item.code for item in error.findings if item.is_error}
             if not refused:
-                if codes and codes <= OF_OBJECTS and (codes == {"QG315"} or (doubts and doubts[-1])):
+                if codes and codes <= OF_OBJECTS and (codes <= UNSEEN or (doubts and doubts[-1])):
                     return None  # the text does not show the object, and the program refuses it in every case
                 return f"the class statement refuses what the text allows: {error}"
             if untold or not codes or not codes.isdisjoint(text.codes):

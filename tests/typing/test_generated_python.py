@@ -21,7 +21,11 @@ def without_stubs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("generated")
     for source in ("tests/samples", "examples"):
         shutil.copytree(REPOSITORY / source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*_qten.pyi"))
-    settings = {"typeCheckingMode": "strict", "include": ["**/*_qten.py"], "extraPaths": [str(REPOSITORY), str(REPOSITORY / "stubs")]}
+    settings = {
+        "typeCheckingMode": "strict",
+        "include": ["**/*_qten.py"],
+        "extraPaths": [str(REPOSITORY), str(REPOSITORY / "stubs")],
+    }
     (folder / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     return folder
 

@@ -6,6 +6,7 @@ all generated loads only the part that compares declarations with them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -92,6 +93,33 @@ def refuse(declaration: Declaration, statement: ClassStatement, module: str, sco
     from ...generate.in_memory import refuse
 
     refuse(declaration, *_known(declaration, statement), lambda: _own_text(module, scope))
+
+
+def refuse_informed(
+    declaration: Declaration,
+    statement: ClassStatement,
+    informed: Callable[[], tuple[Declaration, ClassStatement]],
+    module: str,
+    scope: Scope,
+) -> None:
+    """Check a declaration with fresh generated code: it is refused unless names that the text explains were all that was wrong.
+
+    Args:
+        declaration: What the statement declares, as far as its names exist.
+        statement: The statement.
+        informed: Gives both again, with the names that do not exist yet looked up in the text.
+        module: The name under which the module of the statement is imported.
+        scope: Where the statement runs.
+
+    Raises:
+        DeclarationError: the declaration breaks a rule; the message lists all findings.
+    """
+    from ...model.diagnostics import DeclarationError
+
+    try:
+        refuse(declaration, statement, module, scope)
+    except DeclarationError:
+        refuse(*informed(), module, scope)
 
 
 def _own_text(module: str, scope: Scope) -> OwnText | None:

@@ -63,18 +63,21 @@ class DeclarationMeta(DeclaredClass):
         own_values = values_of(statement, declaration)
         values = with_inherited(own_values, bases)
 
+        def informed() -> tuple[Declaration, ClassStatement]:
+            """The declaration and its statement with names that do not exist yet, looked up in the text."""
+            explained = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(module, scope))
+            return mcls._read_declaration(explained), explained
+
         # Which generated class belongs to it? A stale or missing one is built in memory.
         if isinstance(found, GeneratedClass):
             if mcls._is_doubtful(statement, declaration):
-                informed = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(module, scope))
-                generator.refuse(mcls._read_declaration(informed), informed, loading.real_name(module), scope)
+                generator.refuse_informed(declaration, statement, informed, loading.real_name(module), scope)
             compared = freshness.compare(found, declaration, values)
         else:
             compared = found
         if not isinstance(compared, GeneratedClass):
-            # Names that do not exist yet are looked up in the text. It may be what the command saw, too.
-            statement = dataclasses.replace(statement, elsewhere=in_memory.meaning_in_source(module, scope))
-            declaration = mcls._read_declaration(statement)
+            # The text may be what the command saw, too.
+            declaration, statement = informed()
             compared = freshness.compare(found, declaration, values) if isinstance(found, GeneratedClass) else found
         if not isinstance(compared, GeneratedClass):
             compared = in_memory.build(declaration, statement, compared, scope)

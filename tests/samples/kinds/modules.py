@@ -109,6 +109,12 @@ class Wider(Sizes):
             self.gain.mul_(0.5)
 
 
+class Widest(Wider):
+    """Adds a parameter below a class that resets in its own way."""
+
+    tail: nn.Parameter = param("rows", initializer=init.zeros_)
+
+
 class Layer(Module):
     """Fields that may be None, and initialisers with arguments."""
 
