@@ -24,6 +24,7 @@ from ..core.error_context import explain
 from ..core.errors import describe
 from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
 from ..core.locks import refuse_if_frozen
+from ..core.parameter_functions import refuse_as_parameters
 from ..core.sizes import plain_int
 from ..core.stored import Stored
 from ..core.tensor_shapes import over_batch, with_length
@@ -147,8 +148,11 @@ def iterate(self: T) -> Iterator[T]:
     """The items along the first batch dimension.
 
     Raises:
-        TypeError: there is none.
+        TypeError: there is none; or a function that takes parameters iterates, such as `clip_grad_norm_(batch, 1)`, which
+            would take the items for them.
     """
+    if not is_compiling():
+        refuse_as_parameters(self)
     if not self._batch_size:
         raise TypeError(f"a {type(self).__name__} without batch dimensions cannot be iterated over")
     return iter(joining.unbind(self))

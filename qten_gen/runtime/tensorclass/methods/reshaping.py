@@ -17,6 +17,7 @@ from torch.compiler import is_dynamo_compiling
 
 from ..core import names
 from ..core.keywords import reports_missing, unexpected
+from ..core.parameter_functions import refuse_as_parameters
 from ..core.stored import Stored
 from ..core.tensor_shapes import (
     BatchShape,
@@ -66,9 +67,12 @@ def view(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
     Raises:
         ValueError: the shape has another number of items.
         RuntimeError: a tensor's memory layout does not allow it.
+        TypeError: `parameters_to_vector([batch])` calls it, which takes tensors.
     """
     if refused:
         raise unexpected(self, "view", refused)
+    if shape == (-1,) and not is_dynamo_compiling():
+        refuse_as_parameters(self)
     return _reshaped(self, view_tensor, shape)
 
 
