@@ -278,6 +278,8 @@ def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
     is_array = getattr(item, "ndim", 0) > 0 and not isinstance(item, Tensor) and not isinstance(item, Stored)
     if is_array or isinstance(item, (list, range, tuple)):
         item = _index_tensor(self, item)
+        if item.dtype in _INTEGERS_OF_ARRAYS:
+            item = item.long()
     if isinstance(item, Tensor):
         if item.dtype is torch.uint8:
             item = _mask_of_bytes(item)
@@ -302,6 +304,9 @@ def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
 
 
 _INDEX_DTYPES = (torch.long, torch.int, torch.bool)
+
+_INTEGERS_OF_ARRAYS = (torch.int8, torch.int16, torch.uint16, torch.uint32, torch.uint64)
+"""Torch takes arrays of these integers as positions, but not tensors of them."""
 
 
 def _mask_of_bytes(item: Tensor) -> Tensor:
