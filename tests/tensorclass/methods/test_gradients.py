@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -81,18 +82,67 @@ def test_data_shares_the_tensors_without_their_history() -> None:
     assert value.requires_grad
 
 
-@pytest.mark.parametrize("clip", [torch.nn.utils.clip_grad_norm_, torch.nn.utils.clip_grad_value_])
-def test_clipping_the_gradients_of_an_object_is_refused_and_that_of_its_tensors_works(clip: Any) -> None:
-    """The function goes through the items, whose tensors have no gradients of their own: it would find nothing to clip."""
+TAKES_PARAMETERS: dict[str, Callable[[Any], object]] = {
+    "clip_grad_norm_": lambda given: torch.nn.utils.clip_grad_norm_(given, 1.0),
+    "clip_grad_value_": lambda given: torch.nn.utils.clip_grad_value_(given, 1.0),
+    "clip_grads_with_norm_": lambda given: torch.nn.utils.clip_grads_with_norm_(given, 1.0, torch.tensor(2.0)),
+    "get_total_norm": torch.nn.utils.get_total_norm,
+    "parameters_to_vector": torch.nn.utils.parameters_to_vector,
+    "vector_to_parameters": lambda given: torch.nn.utils.vector_to_parameters(torch.ones(16), given),
+}
+"""Functions that take tensors with gradients of their own, and would go through the items of an object."""
+
+
+@pytest.mark.parametrize("name", TAKES_PARAMETERS)
+@pytest.mark.parametrize("with_gradients", [False, True])
+@pytest.mark.parametrize("device", [None, "cpu"])
+def test_functions_that_take_parameters_refuse_an_object_and_take_its_tensors(
+    name: str, with_gradients: bool, device: str | None
+) -> None:
+    value = Flat(torch.rand(4, 3), torch.rand(4), batch_size=4, device=device).requires_grad_()
+    if with_gradients:
+        torch.autograd.backward([value.x.sum() * 20, value.y.sum()])
+    with pytest.raises(TypeError, match=rf"^{name} takes tensors, got Flat; .* batch\.values\(include_nested=True"):
+        TAKES_PARAMETERS[name](value)
+    before = value.grad.clone() if value.grad is not None else None
+    if with_gradients or not name.startswith("clip"):
+        TAKES_PARAMETERS[name](value.values(include_nested=True, leaves_only=True))
+    if before is not None and name.startswith("clip"):
+        assert value.grad is not None and (value.grad.x < before.x).all()
+
+
+@pytest.mark.parametrize("name", TAKES_PARAMETERS)
+@pytest.mark.parametrize("with_gradients", [False, True])
+@pytest.mark.parametrize("device", [None, "cpu"])
+def test_functions_that_take_parameters_refuse_an_object_in_a_list(
+    name: str, with_gradients: bool, device: str | None
+) -> None:
+    value = Flat(torch.rand(4, 3), torch.rand(4), batch_size=4, device=device).requires_grad_()
+    if with_gradients:
+        torch.autograd.backward([value.x.sum() * 20, value.y.sum()])
+    if name.startswith("clip") or (name == "parameters_to_vector" and device):
+        with pytest.raises(TypeError, match=rf"^{name} takes tensors, got Flat; "):
+            TAKES_PARAMETERS[name]([value])
+    elif name == "vector_to_parameters" and device:
+        with pytest.raises(TypeError, match=r"view_as .*vector_to_parameters takes the tensors of an object"):
+            TAKES_PARAMETERS[name]([value])
+    else:  # it reads nothing else than `device` of the object, which is None for any caller
+        with pytest.raises((TypeError, AttributeError)):
+            TAKES_PARAMETERS[name]([value])
+
+
+def test_the_gradient_of_a_part_is_refused() -> None:
     value = flat(4).requires_grad_()
-    torch.autograd.backward([value.x.sum() * 20, value.y.sum()])
-    with pytest.raises(RuntimeError, match=r"Flat\.grad: the tensors are parts of tensors with gradients"):
-        clip(value, 1.0)
-    with pytest.raises(RuntimeError, match=r"index the gradient instead: batch\.grad\[0\]"), warnings.catch_warnings():
+    torch.autograd.backward([value.x.sum(), value.y.sum()])
+    with pytest.raises(RuntimeError, match=r"index the gradient instead: batch\.grad\[0\]$"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         value[0].grad  # noqa: B018 # reading it is the test
-    clip(value.values(include_nested=True, leaves_only=True), 1.0)
-    assert value.grad is not None and value.grad.x.max() <= 1
+
+
+def test_a_generator_of_the_users_own_reads_gradients_and_items() -> None:
+    value = flat(4)
+    assert [item.grad for item in value] == [None] * 4
+    assert value.view(-1).grad is None
 
 
 def test_an_item_of_an_object_without_gradients_has_none() -> None:

@@ -156,6 +156,16 @@ def test_an_array_selects_like_a_tensor() -> None:
     assert_applied(untyped[rows[0]], value, lambda tensor: tensor[2], ())
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint16, np.uint32, np.uint64])
+def test_an_array_of_any_integers_holds_positions(dtype: type[np.integer[Any]]) -> None:
+    value, rows = batch(4), np.array([2, 0, 2], dtype=dtype)
+    untyped: Any = value
+    plain: Any = rows
+    assert_applied(untyped[rows], value, lambda tensor: tensor[plain], (3,))
+    untyped[rows] = value[[1, 1, 1]]
+    assert torch.equal(value.tokens[0], value.tokens[1]) and torch.equal(value.tokens[2], value.tokens[1])
+
+
 def test_a_mask_of_bytes_warns_as_torch_does() -> None:
     with pytest.warns(UserWarning, match="indexing with dtype torch.uint8") as caught:
         batch(2)[torch.tensor([1, 0], dtype=torch.uint8)]

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.compiler import is_compiling
 
 from ..core.contents import leaf_pairs
+from ..core.parameter_functions import refuse_as_parameters
 from ..core.stored import Stored
 
 
@@ -41,15 +42,17 @@ class Gradients(Stored):
 
         Raises:
             RuntimeError: the tensors are parts of tensors with gradients, as those of `batch[0]` are. Parts have none of
-                their own, so that `clip_grad_norm_(batch, 1)`, which goes through the items, would find nothing to do.
+                their own.
+            TypeError: `clip_grad_norm_([batch], 1)` or its like reads it, which would clip nothing.
         """
+        if not is_compiling():
+            refuse_as_parameters(self)
         if all(leaf.grad is None for leaf in self._leaves()):
             if not is_compiling() and any(_has_gradient(leaf._base) for leaf in self._leaves()):
                 kind = type(self).__name__
                 raise RuntimeError(
                     f"{kind}.grad: the tensors are parts of tensors with gradients, and have none of their own; index the "
-                    "gradient instead: batch.grad[0]. A function that takes parameters takes tensors: "
-                    "clip_grad_norm_(batch.values(include_nested=True, leaves_only=True), 1)"
+                    "gradient instead: batch.grad[0]"
                 )
             return None
         return self._map(_grad)

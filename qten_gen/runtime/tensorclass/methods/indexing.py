@@ -24,6 +24,7 @@ from ..core.error_context import explain
 from ..core.errors import describe
 from ..core.indices import Index, IndexItem, PlainIndex, PlainIndexItem
 from ..core.locks import refuse_if_frozen
+from ..core.parameter_functions import refuse_as_parameters
 from ..core.sizes import plain_int
 from ..core.stored import Stored
 from ..core.tensor_shapes import over_batch, with_length
@@ -147,8 +148,11 @@ def iterate(self: T) -> Iterator[T]:
     """The items along the first batch dimension.
 
     Raises:
-        TypeError: there is none.
+        TypeError: there is none; or a function that takes parameters iterates, such as `clip_grad_norm_(batch, 1)`, which
+            would take the items for them.
     """
+    if not is_compiling():
+        refuse_as_parameters(self)
     if not self._batch_size:
         raise TypeError(f"a {type(self).__name__} without batch dimensions cannot be iterated over")
     return iter(joining.unbind(self))
@@ -274,6 +278,8 @@ def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
     is_array = getattr(item, "ndim", 0) > 0 and not isinstance(item, Tensor) and not isinstance(item, Stored)
     if is_array or isinstance(item, (list, range, tuple)):
         item = _index_tensor(self, item)
+        if item.dtype in _INTEGERS_OF_ARRAYS:
+            item = item.long()
     if isinstance(item, Tensor):
         if item.dtype is torch.uint8:
             item = _mask_of_bytes(item)
@@ -298,6 +304,9 @@ def _item(self: Stored, item: IndexItem) -> PlainIndexItem | EllipsisType:
 
 
 _INDEX_DTYPES = (torch.long, torch.int, torch.bool)
+
+_INTEGERS_OF_ARRAYS = (torch.int8, torch.int16, torch.uint16, torch.uint32, torch.uint64)
+"""Torch takes arrays of these integers as positions, but not tensors of them."""
 
 
 def _mask_of_bytes(item: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from torch.compiler import is_dynamo_compiling
 
 from ..core import names
 from ..core.keywords import reports_missing, unexpected
+from ..core.parameter_functions import refuse_as_parameters
 from ..core.stored import Stored
 from ..core.tensor_shapes import (
     BatchShape,
@@ -25,6 +26,7 @@ from ..core.tensor_shapes import (
     integers,
     is_single,
     listed,
+    moved_dimensions,
     reshape_tensor,
     view_tensor,
     whole_number,
@@ -66,9 +68,12 @@ def view(self: T, *shape: int | Sequence[int], **refused: Never) -> T:
     Raises:
         ValueError: the shape has another number of items.
         RuntimeError: a tensor's memory layout does not allow it.
+        TypeError: `parameters_to_vector([batch])` calls it, which takes tensors.
     """
     if refused:
         raise unexpected(self, "view", refused)
+    if shape == (-1,) and not is_dynamo_compiling():
+        refuse_as_parameters(self)
     return _reshaped(self, view_tensor, shape)
 
 
@@ -84,6 +89,7 @@ def flatten(self: T, start_dim: Dim = 0, end_dim: Dim = -1, **refused: Never) ->
         raise unexpected(self, "flatten", refused)
     size = self._batch_size
     if not size:
+        moved_dimensions(self, (start_dim, end_dim))
         return reshape(self, 1)
     start, end = dimension(self, start_dim), dimension(self, end_dim)
     if end < start:
@@ -137,6 +143,8 @@ def permute(self: T, *dims: Dim | Sequence[Dim]) -> T:
 
 def transpose(self: T, dim0: Dim, dim1: Dim) -> T:
     """Exchange two batch dimensions."""
+    if not self._batch_size:
+        return permute(self, moved_dimensions(self, (dim0, dim1)))
     first, second = dimension(self, dim0), dimension(self, dim1)
     order = list(range(len(self._batch_size)))
     order[first], order[second] = order[second], order[first]
@@ -178,7 +186,7 @@ _with_first: Callable[[Tensor, None], Tensor] = getitem
 def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
     """Drop batch dimensions of size 1: one, several or all of them. A dimension of another size stays."""
     size = self._batch_size
-    if dim is not None and is_single(dim):
+    if dim is not None and is_single(dim) and size:
         at = dimension(self, dim)
         gone = size[at] == 1
         out = self._rearrange(torch.squeeze, at, without(size, at) if gone else size)
@@ -187,7 +195,7 @@ def squeeze(self: T, dim: Dim | Sequence[Dim] | None = None) -> T:
         if self._names is not None:
             out._names = names.without(self._names, [at]) if gone else self._names
         return out
-    wanted = range(len(size)) if dim is None else [dimension(self, one) for one in listed(dim)]
+    wanted = range(len(size)) if dim is None else moved_dimensions(self, dim)
     dims = tuple([at for at, length in enumerate(size) if length == 1 and at in wanted])
     out = self._rearrange(torch.squeeze, dims, Size([length for at, length in enumerate(size) if at not in dims]))
     if not is_dynamo_compiling():

@@ -11,7 +11,7 @@ from torch import Size, Tensor
 from ..core import names
 from ..core.keywords import reports_missing, unexpected
 from ..core.stored import Stored
-from ..core.tensor_shapes import Dim, dimension, integers, listed, whole_number
+from ..core.tensor_shapes import Dim, dimension, integers, listed, moved_dimensions, whole_number
 from ..fields.per_item import items_become
 from ..methods.reshaping import expand, flatten, permute, reshape
 from .dimensions import batch_dimensions, with_names
@@ -27,14 +27,23 @@ def movedim(self: T, source: Dim | Sequence[Dim], destination: int | Sequence[in
     Raises:
         ValueError: not as many places as dimensions are given, or one twice.
     """
-    old = batch_dimensions(self, source, "movedim")
-    new = batch_dimensions(self, destination, "movedim")
+    old, new = _once(self, source, "movedim"), _once(self, destination, "movedim")
     if len(old) != len(new):
         raise ValueError(f"movedim: expected as many places as dimensions, got {source} and {destination}")
     moved = dict(zip(new, old, strict=True))
     rest = iter([dim for dim in range(len(self._batch_size)) if dim not in old])
     order = [moved[place] if place in moved else next(rest) for place in range(len(self._batch_size))]
     return permute(self, order)
+
+
+def _once(self: Stored, dims: Dim | Sequence[Dim], name: str) -> tuple[int, ...]:
+    """The dimensions that an operation moves, which may be none.
+
+    Raises:
+        ValueError: one is given twice.
+    """
+    found = tuple(moved_dimensions(self, dims))
+    return batch_dimensions(self, found, name) if found else ()
 
 
 @overload
@@ -45,9 +54,9 @@ def flip(self: T, *dims: Dim | Sequence[Dim]) -> T:
     """The items in the opposite order along batch dimensions.
 
     Raises:
-        ValueError: no dimension is given, or one twice.
+        ValueError: a dimension is given twice.
     """
-    at = batch_dimensions(self, dims[0] if len(dims) == 1 else cast("tuple[Dim, ...]", dims), "flip")
+    at = _once(self, dims[0] if len(dims) == 1 else cast("tuple[Dim, ...]", dims), "flip")
     return with_names(self._rearrange(torch.flip, at, self._batch_size), self._names)
 
 

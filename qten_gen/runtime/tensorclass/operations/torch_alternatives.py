@@ -23,6 +23,8 @@ INSTEAD: dict[str, str] = {
     "__getitem__": "index a tensor with a tensor: tensor[batch.mask]",
     "__setitem__": "write a tensor into a tensor: tensor[index] = batch.x",
     "__contains__": "ask a tensor for a number or a tensor",
+    "view_as": "read the shape of a tensor: tensor.view_as(batch.x). vector_to_parameters takes the tensors of an object: "
+    "batch.values(include_nested=True, leaves_only=True)",
     "copy_": "copy a tensor: tensor.copy_(batch.x)",
 }
 """Advice that ends the sentence `torch.unique is not defined for Batch; ...`, by the name of the function."""
