@@ -119,6 +119,6 @@ def _is_of_a_library(module: str, project: Path) -> bool:
 def qten_gen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """The command in an empty folder, with nothing of the surroundings showing through."""
     monkeypatch.chdir(tmp_path)
-    for name in ("GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR"):
+    for name in ("GITHUB_ACTIONS", "GITHUB_WORKSPACE", "CI_PROJECT_DIR", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     return Command(tmp_path)

@@ -2,6 +2,7 @@
 
 [tool.setuptools.cmdclass]
 build_py = "qten_gen.building.with_setuptools.CheckGenerated"
+sdist = "qten_gen.building.with_setuptools.CheckSource"
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 from setuptools.errors import BaseError
 
 from .generated_files import BuildError, Mode, prepare
@@ -29,6 +31,24 @@ class WriteGenerated(build_py):  # type: ignore[misc] # setuptools has no types
 
     def run(self) -> None:
         """Generate, list the files anew, and build."""
+        _prepare("generate")
+        super().run()
+
+
+class CheckSource(sdist):  # type: ignore[misc] # setuptools has no types
+    """`sdist` that checks the generated files first, because a source distribution is made without `build_py`."""
+
+    def run(self) -> None:
+        """Check, and pack."""
+        _prepare("check")
+        super().run()
+
+
+class WriteSource(sdist):  # type: ignore[misc] # setuptools has no types
+    """`sdist` that writes the generated files first, and so packs them."""
+
+    def run(self) -> None:
+        """Generate, and pack."""
         _prepare("generate")
         super().run()
 

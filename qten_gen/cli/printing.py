@@ -76,9 +76,11 @@ def _print_diagnostics(outcome: Outcome, options: Options, form: str, out: TextI
     if shown or stale or form in DOCUMENTS:
         from .. import __version__
         from ..report import report
+        from .checkout import from_top
 
+        found, files = from_top(form, shown, stale)
         color = options.color.enabled(out)
-        out.write(report(form, shown, stale, color=color, version=__version__, page=_page))
+        out.write(report(form, found, files, color=color, version=__version__, page=_page))
         if form == "full":
             out.write("\n")
 

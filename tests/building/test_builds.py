@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -34,11 +35,12 @@ requires = ["setuptools", "qten-gen"]
 build-backend = "setuptools.build_meta"
 
 [tool.setuptools.cmdclass]
-build_py = "qten_gen.building.with_setuptools.MODE"
+build_py = "qten_gen.building.with_setuptools.MODEGenerated"
+sdist = "qten_gen.building.with_setuptools.MODESource"
 """
 BACKENDS = {
     "hatchling": (HATCHLING, "hatchling.build", {"check": "check", "generate": "generate"}),
-    "setuptools": (SETUPTOOLS, "setuptools.build_meta", {"check": "CheckGenerated", "generate": "WriteGenerated"}),
+    "setuptools": (SETUPTOOLS, "setuptools.build_meta", {"check": "Check", "generate": "Write"}),
 }
 
 
@@ -96,6 +98,19 @@ def test_a_build_that_generates_packs_what_it_wrote(build: Build, qten_gen: Comm
     names = {"shop/__init__.py", "shop/model.py", "shop/model_qten.py", "shop/model_qten.pyi"}
     assert contents(qten_gen.folder) == names
     assert build("check").returncode == 0
+
+
+def test_a_source_distribution_is_refused_or_complete_as_a_wheel_is(build: Build, qten_gen: Command) -> None:
+    refused = build("check", "build_sdist")
+    assert refused.returncode != 0
+    assert re.search(r"missing: src/shop/model_qten\.py\b", refused.stdout + refused.stderr)
+    assert list(qten_gen.folder.glob("dist/*")) == []
+    done = build("generate", "build_sdist")
+    assert done.returncode == 0, done.stderr
+    (archive,) = qten_gen.folder.glob("dist/*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = opened.getnames()
+    assert {f"shop-1/src/shop/{name}" for name in ("model.py", "model_qten.py", "model_qten.pyi")} <= set(names)
 
 
 def test_an_error_fails_a_build_that_generates(build: Build, qten_gen: Command) -> None:
