@@ -54,6 +54,8 @@ def deferred_init(module_fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) 
 def is_deferred(obj: Tensor | nn.Module) -> bool:
     """Whether a tensor, or a tensor that a module or a submodule of it holds, is still to be materialized.
 
+    Such a tensor has a shape, a dtype and a device, but no values. Tensors of any shape and dtype may be asked about.
+
     >>> is_deferred(deferred_init(torch.ones, 3)), is_deferred(torch.ones(3))
     (True, False)
 
@@ -70,6 +72,7 @@ def is_deferred(obj: Tensor | nn.Module) -> bool:
 def materialize_tensor(tensor: Tensor) -> Tensor:
     """The tensor that a deferred tensor stands for, with its values; always the same object for the same deferred tensor.
 
+    It has the shape, dtype, device and `requires_grad` of the deferred tensor, and the values that eager code would give it.
     A tensor that is not deferred is returned as it is.
 
     >>> deferred = deferred_init(torch.ones, 3)

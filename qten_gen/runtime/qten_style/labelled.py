@@ -85,12 +85,12 @@ class LabelledTensor(DeviceBounded):
 
     @property
     def data(self) -> Tensor:
-        """The tensor without labels, not copied."""
+        """The tensor without labels, of the same shape, dtype and device. It is not copied."""
         return self._data
 
     @property
     def dims(self) -> tuple[Hashable, ...]:
-        """The labels, one for each dimension."""
+        """The labels, one for each dimension of the data, in order."""
         return self._dims
 
     @property
@@ -241,7 +241,9 @@ class LabelledTensor(DeviceBounded):
         return labelled(self.data.detach().clone().requires_grad_(), self._dims)
 
     def detach(self) -> LabelledTensor:
-        """The same labels and data without their history. The data is not copied.
+        """The same labels, and the same data outside the graph: it does not require gradients.
+
+        Shape, dtype and device stay. The memory is shared, so what is written into one is seen in the other.
 
         >>> LabelledTensor(torch.ones(2), ("site",)).attach().detach().requires_grad
         False

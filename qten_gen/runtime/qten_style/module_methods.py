@@ -249,7 +249,10 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
         return _exported(self, name)
 
     def export_all(self) -> FrozenDict[str, LabelledTensor]:
-        """`export` for every public labelled tensor in the module and its children, by dotted name.
+        """A copy of every public labelled tensor in the module and its children, outside the graph, by dotted name.
+
+        Each keeps its labels, shape, dtype and device. A tensor that has several names is copied for each.
+        Names that start with an underscore are left out.
 
         >>> class Model(Module):
         ...     def __init__(self) -> None:

@@ -156,7 +156,7 @@ class VirtualTensor:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Type of the elements; can be set."""
+        """The dtype that the value is cast to; can be set. What it is computed from stays as it is."""
         return self._reference().dtype
 
     @dtype.setter
@@ -165,7 +165,7 @@ class VirtualTensor:
 
     @property
     def device(self) -> torch.device:
-        """Where the value is computed; can be set."""
+        """The device that the value is moved to; can be set. What it is computed from stays where it is."""
         return self._reference().device
 
     @device.setter

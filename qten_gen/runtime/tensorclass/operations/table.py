@@ -57,8 +57,26 @@ def _add_what_holds_for_all(group: Group) -> None:
             operation.method.__doc__ = f"{doc}\n\n{common}{heading}{errors}"
 
 
+IN_PLACE = (
+    "The tensors of the object keep their shapes, dtypes and devices.\n"
+    "Returns the object; a lock does not forbid it.\n\n"
+    "Raises:\n"
+    "    FrozenInstanceError: the class is frozen.\n"
+    "    RuntimeError: torch cannot write the result into a tensor; the error names the field."
+)
+
+
+def _add_what_holds_in_place(operation: Operation) -> None:
+    """Let `help` of a twin in place say what becomes of the tensors, and what it refuses."""
+    method = operation.in_place
+    if method is not None and "\n" not in (method.__doc__ or ""):
+        method.__doc__ = f"{method.__doc__}\n\n{IN_PLACE}"
+
+
 for _group in GROUPS:
     _add_what_holds_for_all(_group)
+    for _operation in _group.operations:
+        _add_what_holds_in_place(_operation)
 
 
 def methods() -> dict[str, object]:
