@@ -241,9 +241,7 @@ class LabelledTensor(DeviceBounded):
         return labelled(self.data.detach().clone().requires_grad_(), self._dims)
 
     def detach(self) -> LabelledTensor:
-        """The same labels, and the same data outside the graph: it does not require gradients.
-
-        Shape, dtype and device stay. The memory is shared, so what is written into one is seen in the other.
+        """The same labels and data without gradients: what is written into one is seen in the other.
 
         >>> LabelledTensor(torch.ones(2), ("site",)).attach().detach().requires_grad
         False
