@@ -31,22 +31,14 @@ def statement_class() -> type[ClassStatement]:
 
 
 def read_tensorclass(statement: ClassStatement) -> TensorClassDecl:
-    """The declaration that a TensorClass statement makes.
-
-    Raises:
-        DeclarationError: an argument of a specifier is malformed.
-    """
+    """The declaration that a TensorClass statement makes, mistakes included: `refuse` and `render` report those."""
     from ...reflection import read_tensorclass
 
     return read_tensorclass(statement)
 
 
 def read_module(statement: ClassStatement) -> ModuleDecl:
-    """The declaration that a Module statement makes.
-
-    Raises:
-        DeclarationError: an argument of a specifier is malformed.
-    """
+    """The declaration that a Module statement makes, mistakes included: `refuse` and `render` report those."""
     from ...reflection import read_module
 
     return read_module(statement)
