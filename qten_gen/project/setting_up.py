@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from .config import toml_document
+from .glance import FOLDER as CACHE
 
 OUTPUTS = ("*_qten.py", "*_qten.pyi")
 
@@ -51,11 +52,12 @@ def edits(
     is_repository = has_folder(".git") or read(".git") is not None
     has_src, has_coveragerc = has_folder("src"), read(".coveragerc") is not None
     found = [_with_its_newlines(lambda old: _settings(old, has_src, has_coveragerc), read("pyproject.toml"))]
-    if is_repository:
+    if is_repository or above:
         found.append(_with_its_newlines(_attributes, read(".gitattributes")))
+        found.append(_with_its_newlines(_ignored, read(".gitignore")))
+    if is_repository:
         found.append(_with_its_newlines(_hooks, read(".pre-commit-config.yaml")))
     elif above:
-        found.append(_with_its_newlines(_attributes, read(".gitattributes")))
         name = "../" * len(above) + ".pre-commit-config.yaml"
         found.append(_hook_above(name, read(name) or "", "/".join(above)))
     return [item for item in found if item.added or item.left]
@@ -135,6 +137,14 @@ def _attributes(old: str | None) -> Edit:
     missing = [pattern for pattern in OUTPUTS if not re.search(rf"(?m)^{re.escape(pattern)}\s", text)]
     lines = "".join(f"{pattern} linguist-generated\n" for pattern in missing)
     return Edit(".gitattributes", old, _ended(text) + lines, tuple(f"{item} linguist-generated" for item in missing))
+
+
+def _ignored(old: str | None) -> Edit:
+    """`.gitignore`. The cache ignores itself in git, but hatchling reads the root's file only, and would pack the cache."""
+    text = old or ""
+    if re.search(rf"(?m)^/?{re.escape(CACHE)}/?[ \t]*$", text):
+        return Edit(".gitignore", old, text, ())
+    return Edit(".gitignore", old, f"{_ended(text)}{CACHE}/\n", (f"{CACHE}/",))
 
 
 def _hooks(old: str | None) -> Edit:

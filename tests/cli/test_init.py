@@ -31,6 +31,7 @@ def test_a_project_is_set_up_from_nothing(repository: Command) -> None:
         "added: pyproject.toml: omit in [tool.coverage.run]",
         "added: .gitattributes: *_qten.py linguist-generated",
         "added: .gitattributes: *_qten.pyi linguist-generated",
+        "added: .gitignore: .qten_cache/",
         "added: .pre-commit-config.yaml: the hook qten-gen",
     ]
     assert tomllib.loads(repository.read("pyproject.toml")) == {
@@ -44,6 +45,13 @@ def test_a_project_is_set_up_from_nothing(repository: Command) -> None:
         check=True,
     )
     assert shown.stdout.strip().endswith("linguist-generated: set")
+
+
+@pytest.mark.parametrize("line", [".qten_cache", ".qten_cache/", "/.qten_cache/"])
+def test_a_cache_that_is_ignored_already_gets_no_second_line(repository: Command, line: str) -> None:
+    repository.write(".gitignore", f"__pycache__/\n{line}")
+    repository("init")
+    assert repository.read(".gitignore") == f"__pycache__/\n{line}"
 
 
 def test_a_second_call_changes_nothing(repository: Command) -> None:
@@ -156,6 +164,7 @@ def test_a_folder_of_a_repository_gets_what_works_there_and_the_hook_is_left_to_
     assert repository("init").out.splitlines()[2:] == [
         "added: .gitattributes: *_qten.py linguist-generated",
         "added: .gitattributes: *_qten.pyi linguist-generated",
+        "added: .gitignore: .qten_cache/",
         hook,
     ]
     assert repository("init").out.splitlines() == [hook]
