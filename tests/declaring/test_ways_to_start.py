@@ -1,6 +1,7 @@
 """What works in a module works however people start it: as a script or a plugin, out of a zip file, without its source."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +263,11 @@ print(pickled() == pickled())
 """
 
 
+@pytest.mark.xfail(
+    sys.version_info >= (3, 13),
+    reason="cloudpickle gives the file name of a loaded function as two strings there, so two loads change the text",
+    strict=True,
+)
 def test_pickles_of_a_class_of_a_script_are_equal_after_one_load_as_dask_expects(project: Any) -> None:
     project.write(script=SETTLING)
     done = fresh_process.run("-W", "error", "script.py", cwd=project.root, env=environment())
