@@ -132,6 +132,8 @@ def _run(
     multiprocessing.set_start_method(None, force=True)  # the program's own default, not the way it was started itself
     if arguments[0] == "-W":
         warnings.simplefilter("error" if arguments[1] == "error" else "ignore")
+        # torch 2.6 leaves a temporary folder to the exit of the process.
+        warnings.filterwarnings("ignore", "Implicitly cleaning up", ResourceWarning)
         arguments = arguments[2:]
     added = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:] = [*added, *paths]

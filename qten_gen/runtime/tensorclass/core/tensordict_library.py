@@ -89,7 +89,12 @@ def made_of(kind: Any, entries: Any) -> Any:  # a class that tensordict made, a 
         raise TypeError(f"missing {', '.join(map(repr, missing))}")
     inner = made_classes_in(kind)
     changed = {name: made_of(inner[name], entries.get(name)) for name in inner if _is_plain(entries, name)}
-    return kind.from_tensordict(entries.copy().update(changed) if changed else entries)
+    if changed:
+        entries = entries.copy()
+    for name, value in changed.items():
+        # Before tensordict 0.15, `update` copies into a TensorDict that is there, and drops the class.
+        entries.set(name, value)
+    return kind.from_tensordict(entries)
 
 
 def _is_plain(entries: Any, name: str) -> bool:
