@@ -45,7 +45,7 @@ class PlainLayer(nn.Module):
         else:
             self.register_parameter("bias", None)
             self.register_buffer("gate", None)
-            self.register_module("norm", None)
+            self.norm = None
 
     def forward(self, x: Tensor) -> Tensor:
         y = nn.functional.linear(x, self.weight, self.bias)
