@@ -31,6 +31,7 @@ class PlainLayer(nn.Module):
     """`Layer`, written by hand."""
 
     gate: Tensor | None
+    norm: nn.LayerNorm | None
 
     def __init__(
         self, dim: int, use_bias: bool = True, device: Device = None, dtype: torch.dtype | None = None

@@ -45,6 +45,11 @@ def seen(value: Any) -> Any:
     return value
 
 
+def untyped(found: object) -> Any:
+    """`found` itself. In compiled code `typing.cast` would give a copy of a list."""
+    return found
+
+
 def from_a_part(read: Callable[[Whole], Any]) -> Callable[[Whole], Any]:
     """Writes into what is read of an object, and returns both."""
 
@@ -77,9 +82,9 @@ FUNCTIONS: dict[str, Callable[[Whole], Any]] = {
     "dict field of a copy": from_a_part(lambda value: value.copy().named),
     "dict field of an item": from_a_part(lambda value: value[:2].named),
     "list field": after(lambda value: value.listed.append(value.x)),
-    "list field by key": after(lambda value: value.get("listed").append(value.x)),
+    "list field by key": after(lambda value: untyped(value.get("listed")).append(value.x)),
     "static list": after(lambda value: value.tags.append("b")),
-    "static list by key": after(lambda value: value.get("tags").append("b")),
+    "static list by key": after(lambda value: untyped(value.get("tags")).append("b")),
     "update": after(lambda value: value.update({"x": value.x + 1, "named": {"new": value.x}})),
     "update of a nested object": after(lambda value: value.update({"part": {"weight": torch.zeros(3, 2)}})),
     "set by path": after(lambda value: value.set(("part", "weight"), torch.zeros(3, 2))),
