@@ -52,8 +52,6 @@ class TensorClassStubView(NamedTuple):
     as_arrays: tuple[str, ...]
     chosen: tuple[str, ...]
     given: tuple[str, ...]
-    update: str
-    """Suffix of the TypedDict that `update` takes."""
     updated_with: str
     """The parameter `values` of `update`: the TypedDict, values by tuples of names where fields are nested, or an object."""
     chosen_keys: str
@@ -85,7 +83,6 @@ def view(
     """The view of one declaration; `related` has the classes of its nested fields and its bases, `own` what it repeats."""
     variables = meanings(declaration, names, related)
     types = {field.name: _types(field, names, related, variables) for field in declaration.fields}
-    update = _update(declaration, related)
     quoted = [f'"{name}"' for name in types]
     literals = [f"_t.Literal[{name}]" for name in quoted]
     parameters = type_parameters(declaration, names)
@@ -110,12 +107,12 @@ def view(
         key_types=key_types.lines,
         readers=tuple(stub_keys.readers(keys, names)),
         setters=() if declaration.frozen else tuple(stub_keys.setters(keys, names)),
-        replace=_replace(types, f"{typed[update]}{parameters.arguments}"),
+        replace=_replace(types, f"{typed['Update']}{parameters.arguments}"),
         selections=tuple(
             stub_keys.selections(tuple(types), key_types, f"{typed['Fields']}{parameters.arguments}", names)
         ),
         writers=(
-            *stub_keys.writers(declaration, keys, key_types, f"{typed[update]}{parameters.arguments}", names),
+            *stub_keys.writers(declaration, keys, key_types, f"{typed['Update']}{parameters.arguments}", names),
             *stub_keys.takers(declaration, keys, names),
             *stub_keys.states(declaration, related, names),
             stub_keys.stacked(keys, names),
@@ -127,10 +124,9 @@ def view(
             f"{field.name}: {_arrays(field, names, types[field.name], variables)}" for field in declaration.fields
         ),
         chosen=tuple(f"{name}: {found.read}" for name, found in types.items()),
-        given=tuple(_given(field, types[field.name]) for field in declaration.fields),
-        update=update,
-        updated_with=stub_keys.updated_with(keys, f"{typed[update]}{parameters.arguments}", names),
-        changed=tuple(_changed(types, names)) if update == "Update" else (),
+        given=tuple(_given(field, types[field.name], names) for field in declaration.fields),
+        updated_with=stub_keys.updated_with(keys, f"{typed['Update']}{parameters.arguments}", names),
+        changed=tuple(_changed(types, names)),
         frozen=declaration.frozen,
         builtin={name: names.builtin(name) for name in ("bool", "classmethod", "dict", "int", "object", "str")},
         imports=names.aliases.used,
@@ -165,16 +161,6 @@ def members(declaration: Declaration, own: Sequence[MethodSource], names: StubNa
     return tuple(written(method, names, declaration.module, inner, 4) for method in own)
 
 
-def _update(declaration: Declaration | None, related: Mapping[str, Declaration]) -> str:
-    """`update` takes what `select` gives, unless fields are written as another type than they are read."""
-    exact = isinstance(declaration, TensorClassDecl) and all(
-        field.kind is FieldKind.TENSOR
-        or (field.kind is FieldKind.STATIC and not any(name in related for name in field.type.mentioned))
-        for field in declaration.fields
-    )
-    return "Fields" if exact else "Update"
-
-
 def _types(
     field: FieldDecl, names: StubNames, related: Mapping[str, Declaration], variables: Mapping[str, Meanings]
 ) -> _Types:
@@ -200,8 +186,7 @@ def _types(
     nested = nested_class(field)
     given = bracketed(arguments(nested.text, names, home(field), own))
     generated, dumped, loaded, changed = (
-        f"{names.generated(nested.name, suffix)}{given}"
-        for suffix in ("", "Dict", "Input", _update(related.get(nested.name), related))
+        f"{names.generated(nested.name, suffix)}{given}" for suffix in ("", "Dict", "Input", "Update")
     )
     read = names.field_type(field, own, Way.GIVEN) if names.is_variable(field) else f"{generated}{none}"
     return _Types(read, written, f"{dumped}{none}", f"{written} | {loaded}", f"{written} | {changed}")
@@ -340,12 +325,15 @@ def _listings(literals: list[str], values: list[str], names: StubNames) -> Itera
 
 
 def _changed(types: Mapping[str, _Types], names: StubNames) -> Iterator[str]:
-    """What `update` takes by name. It only reads the values, so it takes what `select` gives too, which has exacter types."""
+    """What `update` takes by name. It only reads the values, so it takes what `select` and `to_dict` give too.
+
+    Their types are exacter, and `to_dict` gives all keys: a dict that could be written to would need the very same.
+    """
     for name, found in types.items():
-        type = found.changed if found.changed == found.read else f"{names.aliases.use('_ReadOnly')}[{found.changed}]"
-        yield f"{name}: {type}"
+        yield f"{name}: {names.aliases.use('_ReadOnly')}[{found.changed}]"
 
 
-def _given(field: FieldDecl, types: _Types) -> str:
-    loaded = types.loaded if field.default is None else f"_t.NotRequired[{types.loaded}]"
-    return f"{field.name}: {loaded}"
+def _given(field: FieldDecl, types: _Types, names: StubNames) -> str:
+    """What `from_dict` takes for a field. It only reads the value, so it takes what `to_dict` gives."""
+    loaded = f"{names.aliases.use('_ReadOnly')}[{types.loaded}]"
+    return f"{field.name}: {loaded if field.default is None else f'_t.NotRequired[{loaded}]'}"

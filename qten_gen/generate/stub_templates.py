@@ -145,16 +145,15 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
     add("\n")
     for line in c.key_types:
         add(f"{line}\n")
+    add(
+        "\n"
+        "@_t.type_check_only\n"
+        f"class {c.typed['Update']}{c.parameters}(_t.TypedDict{c.generic}, total=False):\n"
+        f"    \"\"\"What `{c.name}.update` takes.\"\"\"\n"
+    )
+    for line in c.changed:
+        add(f"    {line}\n")
     add("\n")
-    if c.changed:
-        add(
-            "@_t.type_check_only\n"
-            f"class {c.typed['Update']}{c.parameters}(_t.TypedDict{c.generic}, total=False):\n"
-            f"    \"\"\"What `{c.name}.update` takes.\"\"\"\n"
-        )
-        for line in c.changed:
-            add(f"    {line}\n")
-        add("\n")
     if c.is_final:
         add(
             "@_t.final\n"
@@ -197,7 +196,7 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
             "        *,\n"
             f"        non_blocking: {c.builtin['bool']} = ...,\n"
             f"        keys_to_update: _t.Sequence[{c.chosen_keys}] | None = ...,\n"
-            f"        **fields: _t.Unpack[{c.typed[c.update]}{c.arguments}],\n"
+            f"        **fields: _t.Unpack[{c.typed['Update']}{c.arguments}],\n"
             "    ) -> _t.Self: ...\n"
         )
     for line in c.writers:

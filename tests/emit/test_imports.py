@@ -25,7 +25,7 @@ from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, field, par
 
 TENSORCLASS = {"_rt", "_t", "_torch"}
 STORED = {*TENSORCLASS, "_repeat"}
-STUB = {"_Array", "_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike"}
+STUB = {"_ReadOnly", "_Array", "_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike"}
 MODULE_STUB = {"_Destination", "_DeviceLike", "_ExactCall", "_LabelledTensor", "_OrderedDict", "_torch"}
 STATE = {"_Destination", "_KeyedState", "_NestedState", "_OrderedDict", "_torch"}
 
@@ -65,17 +65,17 @@ def test_statements_are_grouped_and_sorted(aliases: list[str], expected: tuple[t
     [
         ("x: Tensor", TENSORCLASS, STUB | STATE),
         ("x: Tensor | None", STORED, STUB | STATE | {"_Default"}),
-        ("x: float", TENSORCLASS, STUB | STATE | {"_ReadOnly", "_Slot"}),
+        ("x: float", TENSORCLASS, STUB | STATE | {"_Slot"}),
         ("x: Unbatched[Tensor]", STORED, STUB | STATE),
         ("x: list[Tensor]", STORED, STUB),
         ("x: Unbatched[list[Tensor]]", STORED, STUB),
         ("x: str", STORED, STUB - {"_Array"}),
-        ("x: PerItem[str]", STORED, STUB - {"_Array"} | {"_PerItemInput", "_ReadOnly", "_Slot"}),
+        ("x: PerItem[str]", STORED, STUB - {"_Array"} | {"_PerItemInput", "_Slot"}),
         ("len: Tensor", {*TENSORCLASS, "_builtins"}, STUB | STATE),
         ("len: str", STORED, STUB - {"_Array"}),
         ("type: str", {*STORED, "_builtins"}, STUB - {"_Array"}),
         ("x: Tensor = field(default=torch.nn.init.ones_)", {*TENSORCLASS, "_nn"}, STUB | STATE),
-        ("pass", TENSORCLASS, STUB - {"_Array"}),
+        ("pass", TENSORCLASS, STUB - {"_Array", "_ReadOnly"}),
     ],
 )
 def test_a_tensorclass_imports_what_its_fields_need(fields: str, python: set[str], stub: set[str]) -> None:

@@ -31,6 +31,7 @@ class PlainLayer(nn.Module):
     """`Layer`, written by hand."""
 
     gate: Tensor | None
+    norm: nn.LayerNorm | None
 
     def __init__(
         self, dim: int, use_bias: bool = True, device: Device = None, dtype: torch.dtype | None = None
@@ -45,7 +46,7 @@ class PlainLayer(nn.Module):
         else:
             self.register_parameter("bias", None)
             self.register_buffer("gate", None)
-            self.register_module("norm", None)
+            self.norm = None
 
     def forward(self, x: Tensor) -> Tensor:
         y = nn.functional.linear(x, self.weight, self.bias)

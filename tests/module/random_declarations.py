@@ -121,7 +121,7 @@ def _child(name: str, made: Pair, random: Random) -> None:
         ),
     }[kind]
     made.declared.append(f"{name}: {type} = submodule({arguments}{option})")
-    made.registered.append(f'self.register_module("{name}", {value})')
+    made.registered.append(f"self.{name} = {value}")
 
 
 def _text(head: str, lines: list[str]) -> str:

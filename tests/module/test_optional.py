@@ -9,9 +9,26 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from qten_gen import Module, param
+from qten_gen import Module, Sequential, param, sequential, submodule
 
 from .layered import Layer, PlainLayer
+
+
+class Switched(Module):
+    """Has no parameter of its own."""
+
+    dim: int
+    wide: bool
+    norm: nn.LayerNorm | None = submodule(nn.LayerNorm, "dim", when="wide")
+    body: Sequential | None = sequential(submodule(nn.Linear, "dim", "dim"), nn.ReLU, when="wide")
+
+
+class Outer(Module):
+    """Holds a child that has children."""
+
+    dim: int
+    wide: bool = False
+    only: Switched = submodule(Switched, "dim", "wide")
 
 
 @pytest.mark.parametrize("use_bias", [True, False])
@@ -48,8 +65,17 @@ def test_moves_copies_and_loading_keep_what_is_there(use_bias: bool) -> None:
 
 
 def test_an_unwanted_name_in_a_state_dict_is_unexpected() -> None:
-    with pytest.raises(RuntimeError, match='Unexpected key\\(s\\) in state_dict: "bias", "gate"'):
+    with pytest.raises(
+        RuntimeError, match='Unexpected key\\(s\\) in state_dict: "bias", "gate", "norm.weight", "norm.bias"'
+    ):
         Layer(4, use_bias=False).load_state_dict(Layer(4).state_dict())
+
+
+@pytest.mark.parametrize("assign", [True, False])
+def test_the_weights_of_a_child_that_is_switched_off_are_unexpected(assign: bool) -> None:
+    found = Outer(2).load_state_dict(Outer(2, wide=True).state_dict(), strict=False, assign=assign)
+
+    assert found == ([], ["only.norm.weight", "only.norm.bias", "only.body.0.weight", "only.body.0.bias"])
 
 
 def test_a_parameter_can_take_the_place_of_none() -> None:

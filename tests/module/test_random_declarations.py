@@ -120,6 +120,21 @@ def test_initialising_again_gives_what_construction_gave(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_a_state_dict_of_other_arguments_has_the_same_missing_and_unexpected_keys(seed: int) -> None:
+    given = arguments(seed)
+    other = {**given, "wide": not given["wide"], "tasks": ("tone",)}
+    ours, expected = declared(seed), plain(seed)
+    for one, two in ((given, other), (other, given)):
+        found = ours(**one).load_state_dict(expected(**two).state_dict(), strict=False)
+        wanted = expected(**one).load_state_dict(expected(**two).state_dict(), strict=False)
+
+        assert (sorted(found.missing_keys), sorted(found.unexpected_keys)) == (
+            sorted(wanted.missing_keys),
+            sorted(wanted.unexpected_keys),
+        )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_two_instances_share_nothing(seed: int) -> None:
     one, two = declared(seed)(**arguments(seed)), declared(seed)(**arguments(seed))
 

@@ -107,6 +107,8 @@ class DeclaredModule(ModuleBase, Functional):
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
+        if strict:
+            unexpected_keys += _keys_of_absent_children(self, state_dict, prefix)
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """nn.Module's `load_state_dict`, with the same result and the same errors.
@@ -131,6 +133,16 @@ class DeclaredModule(ModuleBase, Functional):
             if loaded is not None:
                 return loaded
         return super().load_state_dict(state_dict, strict, assign)
+
+
+def _keys_of_absent_children(module: DeclaredModule, state_dict: Mapping[str, object], prefix: str) -> list[str]:
+    """Keys below children that a condition has switched off. nn.Module skips what is below a child that is registered as None."""
+    absent = tuple(
+        f"{prefix}{name}."
+        for name, specifier in type(module)._specifiers.items()
+        if getattr(specifier, "when", None) is not None and name in module._modules and module._modules[name] is None
+    )
+    return [key for key in state_dict if key.startswith(absent)] if absent else []
 
 
 def _only_copies(cls: type[nn.Module]) -> bool:

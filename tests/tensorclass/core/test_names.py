@@ -160,6 +160,8 @@ SHAPES: dict[str, tuple[Callable[[Flat], Flat], tuple[str | None, ...]]] = {
     "reshape": (lambda value: value.reshape(3, 2), (None, None)),
     "flatten": (lambda value: value.flatten("time", "row"), (None,)),
     "flatten of some": (lambda value: value.unsqueeze(0).flatten(0, 1), (None, "row")),
+    "flatten of one": (lambda value: value.flatten("row"), ("time", "row")),
+    "unflatten into one": (lambda value: value.unflatten("row", [3]), ("time", "row")),
     "unflatten": (lambda value: value.unflatten("row", [3, 1]), ("time", None, None)),
 }
 

@@ -74,6 +74,8 @@ assert_type(listed.titles, PerItem[str])
 assert_type(listed.ids, PerItem[int] | None)
 assert_type(listed.get("titles")[0], PerItem[str])
 assert_type(listed.replace(titles=["c", "d"]).to_dict()["titles"], PerItem[str])
+listed.from_dict(listed.to_dict(), batch_size=2).update(listed.to_dict()).update(listed.select("titles"))
+layered.from_dict(layered.to_dict(), batch_size=2).update(layered.to_dict()).update(layered.select("rest"))
 listed.ids = [1, 2]
 listed.ids = ["a"]  # E
 listed.set("titles", [3])  # E

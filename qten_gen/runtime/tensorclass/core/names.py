@@ -183,12 +183,12 @@ def inserted(names: Names | None, at: int, count: int = 1) -> Names | None:
 
 
 def replaced(names: Names | None, at: int, old: int, new: int) -> Names | None:
-    """The names when `old` dimensions give way to `new` others.
+    """The names when `old` dimensions give way to `new` others. One that gives way to one is the same dimension.
 
     >>> replaced(("time", "row", "column"), 0, 2, 1)
     (None, 'column')
     """
-    return None if names is None else _or_none([*names[:at], *[None] * new, *names[at + old :]])
+    return names if names is None or old == new == 1 else _or_none([*names[:at], *[None] * new, *names[at + old :]])
 
 
 def without(names: Names | None, dims: Sequence[int]) -> Names | None:

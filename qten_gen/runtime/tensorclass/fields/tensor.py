@@ -83,7 +83,9 @@ def number(
         return tensor(self, name, value, batch_size, device)
     try:
         return torch.full(batch_size, _as_kind(self, name, value, kind), device=device)
-    except OverflowError as error:
+    except (OverflowError, RuntimeError) as error:
+        if "overflow" not in str(error) and not isinstance(error, OverflowError):
+            raise  # the device is out of memory, for one
         raise ValueError(f"{label(self, name)}: {describe(value)} does not fit into a tensor: {error}") from error
 
 

@@ -375,13 +375,13 @@ def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
     """
     if refused:
         raise unexpected(self, "select", refused)
-    found: dict[str, object] = {}
+    found: dict[str, Any] = {}
     for key in keys:
         value = get(self, key)
         *path, name = (key,) if isinstance(key, str) else key
         inner = found
         for step in path:
-            inner = cast("dict[str, object]", inner.setdefault(step, {}))
+            inner = inner.setdefault(step, {})  # compiled code would write into a copy if this were `cast`
         inner[name] = value
     return found
 

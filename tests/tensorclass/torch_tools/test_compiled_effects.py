@@ -1,0 +1,111 @@
+"""A function that changes an object, or a list or dict that it got from one, changes the same when it is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from qten_gen import TensorClass, field
+
+
+class Part(TensorClass):
+    weight: Tensor
+
+
+class Whole(TensorClass):
+    """Has fields of the kinds whose values can change in place."""
+
+    x: Tensor
+    part: Part | None
+    named: dict[str, Tensor]
+    listed: list[Tensor]
+    tags: list[str] = field(default_factory=list)
+
+
+def whole() -> Whole:
+    part = Part(torch.ones(3, 2), batch_size=3)
+    return Whole(torch.arange(3.0), part, {"q": torch.ones(3)}, [torch.zeros(3)], ["a"], batch_size=3)
+
+
+def seen(value: Any) -> Any:
+    """Everything that a value holds, as plain Python."""
+    if isinstance(value, Tensor):
+        return value.tolist()
+    if isinstance(value, TensorClass):
+        state = {name: seen(found) for name, found in value.items()}
+        return state, tuple(value.batch_size), value.names, value.is_locked
+    if isinstance(value, dict):
+        return {name: seen(found) for name, found in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [seen(found) for found in value]
+    return value
+
+
+def untyped(found: object) -> Any:
+    """`found` itself. In compiled code `typing.cast` would give a copy of a list."""
+    return found
+
+
+def from_a_part(read: Callable[[Whole], Any]) -> Callable[[Whole], Any]:
+    """Writes into what is read of an object, and returns both."""
+
+    def write(value: Whole) -> Any:
+        found = read(value)
+        found["new"] = value.x * 2
+        return found
+
+    return write
+
+
+def after(write: Callable[[Whole], object]) -> Callable[[Whole], Any]:
+    def function(value: Whole) -> Whole:
+        write(value)
+        return value
+
+    return function
+
+
+FUNCTIONS: dict[str, Callable[[Whole], Any]] = {
+    "select": lambda value: value.select("x", ("part", "weight")),
+    "select of nested fields only": lambda value: value.select(("part", "weight")),
+    "exclude": lambda value: value.exclude("x", ("part", "weight")),
+    "dict of select": from_a_part(lambda value: value.select(("part", "weight"))["part"]),
+    "dict of exclude": from_a_part(lambda value: value.exclude("x")),
+    "dict of to_dict": from_a_part(lambda value: value.to_dict()["part"]),
+    "dict of items": from_a_part(lambda value: dict(value.items())),
+    "dict field": from_a_part(lambda value: value.named),
+    "dict field by key": from_a_part(lambda value: value.get("named")),
+    "dict field of a copy": from_a_part(lambda value: value.copy().named),
+    "dict field of an item": from_a_part(lambda value: value[:2].named),
+    "list field": after(lambda value: value.listed.append(value.x)),
+    "list field by key": after(lambda value: untyped(value.get("listed")).append(value.x)),
+    "static list": after(lambda value: value.tags.append("b")),
+    "static list by key": after(lambda value: untyped(value.get("tags")).append("b")),
+    "update": after(lambda value: value.update({"x": value.x + 1, "named": {"new": value.x}})),
+    "update of a nested object": after(lambda value: value.update({"part": {"weight": torch.zeros(3, 2)}})),
+    "set by path": after(lambda value: value.set(("part", "weight"), torch.zeros(3, 2))),
+    "set_at_ by path": after(lambda value: value.set_at_(("part", "weight"), 0.0, 1)),
+    "pop": lambda value: (value.pop("part"), value),
+    "items": after(lambda value: [item.x.add_(2) for item in value]),
+    "split": after(lambda value: [piece.fill_(4) for piece in value.split(2)]),
+    "view": after(lambda value: value.view(3, 1).zero_()),
+    "index": after(lambda value: value[1:].__setitem__(0, value[0])),
+    "clone": lambda value: (value.clone().add_(1), value),
+    "names": after(lambda value: value.refine_names("time").rename_(time="step")),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_compiled_function_changes_what_the_function_changes(name: str) -> None:
+    torch._dynamo.reset()
+    ours, compiled = whole(), whole()
+
+    expected = FUNCTIONS[name](ours)
+    found = torch.compile(FUNCTIONS[name], fullgraph=True, backend="eager")(compiled)
+
+    assert seen(found) == seen(expected)
+    assert seen(compiled) == seen(ours)
