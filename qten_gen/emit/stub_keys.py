@@ -152,15 +152,16 @@ def setters(keys: Sequence[Key], names: StubNames) -> Iterator[str]:
     yield from _by_key("set", keys, lambda key: ((f"value: {key.written}", *flags), "_t.Self"), names)
 
 
-def selections(fields: Sequence[str], types: KeyTypes, result: str, names: StubNames) -> Iterator[str]:
+def selections(keys: Sequence[Key], types: KeyTypes, result: str, names: StubNames) -> Iterator[str]:
     """`select` and `exclude`: names of fields give a TypedDict, tuples that lead into nested objects a plain dict."""
-    direct = union(((name,) for name in fields), names, 8, len("*keys: ,"))
-    anything = f"{names.builtin('dict')}[{names.builtin('str')}, {names.builtin('object')}]"
+    names_of_fields = [key.path for key in keys if len(key.path) == 1]
+    ways = [(union(names_of_fields, names, 8, len("*keys: ,")), result)]
+    if len(names_of_fields) < len(keys):
+        ways.append((types.all, f"{names.builtin('dict')}[{names.builtin('str')}, {names.builtin('object')}]"))
+    overload = "@_t.overload\n    " if len(ways) > 1 else ""
     for method in ("select", "exclude"):
-        yield "@_t.overload"
-        yield layout.bracketed(f"def {method}(", ["self", f"*keys: {direct}"], f") -> {result}: ...", 4)
-        yield "@_t.overload"
-        yield layout.bracketed(f"def {method}(", ["self", f"*keys: {types.all}"], f") -> {anything}: ...", 4)
+        for taken, given in ways:
+            yield f"{overload}{layout.bracketed(f'def {method}(', ['self', f'*keys: {taken}'], f') -> {given}: ...', 4)}"
 
 
 def updated_with(keys: Sequence[Key], values: str, names: StubNames) -> str:
@@ -228,10 +229,10 @@ def states(declaration: TensorClassDecl, related: Mapping[str, Declaration], nam
     is_nested = any(field.kind is FieldKind.NESTED for field in declaration.fields)
     inner = f"{tensor} | {use('_NestedState')}" if is_nested else tensor
     common = ["self", "*", f"keep_vars: {flag}"]
-    for flatten, result in (
-        ("flatten: _t.Literal[False] = ...", f"{use('_KeyedState')}[{direct}, {inner}]"),
-        ("flatten: _t.Literal[True]", f"{use('_KeyedState')}[{dotted}, {tensor}]"),
-    ):
+    plain = (("flatten: _t.Literal[False] = ...", f"{use('_KeyedState')}[{direct}, {inner}]"),)
+    flattened = (("flatten: _t.Literal[True]", f"{use('_KeyedState')}[{dotted}, {tensor}]"),)
+    either = ((f"flatten: {flag}", f"{use('_KeyedState')}[{direct}, {tensor}]"),)
+    for flatten, result in (*plain, *flattened) if is_nested else either:
         yield "@_t.overload"
         yield layout.bracketed("def state_dict(", [*common, flatten], f") -> {result}: ...", 4)
     prefixed = ["self", "destination: None = ...", f"prefix: {text} = ...", f"keep_vars: {flag}"]

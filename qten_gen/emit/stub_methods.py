@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from ..model import Declaration, TensorClassDecl
 
-_OF_TENSORCLASS = frozenset(
-    "from_dict get get_at items keys numpy replace select exclude set set_ set_at_ to_dict update values".split()
-)
+_OF_TENSORCLASS = frozenset("from_dict get get_at replace select exclude set set_ set_at_ update".split())
 _OF_MODULE = frozenset("config from_config get_buffer get_parameter get_submodule state_dict".split())
 
 

@@ -14,7 +14,7 @@ from .stub_names import Meanings, StubNames
 from .type_parameters import arguments, bind, bracketed, meanings, type_parameters
 
 _TYPED = ("Dict", "Fields", "Input", "Update", "Arrays")
-_IN_TEMPLATE = ("_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike")
+_IN_TEMPLATE = ("_BatchSize", "_DeviceLike", "_NamesLike")
 """What the template itself calls by an alias."""
 _DEPTH = 3
 """How many levels of nested keys are spelled out."""
@@ -47,7 +47,8 @@ class TensorClassStubView(NamedTuple):
     selections: tuple[str, ...]
     writers: tuple[str, ...]
     replace: str
-    listings: tuple[str, ...]
+    listed: str
+    """What `keys`, `values`, `items`, `to_dict` and `numpy` give."""
     as_dict: tuple[str, ...]
     as_arrays: tuple[str, ...]
     chosen: tuple[str, ...]
@@ -83,14 +84,12 @@ def view(
     """The view of one declaration; `related` has the classes of its nested fields and its bases, `own` what it repeats."""
     variables = meanings(declaration, names, related)
     types = {field.name: _types(field, names, related, variables) for field in declaration.fields}
-    quoted = [f'"{name}"' for name in types]
-    literals = [f"_t.Literal[{name}]" for name in quoted]
     parameters = type_parameters(declaration, names)
     keys = _keys_of(declaration, types, names, related, variables)
     qualified = f"{declaration.module}.{declaration.name}"
     key_types = stub_keys.key_types(keys, qualified, names)
     typed = {kind: names.generated(qualified, kind) for kind in _TYPED}
-    for alias in _IN_TEMPLATE:
+    for alias in (*_IN_TEMPLATE, *(("_Key",) if declaration.frozen else ())):
         names.aliases.use(alias)
     return TensorClassStubView(
         name=declaration.name,
@@ -108,9 +107,7 @@ def view(
         readers=tuple(stub_keys.readers(keys, names)),
         setters=() if declaration.frozen else tuple(stub_keys.setters(keys, names)),
         replace=_replace(types, f"{typed['Update']}{parameters.arguments}"),
-        selections=tuple(
-            stub_keys.selections(tuple(types), key_types, f"{typed['Fields']}{parameters.arguments}", names)
-        ),
+        selections=tuple(stub_keys.selections(keys, key_types, f"{typed['Fields']}{parameters.arguments}", names)),
         writers=(
             *stub_keys.writers(declaration, keys, key_types, f"{typed['Update']}{parameters.arguments}", names),
             *stub_keys.takers(declaration, keys, names),
@@ -118,7 +115,7 @@ def view(
             stub_keys.stacked(keys, names),
         ),
         chosen_keys=key_types.all,
-        listings=tuple(_listings(literals, [found.read for found in types.values()], names)),
+        listed=_listed(types, typed, parameters.arguments, names),
         as_dict=tuple(f"{name}: {found.dumped}" for name, found in types.items()),
         as_arrays=tuple(
             f"{field.name}: {_arrays(field, names, types[field.name], variables)}" for field in declaration.fields
@@ -128,7 +125,7 @@ def view(
         updated_with=stub_keys.updated_with(keys, f"{typed['Update']}{parameters.arguments}", names),
         changed=tuple(_changed(types, names)),
         frozen=declaration.frozen,
-        builtin={name: names.builtin(name) for name in ("bool", "classmethod", "dict", "int", "object", "str")},
+        builtin={name: names.builtin(name) for name in ("bool", "classmethod", "int")},
         imports=names.aliases.used,
     )
 
@@ -307,21 +304,24 @@ def _replace(types: Mapping[str, _Types], values: str) -> str:
     return layout.bracketed("def replace(", [*first, *(["*", *changes] if changes else [])], ") -> _t.Self: ...", 4)
 
 
-def _listings(literals: list[str], values: list[str], names: StubNames) -> Iterator[str]:
-    """`keys`, `values` and `items`: with the type of every position where all fields are asked for."""
-    several, anything, flag = names.builtin("tuple"), names.builtin("object"), f"{names.builtin('bool')} = ..."
-    pairs = [f"{several}[{literal}, {value}]" for literal, value in zip(literals, values, strict=True)]
-    key = names.aliases.use("_Key")
-    some = ["self", f"include_nested: {flag}", f"leaves_only: {flag}", "*", f"sort: {flag}"]
-    for name, members, one in (
-        ("keys", literals, key),
-        ("values", values, anything),
-        ("items", pairs, f"{several}[{key}, {anything}]"),
-    ):
-        yield "@_t.overload"
-        yield layout.bracketed(f"def {name}(self) -> {several}[", members or ["()"], "]: ...", 4)
-        yield "@_t.overload"
-        yield layout.bracketed(f"def {name}(", some, f") -> {several}[{one}, ...]: ...", 4)
+def _listed(types: Mapping[str, _Types], typed: Mapping[str, str], arguments: str, names: StubNames) -> str:
+    """What `keys`, `values`, `items`, `to_dict` and `numpy` give where they have no arguments that change it.
+
+    TensorClass has their signatures, and takes the results from the parameters: pyright forgets literals that a result has.
+    """
+    several = f"{names.builtin('tuple')}["
+    keys = [f"_t.Literal[{layout.quoted_string(name)}]" for name in types]
+    values = [found.read for found in types.values()]
+    pairs = [f"{several}{key}, {value}]" for key, value in zip(keys, values, strict=True)]
+    tuples = (("keys", keys), ("values", values), ("items", pairs))
+    parameters = [
+        "self",
+        *(layout.bracketed(f"{name}: {several}", members or ["()"], "]", 8) for name, members in tuples),
+        f"to_dict: {typed['Dict']}{arguments}",
+        f"numpy: {typed['Arrays']}{arguments}",
+        "/",
+    ]
+    return layout.stacked("def __listed__(", parameters, ") -> None: ...", 4)
 
 
 def _changed(types: Mapping[str, _Types], names: StubNames) -> Iterator[str]:

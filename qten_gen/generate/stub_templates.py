@@ -203,21 +203,9 @@ def tensorclass_pyi(c: TensorClassStubView) -> str:
         add(f"    {line}\n")
     for line in c.selections:
         add(f"    {line}\n")
-    add(f"    {c.replace}\n")
-    for line in c.listings:
-        add(f"    {line}\n")
     add(
-        "    @_t.overload\n"
-        f"    def to_dict(self) -> {c.typed['Dict']}{c.arguments}: ...\n"
-        "    @_t.overload\n"
-        "    def to_dict(\n"
-        "        self,\n"
-        "        *,\n"
-        f"        retain_none: {c.builtin['bool']} = ...,\n"
-        f"        convert_tensors: {c.builtin['bool']} | _t.Literal[\"numpy\"] = ...,\n"
-        f"        tolist_first: {c.builtin['bool']} = ...,\n"
-        f"    ) -> {c.builtin['dict']}[{c.builtin['str']}, {c.builtin['object']}]: ...\n"
-        f"    def numpy(self, *, force: {c.builtin['bool']} = ...) -> {c.typed['Arrays']}{c.arguments}: ...\n"
+        f"    {c.replace}\n"
+        f"    {c.listed}\n"
         f"    @{c.builtin['classmethod']}\n"
         "    def from_dict(\n"
         "        cls,\n"

@@ -8,6 +8,7 @@ from .frozen import Frozen as Frozen
 from .keyed import KeyedModules as KeyedModules
 from .keyed import KeyedParameters as KeyedParameters
 from .keyed import KeyedState as KeyedState
+from .keyed import Listed as Listed
 from .keyed import StackedGet as StackedGet
 from .operations import Operations as Operations
 from .per_item import PerItemField as PerItemField
@@ -32,6 +33,7 @@ __all__ = [
     "KeyedModules",
     "KeyedParameters",
     "KeyedState",
+    "Listed",
     "LockField",
     "NamesField",
     "NoOtherAttribute",

@@ -1,10 +1,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
 
+from qten_gen_typing.keyed import Listed
+
 from qten_gen.runtime.tensorclass.core.indices import Index
 from qten_gen.runtime.tensorclass.core.lookup import Key
 from qten_gen.runtime.tensorclass.core.stored import Stored
 
+L = TypeVar("L")
 T = TypeVar("T", bound="Fields")
 
 class Fields(Stored):
@@ -165,6 +168,8 @@ class Fields(Stored):
             TypeError: there is no such field.
         """
     @overload
+    def keys(self: Listed[L, Any, Any, Any, Any]) -> L: ...
+    @overload
     def keys(self) -> tuple[str, ...]: ...
     @overload
     def keys(
@@ -184,6 +189,8 @@ class Fields(Stored):
             sort: In alphabetical order.
         """
     @overload
+    def values(self: Listed[Any, L, Any, Any, Any]) -> L: ...
+    @overload
     def values(
         self, include_nested: bool = False, *, leaves_only: Literal[True], sort: bool = False
     ) -> tuple[Any, ...]: ...
@@ -196,6 +203,8 @@ class Fields(Stored):
         >>> Batch(torch.arange(4), batch_size=4).values(leaves_only=True)
         (tensor([0, 1, 2, 3]),)
         """
+    @overload
+    def items(self: Listed[Any, Any, L, Any, Any]) -> L: ...
     @overload
     def items(self) -> tuple[tuple[str, object], ...]: ...
     @overload

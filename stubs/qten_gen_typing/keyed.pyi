@@ -12,6 +12,10 @@ from qten_gen.runtime.declaring.containers import ModuleDict
 
 K = TypeVar("K", bound=object)
 K_contra = TypeVar("K_contra", contravariant=True)
+V_contra = TypeVar("V_contra", contravariant=True)
+I_contra = TypeVar("I_contra", contravariant=True)
+D_contra = TypeVar("D_contra", contravariant=True)
+A_contra = TypeVar("A_contra", contravariant=True)
 M = TypeVar("M", bound=nn.Module)
 S = TypeVar("S", bound=str)
 V = TypeVar("V")
@@ -65,6 +69,16 @@ class _Stackable(Protocol[K_contra]):
 
     # pyright forgets literals that a result has, and keeps those that a parameter has.
     def __stacked__(self, key: K_contra, /) -> None: ...
+
+class Listed(Protocol[K_contra, V_contra, I_contra, D_contra, A_contra]):
+    """A generated class, which says what `keys`, `values`, `items`, `to_dict` and `numpy` of its objects give.
+
+    So TensorClass has their signatures once, and a generated class only what differs from class to class.
+    """
+
+    def __listed__(
+        self, keys: K_contra, values: V_contra, items: I_contra, to_dict: D_contra, numpy: A_contra, /
+    ) -> None: ...
 
 class _StackOf(Protocol[K_contra]):
     """A lazy stack of objects of such a class."""

@@ -25,7 +25,7 @@ from qten_gen import Module, PerItem, TensorClass, Unbatched, buffer, field, par
 
 TENSORCLASS = {"_rt", "_t", "_torch"}
 STORED = {*TENSORCLASS, "_repeat"}
-STUB = {"_ReadOnly", "_Array", "_BatchSize", "_DeviceLike", "_Index", "_Key", "_NamesLike"}
+STUB = {"_ReadOnly", "_Array", "_BatchSize", "_DeviceLike", "_Index", "_NamesLike"}
 MODULE_STUB = {"_Destination", "_DeviceLike", "_ExactCall", "_LabelledTensor", "_OrderedDict", "_torch"}
 STATE = {"_Destination", "_KeyedState", "_NestedState", "_OrderedDict", "_torch"}
 

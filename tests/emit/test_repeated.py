@@ -51,6 +51,7 @@ def repeated(body: str) -> str:
     "method",
     [
         "def f(self) -> Tensor: ...",
+        "def to_dict(self) -> Tensor: ...",
         "def f(self) -> Self: ...",
         "def f(self, other: Batch) -> Tensor: ...",
         "def f(self, others: Sequence[Batch]) -> int: ...",

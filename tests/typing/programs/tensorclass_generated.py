@@ -36,6 +36,13 @@ assert_type(batch.set("tokens", x, inplace=True).update(batch), Batch)
 assert_type(batch.exclude("tokens").get("source"), str | None)
 assert_type(batch.select(("point", "weight")), dict[str, object])
 assert_type(batch.keys(include_nested=True), tuple[str | tuple[str, ...], ...])
+assert_type(batch.keys(sort=True), tuple[str, ...])
+assert_type(batch.point.values(), tuple[Tensor, Tensor])
+assert_type(batch.point.items(), tuple[tuple[Literal["position"], Tensor], tuple[Literal["weight"], Tensor]])
+assert_type(batch.to_dict(retain_none=False), dict[str, object])
+assert_type(batch.point.state_dict(flatten=bool(x.numel()))["weight"], Tensor)
+batch.point.state_dict()["wieght"]  # E
+batch.point.select("wieght")  # E
 
 assert_type(batch.set_("tokens", x).set_at_(("point", "weight"), 1, 0), Batch)
 batch.set_("tokns", x)  # E
@@ -62,6 +69,7 @@ assert_type(arrays["point"]["weight"], np.ndarray[Any, np.dtype[Any]])
 assert_type(arrays["mask"], np.ndarray[Any, np.dtype[Any]] | None)
 assert_type(arrays["source"], str)
 arrays["tokns"]  # E
+assert_type(batch.numpy(force=True)["source"], str)
 batch.pop("tokens")  # E
 batch.pop("tokns")  # E
 batch.setdefault("tokns", x)  # E
