@@ -39,6 +39,8 @@ class Context:
     """The same for attributes of the module."""
     registered: set[str] = field(default_factory=set)
     """The parameters, buffers and children so far."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """The arguments whose names mean something else in the class, each with its field."""
     factory: set[str] = field(default_factory=set)
     """The arguments `device` and `dtype`, and local dicts of them, which every declared child gets anyway."""
     inlined: dict[str, ast.expr] = field(default_factory=dict)
@@ -57,6 +59,13 @@ class Context:
         if name is None or name.partition(".")[0] in {"self", *self.names, *self.types, *self.inlined}:
             return ""
         return self.project.meaning(self.file, expression)
+
+    def field_of(self, name: str) -> str | None:
+        """The field that a name of the constructor stands for; None if it stands for none, or for an expression."""
+        if name not in self.names:
+            return name if name in self.types else None
+        found = self.names[name]
+        return found.id if isinstance(found, ast.Name) and found.id in self.types else None
 
     def is_module_class(self, qualified: str) -> bool:
         """Whether a name is certainly a class of modules: one of torch, or one of the run."""
