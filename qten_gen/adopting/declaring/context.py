@@ -7,6 +7,7 @@ import builtins
 import re
 import sys
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ...read.imports import dotted
 from ..adoption import FoundClass, Kind, Need
@@ -22,6 +23,15 @@ _PLAIN_NAMES = ("Config", "Configuration", "Args", "Arguments", "Options", "Para
 """How the name of a class ends that holds plain values, where the class itself is not among the files."""
 
 _NO_MODULES = frozenset({"Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer"})
+
+
+_QUOTED = re.compile(r"""["']([^\W\d]\w*)(?=["'])""")
+
+
+@lru_cache(maxsize=4096)
+def _quoted_names(content: str) -> frozenset[str]:
+    """The names between quotes in a text."""
+    return frozenset(_QUOTED.findall(content))
 
 
 @dataclass(slots=True)
@@ -79,9 +89,9 @@ class Context:
 
     def class_of(self, qualified: str) -> FoundClass | None:
         """The class of modules of that name, in the files of the run."""
-        for file in self.project.files.values():
-            module, _, name = qualified.rpartition(".")
-            if file.module == module and name in file.classes and file.classes[name].kind is Kind.MODULE:
+        module, _, name = qualified.rpartition(".")
+        for file in self.project.modules.get(module, ()):
+            if name in file.classes and file.classes[name].kind is Kind.MODULE:
                 return file.classes[name]
         return None
 
@@ -127,8 +137,7 @@ class Context:
 
     def is_asked_for(self, name: str) -> bool:
         """Whether a file with modules mentions an attribute in a string, as `hasattr(block, "norm")` does."""
-        quoted_name = re.compile(rf"""["']{re.escape(name)}["']""")
-        return any(quoted_name.search(file.text.content) for file in self.project.files.values())
+        return any(name in _quoted_names(file.text.content) for file in self.project.files.values())
 
     def is_bound_above(self, expression: ast.expr) -> bool:
         """Whether a name of the top level is bound before the class statement runs."""
