@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from benchmarks.constructor_nodes import text_of
-from benchmarks.constructor_shapes import BASE, LANGUAGE_BEFORE, Shapes, shapes
+from benchmarks.constructor_nodes import Shapes, text_of
+from benchmarks.constructor_shapes import BASE, LANGUAGE_BEFORE, shapes
 
 _TAKES_NOTHING = ("object", "ABC", "Generic", "Protocol")
 """Bases that make no constructor. Others of `_MODULES` are libraries' own, written by hand."""

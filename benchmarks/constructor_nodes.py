@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+_PURE = frozenset("int len min max float bool abs round str tuple list sum range dict getattr".split())
+
+
+@dataclass
+class Shapes:
+    """What one constructor needs of the language, and what is not in it, in the order of the statements."""
+
+    parts: set[str] = field(default_factory=set)
+    stops: list[str] = field(default_factory=list)
+    passes: bool = False
+    """Whether it passes arguments to the constructor of the base."""
 
 
 def children_in(statements: Iterable[ast.stmt]) -> dict[str, ast.expr]:
@@ -35,7 +48,8 @@ def makes_module(node: ast.expr) -> bool:
             last = text.rpartition(".")[2]
             if text.startswith(("torch.", "math.", "np.", "numpy.", "F.")) and not text.startswith("torch.nn."):
                 return False
-            if text.startswith("nn.init.") or last.isupper():
+            is_layer_of_torch = text in (f"nn.{last}", f"torch.nn.{last}")  # some are in capitals: nn.GELU, nn.LSTM
+            if text.startswith("nn.init.") or (last.isupper() and not is_layer_of_torch):
                 return False
             if isinstance(func, ast.Subscript):
                 return makes_module(func)
@@ -71,6 +85,25 @@ def same_arguments(one: ast.expr, other: ast.expr) -> bool:
         return True
     first, second = ([ast.dump(each) for each in (*call.args, *call.keywords)] for call in (one, other))
     return first == second
+
+
+def modules_by_default(arguments: ast.arguments) -> Iterator[str]:
+    """The arguments whose default is a module that is made when the class statement runs: `act=nn.GELU()`."""
+    plain = [*arguments.posonlyargs, *arguments.args]
+    given: list[tuple[ast.arg, ast.expr | None]] = [*zip(reversed(plain), reversed(arguments.defaults), strict=False)]
+    given += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return (each.arg for each, default in given if isinstance(default, ast.Call) and makes_module(default))
+
+
+def is_registered_alone(name: str, init: ast.FunctionDef) -> bool:
+    """Whether all that happens to an argument is `self.name = name`, which a config field with a default factory does."""
+    uses = [each for each in ast.walk(init) if isinstance(each, ast.Name) and each.id == name]
+    stored = [
+        each.value
+        for each in ast.walk(init)
+        if isinstance(each, ast.Assign) and [text_of(target) for target in each.targets] == [f"self.{name}"]
+    ]
+    return all(any(use is value for value in stored) for use in uses)
 
 
 def is_parameter(node: ast.expr) -> bool:
@@ -128,3 +161,10 @@ def text_of(node: ast.AST) -> str:
         parts.append(inner.attr)
         inner = inner.value
     return ".".join([inner.id, *reversed(parts)]) if isinstance(inner, ast.Name) else ast.unparse(node)
+
+
+def is_pure(call: ast.Call, own: Collection[str]) -> bool:
+    """Whether a call is of a function that expressions may call, or reads none of a constructor's `own` names."""
+    if text_of(call.func) in _PURE - {"getattr"}:
+        return True
+    return not any(isinstance(each, ast.Name) and each.id in own for each in ast.walk(call))

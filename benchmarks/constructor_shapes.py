@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from benchmarks.constructor_nodes import (
+    Shapes,
     children_in,
     is_append,
     is_factory_kwargs,
@@ -14,9 +14,12 @@ from benchmarks.constructor_nodes import (
     is_none,
     is_parameter,
     is_plain,
+    is_pure,
+    is_registered_alone,
     is_self_method,
     makes_module,
     may_make,
+    modules_by_default,
     same_arguments,
     text_of,
 )
@@ -29,6 +32,7 @@ CHOICE = "choice(...) of a class"
 COMPUTED = "value= of a parameter or buffer"
 SEVERAL = "lists of parameters, and lists of lists"
 CONDITION = "a condition that is an expression"
+ALIAS = "field(alias=...), because a child has the name of an argument"
 
 LANGUAGE_BEFORE: frozenset[str] = frozenset()
 """The parts of the language that are not new have no name here."""
@@ -40,25 +44,14 @@ METHOD = "children made by a method of the class"
 BRANCHES = "a child that branches make with different arguments"
 MOVED = "a module that is changed or wrapped after it was made"
 SHIFT = "a sequence whose members depend on conditions, which shifts its keys"
-RENAMED = "a child with the name of an argument that is something else"
+DEFAULT = "a module as a default, which is a part of another child"
 DECORATED = "the constructor is decorated"
 CALLED = "a size or an argument of a child that a call computes"
 OTHER = "another statement"
 
 _LISTS = {"ModuleList", "ParameterList", "ModuleDict", "ParameterDict"}
 _FILLS = {"zeros", "ones", "empty", "randn", "rand", "full", "Tensor", "zeros_like", "ones_like"}
-_PURE = frozenset("int len min max float bool abs round str tuple list sum range dict getattr".split())
 _HARMLESS = {"warn", "warning", "warning_once", "info", "debug", "error", "print", "requires_backends", "check"}
-
-
-@dataclass
-class Shapes:
-    """What one constructor needs of the language, and what is not in it, in the order of the statements."""
-
-    parts: set[str] = field(default_factory=set)
-    stops: list[str] = field(default_factory=list)
-    passes: bool = False
-    """Whether it passes arguments to the constructor of the base."""
 
 
 def shapes(init: ast.FunctionDef) -> Shapes:
@@ -72,6 +65,9 @@ def shapes(init: ast.FunctionDef) -> Shapes:
             reader.unknown.add(name.arg)
     named = (*arguments.posonlyargs, *arguments.args[1:], *arguments.kwonlyargs)
     reader.arguments = {each.arg for each in named}
+    for given in modules_by_default(arguments):
+        if not is_registered_alone(given, init):
+            reader.stop(DEFAULT)
     reader.block(init.body)
     return reader.found
 
@@ -265,8 +261,10 @@ class _Reader:
 
     def field(self, value: ast.expr, condition: ast.expr | None, name: str = "") -> None:
         """`self.name = value`: a child, a parameter, a buffer or a plain attribute."""
-        if name in self.arguments and makes_module(value):
-            self.stop(RENAMED)
+        if name in self.arguments and (makes_module(value) or self.is_given(value)):
+            self.need(ALIAS)
+        if self.is_given(value):
+            self.child(value, condition)
         elif isinstance(value, ast.Call) and is_self_method(value) and may_make(value):
             self.stop(METHOD)
         elif isinstance(value, ast.IfExp) and (makes_module(value.body) or makes_module(value.orelse)):
@@ -282,6 +280,10 @@ class _Reader:
             self.child(value, condition)
         else:  # a plain attribute, which a config field, an expression or `__post_init__` gives
             self.values[f"self.{name}"] = value
+
+    def is_given(self, value: ast.expr) -> bool:
+        """Whether an argument is called, as a class of modules is: `norm(dim)`."""
+        return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in self.arguments
 
     def child(self, value: ast.expr, condition: ast.expr | None) -> None:
         """What makes a child, a parameter or several of them."""
@@ -327,8 +329,8 @@ class _Reader:
         if isinstance(call.func, ast.Subscript):
             self.need(CHOICE)
             self.expression(call.func.slice)
-        if isinstance(call.func, ast.Name) and call.func.id in self.arguments | self.computed:
-            self.need(CHOICE)
+        if isinstance(call.func, ast.Name):
+            self.called(call.func.id)
         for argument in (*call.args, *(each.value for each in call.keywords if not self.is_factory(each))):
             if isinstance(argument, ast.Starred):
                 self.stop(VARARGS)
@@ -338,6 +340,14 @@ class _Reader:
                 self.expression(argument)
         if any(each.arg is None and not self.is_factory(each) for each in call.keywords):
             self.stop(VARARGS)
+
+    def called(self, name: str) -> None:
+        """The class of a child by a name of the constructor: an argument, or what a statement made of one."""
+        value = self.values.get(name)
+        if name in self.computed or (value is not None and not (isinstance(value, ast.Name) and value.id != name)):
+            self.stop(CALLED)
+        elif name in self.arguments or value is not None:
+            self.need(CHOICE)
 
     def is_factory(self, keyword: ast.keyword) -> bool:
         """Whether a keyword passes `device` and `dtype` on."""
@@ -436,8 +446,4 @@ class _Reader:
 
     def is_pure(self, call: ast.Call) -> bool:
         """Whether a call is one that an expression of the language may have, or gives the same for all instances."""
-        name = text_of(call.func)
-        if name in _PURE - {"getattr"}:
-            return True
-        reads = {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}
-        return not reads & (self.arguments | self.computed | {"self"})  # a constant of the class body
+        return is_pure(call, self.arguments | self.computed | self.values.keys() | {"self"})

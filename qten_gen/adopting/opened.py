@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..link.program import Program
@@ -97,6 +97,16 @@ class Project:
     programs: Mapping[str, Program] = field(repr=False)
     """For each of the files, the program that it is part of: what the names in it mean across files."""
     options: Options
+    modules: Mapping[str, Sequence[OpenFile]] = field(init=False, repr=False)
+    """The files by the name of their module."""
+    kinds: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict, init=False, repr=False)
+    """What the constructors of classes need their arguments to be, as `declaring.proofs` found out."""
+
+    def __post_init__(self) -> None:
+        modules: dict[str, list[OpenFile]] = {}
+        for file in self.files.values():
+            modules.setdefault(file.module, []).append(file)
+        object.__setattr__(self, "modules", modules)
 
     def meaning(self, file: OpenFile, expression: ast.expr) -> str:
         """The qualified name of the definition that a name leads to, through imports and aliases of other files."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..model.diagnostics import Diagnostic
+from ..read.syntax import keeping_trees
 from .adoption import Adoption, FoundClass, Key, Kind, Level, Need, Options, Proposal, Reason
 from .checking import refusals
 from .imports import with_imports
@@ -68,6 +69,12 @@ class _Applied:
 
 def adopt(sources: Sources, options: Options, levels: Mapping[Level, LevelFunction] = LEVELS) -> Outcome:
     """Apply the levels up to the one that the options ask for."""
+    with keeping_trees():
+        return _adopt(sources, options, levels)
+
+
+def _adopt(sources: Sources, options: Options, levels: Mapping[Level, LevelFunction]) -> Outcome:
+    """Apply each level to what the one before it made of the files."""
     opened = open_project(sources, options)
     first = opened.project
     records = {each.key: _Record(each) for file in first.files.values() for each in _all(file)}
@@ -97,6 +104,7 @@ def _apply(function: LevelFunction, sources: Sources, opened: Opened) -> _Applie
     """Apply one level. Classes that the rules refuse are left out, until the rules accept the rest."""
     project, latest = opened.project, opened
     refused: dict[Key, Reason] = {}
+    results: dict[tuple[str, tuple[str, ...]], _Edited] = {}
     own = {origin.module.partition(".")[0] for origin in sources.origins.values()}
     while True:
         texts: dict[str, bytes] = {}
@@ -104,17 +112,15 @@ def _apply(function: LevelFunction, sources: Sources, opened: Opened) -> _Applie
         stays: dict[Key, Reason] = {}
         proposed: dict[str, list[str]] = {}
         for path, file in project.files.items():
-            hidden = [name for name, found in file.classes.items() if found.key in refused]
-            proposals = list(function(file.without(hidden) if hidden else file, project))
-            stays.update({(path, each.name): each.stays for each in proposals if each.stays is not None})
-            changing = {(path, each.name): each for each in proposals if each.edits}
+            key = (path, tuple(name for name, found in file.classes.items() if found.key in refused))
+            if key not in results:
+                results[key] = _edited(function, file.without(key[1]) if key[1] else file, project, sources, own)
+            edited = results[key]
+            stays.update(edited.stays)
+            changing = edited.proposals
             if changing:
-                result = _edited(file, list(changing.values()), sources.texts[path], own)
-                if isinstance(result, Reason):
-                    stays.update(dict.fromkeys(changing, result))
-                    continue
                 last = latest.readings.sources.get(path)
-                texts[path] = last if last is not None and last == result else result
+                texts[path] = last if last is not None and last == edited.text else edited.text
                 proposed[path] = [each.name for each in changing.values()]
                 made.update(changing)
         if not texts:
@@ -127,7 +133,29 @@ def _apply(function: LevelFunction, sources: Sources, opened: Opened) -> _Applie
         refused.update(more)
 
 
-def _edited(file: OpenFile, proposals: list[Proposal], before: bytes, own: set[str]) -> bytes | Reason:
+@dataclass(frozen=True, slots=True)
+class _Edited:
+    """What a level does with one file."""
+
+    text: bytes
+    proposals: Mapping[Key, Proposal]
+    """Those that were made."""
+    stays: Mapping[Key, Reason]
+
+
+def _edited(function: LevelFunction, file: OpenFile, project: Project, sources: Sources, own: set[str]) -> _Edited:
+    """Apply a level to one file."""
+    proposals = list(function(file, project))
+    before = sources.texts[file.path]
+    stays = {(file.path, each.name): each.stays for each in proposals if each.stays is not None}
+    changing = {(file.path, each.name): each for each in proposals if each.edits}
+    result = _new_text(file, list(changing.values()), before, own) if changing else before
+    if isinstance(result, Reason):
+        return _Edited(before, {}, {**stays, **dict.fromkeys(changing, result)})
+    return _Edited(result, changing, stays)
+
+
+def _new_text(file: OpenFile, proposals: list[Proposal], before: bytes, own: set[str]) -> bytes | Reason:
     """The new text of a file, or why it cannot be had."""
     content = file.text.content
     if "\r" in content.replace("\r\n", ""):

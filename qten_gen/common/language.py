@@ -48,8 +48,11 @@ REPEAT = "repeat"
 WHEN = "when"
 """The keyword that takes a condition."""
 
+ALIAS = "alias"
+"""The keyword of `field` that takes the name of a constructor argument, as PEP 681 defines it."""
+
 SPECIFIER_KEYWORDS = {
-    FIELD: ("default", "default_factory", "kw_only"),
+    FIELD: ("default", "default_factory", "kw_only", ALIAS),
     PARAM: ("initializer", "value", "dtype", "requires_grad", WHEN, "tie", REPEAT, "keys", "group", "init"),
     BUFFER: ("initializer", "value", "dtype", "persistent", WHEN, "init"),
     SUBMODULE: (WHEN, REPEAT, "keys", "group", "init"),

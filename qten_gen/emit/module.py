@@ -71,7 +71,10 @@ class ModuleView(NamedTuple):
     init_doc: str
     """The docstring of the constructor; nothing where the class writes its own."""
     parameters: tuple[str, ...]
-    defaults: tuple[str, ...]
+    defaults: tuple[ConfigDecl, ...]
+    """The arguments whose default is looked up."""
+    renamed: tuple[ConfigDecl, ...]
+    """Those whose fields have other names."""
     registrations: tuple[str, ...]
     guarded: str
     """The statement that marks the tensors which code of the user's has to fill; empty without any."""
@@ -92,7 +95,7 @@ def view(declaration: ModuleDecl) -> ModuleView:
     """The view of one declaration."""
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     own = [field for field in declaration.fields if declares(declaration, field)]
-    aliases, builtins = Aliases(), Builtins(frozenset(field.name for field in declaration.fields))
+    aliases, builtins = Aliases(), Builtins(_names(declaration))
     constructs = not declaration.custom_init
     reset = own if declaration.inherited_reset else declaration.fields
     return ModuleView(
@@ -102,7 +105,8 @@ def view(declaration: ModuleDecl) -> ModuleView:
         constructs=constructs,
         init_doc=layout.docstring(init_doc(declaration), 8) if constructs else "",
         parameters=_parameters(config, declaration.module, builtins, aliases) if constructs else (),
-        defaults=tuple(field.name for field in config if spelling.default_is_looked_up(field)),
+        defaults=tuple(field for field in config if spelling.default_is_looked_up(field)),
+        renamed=tuple(field for field in config if field.alias is not None),
         registrations=_registrations(declaration, builtins, aliases) if constructs else (),
         guarded=_guarded(declaration) if constructs else "",
         computes=constructs and any(map(_is_computed, declaration.fields)),
@@ -120,8 +124,14 @@ def view(declaration: ModuleDecl) -> ModuleView:
 
 def own_name(declaration: ModuleDecl) -> str:
     """The class itself in its generated code, where an argument of the constructor may have its name."""
-    is_taken = declaration.name in _IN_CONSTRUCTORS or any(f.name == declaration.name for f in declaration.fields)
+    is_taken = declaration.name in _IN_CONSTRUCTORS or declaration.name in _names(declaration)
     return own_global(declaration.name) if is_taken else declaration.name
+
+
+def _names(declaration: ModuleDecl) -> frozenset[str]:
+    """The names that mean something else than a builtin or a global in generated code: fields, and arguments of other names."""
+    arguments = (field.argument for field in declaration.fields if isinstance(field, ConfigDecl))
+    return frozenset((*(field.name for field in declaration.fields), *arguments))
 
 
 def _parameters(config: list[ConfigDecl], module: str, builtins: Builtins, aliases: Aliases) -> tuple[str, ...]:

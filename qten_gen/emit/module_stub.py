@@ -256,7 +256,7 @@ def _config(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, M
     if declaration.custom_init or taken or "from_config" in fields or type_parameters(declaration, names).variables:
         return ()
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
-    return tuple(f"{field.name}: {names.field_type(field, variables.get(field.owner, {}))}" for field in config)
+    return tuple(f"{field.argument}: {names.field_type(field, variables.get(field.owner, {}))}" for field in config)
 
 
 def _init(
@@ -295,7 +295,7 @@ def _written_init(declaration: ModuleDecl, related: Mapping[str, Declaration]) -
 
 def _parameter(field: ConfigDecl, names: StubNames, variables: Mapping[str, Meanings]) -> str:
     type = names.field_type(field, variables.get(field.owner, {}), Way.TAKEN)
-    return f"{field.name}: {type}{spelling.stub_default(field)}"
+    return f"{field.argument}: {type}{spelling.stub_default(field)}"
 
 
 def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:

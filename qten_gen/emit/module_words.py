@@ -35,7 +35,7 @@ def class_doc(declaration: ModuleDecl) -> str:
 def init_doc(declaration: ModuleDecl) -> str:
     """The docstring of the generated constructor: every argument with what the declaration says of it."""
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
-    arguments = [f"{field.name}: {_indented(field.doc) or spelling.static_type(field.type)}" for field in config]
+    arguments = [f"{field.argument}: {_indented(field.doc) or spelling.static_type(field.type)}" for field in config]
     arguments += [
         "device: Where its tensors are made; on the default device without it.",
         "dtype: The dtype of its floating point tensors, apart from those that declare one; the default dtype without it.",
@@ -67,8 +67,9 @@ def _condition(field: ParameterDecl | BufferDecl) -> str:
 def _documented(field: ModuleField) -> tuple[str, str]:
     """The heading that a field stands under in the docstring of the class, and its line there."""
     match field:
-        case ConfigDecl():
-            return "Config", f"{field.name}: {spelling.static_type(field.type)}"
+        case ConfigDecl(alias=alias):
+            given = "" if alias is None else f", the argument `{alias}`"
+            return "Config", f"{field.name}: {spelling.static_type(field.type)}{given}"
         case DerivedDecl():
             return "Derived values", f"{field.name}: `{in_words(field.value)}`"
         case ParameterDecl():

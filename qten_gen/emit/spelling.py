@@ -180,13 +180,14 @@ def filled(initializer: Value, owner: str, label: str, name: str, tensor: str, a
 def parameter(field: FieldDecl | ConfigDecl, type: str, aliases: Aliases) -> str:
     """A constructor parameter with its default: `source: str = "train"`."""
     default = field.default
+    name = field.argument
     if default is None:
-        return f"{field.name}: {type}"
+        return f"{name}: {type}"
     written = None if default.factory else default.value.written
     if written is None:
-        return f"{field.name}: {type} = _rt.DEFAULT"
+        return f"{name}: {type} = _rt.DEFAULT"
     spelled = double_quoted(written) if default.value.literal else torch_name(written, aliases)
-    return f"{field.name}: {type} = {spelled}"
+    return f"{name}: {type} = {spelled}"
 
 
 def stub_default(field: FieldDecl | ConfigDecl) -> str:

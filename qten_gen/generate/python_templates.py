@@ -72,11 +72,13 @@ def module_py(c: ModuleView) -> str:
             f"        {c.init_doc}\n"
             "        _rt.init_module(self)\n"
         )
-        for name in c.defaults:
+        for field in c.defaults:
             add(
-                f"        if {name} is _rt.DEFAULT:\n"
-                f"            {name} = _rt.default(self, \"{name}\")\n"
+                f"        if {field.argument} is _rt.DEFAULT:\n"
+                f"            {field.argument} = _rt.default(self, \"{field.name}\")\n"
             )
+        for field in c.renamed:
+            add(f"        {field.name} = {field.argument}\n")
         for line in c.registrations:
             add(f"        {line}\n")
         if c.guarded:

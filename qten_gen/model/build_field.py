@@ -69,7 +69,8 @@ def build_module_field(source: FieldSource, type: TypeExpr, owner: str) -> Modul
     if call is not None and build is not None:
         return build(call, source, type, owner)
     default, kw_only = _default(source)
-    return ConfigDecl(source.name, default, kw_only, type=type, doc=source.doc, owner=owner, place=source.place)
+    alias = None if call is None else _string(call, language.ALIAS)
+    return ConfigDecl(source.name, default, kw_only, alias, type=type, doc=source.doc, owner=owner, place=source.place)
 
 
 def build_virtual_field(method: MethodSource, owner: str) -> VirtualDecl:

@@ -69,6 +69,11 @@ class FieldDecl:
     owner: str = field(default="", compare=False)
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
 
+    @property
+    def argument(self) -> str:
+        """Its name in the constructor."""
+        return self.name
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigDecl:
@@ -79,10 +84,17 @@ class ConfigDecl:
     """`8` of `heads: int = 8`."""
     kw_only: bool = False
     """Whether the constructor takes it by keyword only: `field(kw_only=True)`."""
+    alias: str | None = None
+    """Its name in the constructor where that is another one: `norm_class: type[nn.Module] = field(alias="norm")`."""
     type: TypeExpr = field(default=TypeExpr(""), compare=False)
     doc: str = field(default="", compare=False)
     owner: str = field(default="", compare=False)
     place: NodePath = field(default=NO_PATH, compare=False, repr=False)
+
+    @property
+    def argument(self) -> str:
+        """Its name in the constructor."""
+        return self.alias or self.name
 
 
 @dataclass(frozen=True, slots=True)

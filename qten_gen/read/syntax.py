@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import cast
 
 from ..model.diagnostics import SYNTAX_ERROR, Diagnostic, diagnostic_at
@@ -37,6 +40,19 @@ def parse(text: str, path: str) -> ast.Module | Diagnostic:
         return too_deep(path, _line_that_overflows(text))
 
 
+_KEPT: ContextVar[dict[str, ast.Module] | None] = ContextVar("_KEPT", default=None)
+
+
+@contextmanager
+def keeping_trees() -> Iterator[None]:
+    """Parse each text once within the block, for a run that reads the same texts for several reasons and changes no tree."""
+    token = _KEPT.set({})
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+
+
 def tree_of(text: str) -> ast.Module:
     """The syntax tree of a text. Warnings about it, such as for invalid escapes, are left to Python's own reading of the file.
 
@@ -45,9 +61,15 @@ def tree_of(text: str) -> ast.Module:
         ValueError: It contains what no text of Python can.
         RecursionError, MemoryError: It is nested too deeply.
     """
+    kept = _KEPT.get()
+    if kept is not None and text in kept:
+        return kept[text]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cast(ast.Module, compile(text, "<source>", "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True))
+        tree = cast(ast.Module, compile(text, "<source>", "exec", flags=ast.PyCF_ONLY_AST, dont_inherit=True))
+    if kept is not None:
+        kept[text] = tree
+    return tree
 
 
 def expression_of(text: str) -> ast.expr | None:

@@ -201,7 +201,7 @@ def _is_left_out(specifier_name: str, argument: Argument) -> bool:
     return is_own and isinstance(argument.value, Value) and argument.value.literal == "None"
 
 
-_LEFT_OUT = frozenset({language.WHEN, language.REPEAT, "keys", "group", "value"})
+_LEFT_OUT = frozenset({language.WHEN, language.REPEAT, language.ALIAS, "keys", "group", "value"})
 
 
 def _argument(specifier_name: str, position: int, given: CallArgument, scope: Scope) -> Argument:

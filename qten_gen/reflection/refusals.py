@@ -42,6 +42,8 @@ def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
     if statement.passed or any(_declares_nothing(*item, statement) for item in statement.namespace.items()):
         return True
     if isinstance(declaration, TensorClassDecl):
+        if any(map(_has_alias, statement.namespace.values())):
+            return True
         return any(_may_not_fit(field) for field in declaration.fields if declares(declaration, field))
     if module_constructor(statement) is not None:
         return True
@@ -98,6 +100,12 @@ def _declares_nothing(name: str, value: object, statement: ClassStatement) -> bo
     """Whether a specifier is assigned to a name that is not a field."""
     call = recorded_call(value)
     return call is not None and call.name in language.SPECIFIERS and not is_field(name, statement)
+
+
+def _has_alias(value: object) -> bool:
+    """Whether `field` was called with an alias, which the declaration of a TensorClass does not keep."""
+    call = recorded_call(value)
+    return call is not None and call.name == language.FIELD and language.ALIAS in call.kwargs
 
 
 def _values(declaration: ModuleDecl) -> Iterator[Value]:

@@ -115,7 +115,7 @@ def _value(
         return _dim(given) if is_dimension and type(given) is str else value_of(given)
     if is_dimension:
         return value_of(given) if keyword == language.WHEN and not isinstance(given, str) else _dim(given)
-    if keyword in ("tie", "keys", "group"):
+    if keyword in ("tie", "keys", "group", language.ALIAS):
         return _names(keyword, given)
     return _sources(given) if keyword == "sources" else value_of(given)
 

@@ -62,7 +62,7 @@ class Batch(TensorClass):
 """
 
 _ONLY_THEN = "known only at run time"
-KEYWORDS = ("when", "tie", "keys", "repeat", "group", "cached", "sources", *language.SPECIFIER_SWITCHES)
+KEYWORDS = ("when", "tie", "keys", "repeat", "group", "cached", "sources", language.ALIAS, *language.SPECIFIER_SWITCHES)
 """Keywords whose value decides what is declared."""
 
 _OF_EXPRESSIONS = (language.PARAM, language.BUFFER, language.DERIVED, language.CHECK)

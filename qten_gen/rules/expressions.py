@@ -165,6 +165,12 @@ def usable_names(expression: Expression, declared: Mapping[str, ModuleField]) ->
     return [*usable, language.INDEX] if expression.names.has_index else usable
 
 
+def field_of_argument(name: str, declared: Mapping[str, ModuleField]) -> str | None:
+    """The field whose constructor argument has a name that is not its own; None for no such argument."""
+    found = (field for field in declared.values() if isinstance(field, ConfigDecl) and field.alias == name)
+    return next((field.name for field in found), None)
+
+
 def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -> Iterator[tuple[str, str, str]]:
     """The names that an expression cannot use, each with what is wrong and how to fix it."""
     usable = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
@@ -184,6 +190,8 @@ def unknown_names(expression: Expression, declared: Mapping[str, ModuleField]) -
             help = 'add repeat="depth", for a config field depth that says how many; or declare a config field index'
             help = f"{help}; for a plain string, write const({text!r})" if is_plain else help
             yield name, "index is the position of a repeated child, but this child is not repeated", help
+        elif (meant := field_of_argument(name, declared)) is not None:
+            yield name, f"{name} is the alias of a field", f"expressions name the field: write {meant}"
         elif found is not None:
             help = f"an expression can use constructor arguments and derived values only; {known}"
             yield name, f"{name} is not a config field", help

@@ -17,7 +17,7 @@ from ..model.dimensions import path_of
 from ..model.field_kinds import members_of
 from .context import RuleContext
 from .expression_types import NONE, UNKNOWN, in_words_of, names_in, types_of
-from .expressions import Expression, Use, expressions, unknown_names
+from .expressions import Expression, Use, expressions, field_of_argument, unknown_names
 
 KIND = Kind("QG308", "invalid-condition")
 
@@ -76,6 +76,8 @@ def _problems(expression: Expression, declared: dict[str, ModuleField]) -> Itera
         config = [field.name for field in declared.values() if isinstance(field, ConfigDecl | DerivedDecl)]
         if not isinstance(found, ConfigDecl | DerivedDecl):
             help = did_you_mean(name, config, "add one, such as use_bias: bool = True")
+            if (meant := field_of_argument(name, declared)) is not None:
+                help = f"it is the alias of a field, by whose name conditions call it: write {meant}"
             yield name, f"there is no config field {name!r}", help
         elif found.type.name != "builtins.bool":
             help = f"write {name}: bool, or a condition such as when={f'{name} is not None'!r}"

@@ -163,7 +163,7 @@ def _of_types(
     positional: list[Argument], keywords: list[Argument], scope: Names, child: ModuleDecl, is_certain: bool
 ) -> Iterator[Diagnostic]:
     """Arguments that a declared child cannot take by the types of both declarations: a string or None for an integer."""
-    taken = {field.name: field for field in child.fields if isinstance(field, ConfigDecl)}
+    taken = {field.argument: field for field in child.fields if isinstance(field, ConfigDecl)}
     order = [field for field in taken.values() if not field.kw_only]
     given = [(field, argument) for field, argument in zip(order, positional, strict=False)]
     given += [(taken[one.keyword], one) for one in keywords if one.keyword in taken]
@@ -174,7 +174,7 @@ def _of_types(
         value = argument.value
         if isinstance(value, Dim):
             types, problems = types_of(value, scope)
-            text, takes = in_words(value), f"{child.name} takes {field.name}: {field.type.text}"
+            text, takes = in_words(value), f"{child.name} takes {field.argument}: {field.type.text}"
             if is_certain and types >= NONE and "None" not in names:
                 help = f'write {text}: {field.type.text}, or when="..."'
                 yield Diagnostic(KIND, f"{text} may be None, but {takes}", argument.place, help)
@@ -184,7 +184,7 @@ def _of_types(
         elif isinstance(value, Value) and value.literal is not None:
             got = type(literal_eval(value.literal)).__name__
             if got in ("str", "bytes", "tuple") and f"builtins.{got}" not in names:
-                message = f"{child.name} takes {field.name}: {field.type.text}, got {value.text}"
+                message = f"{child.name} takes {field.argument}: {field.type.text}, got {value.text}"
                 yield Diagnostic(KIND, message, argument.place, "write a value of the annotated type")
 
 
@@ -225,10 +225,10 @@ def _of_fields(declared: ModuleDecl) -> _Parameters:
     """What the generated constructor of a declared Module takes."""
     fields = [field for field in declared.fields if isinstance(field, ConfigDecl)]
     return _Parameters(
-        positional=tuple(field.name for field in fields if not field.kw_only),
+        positional=tuple(field.argument for field in fields if not field.kw_only),
         unnamed=frozenset(),
-        keyword_only=(*(field.name for field in fields if field.kw_only), *sorted(_FROM_THE_OWNER)),
-        required=frozenset(field.name for field in fields if field.default is None),
+        keyword_only=(*(field.argument for field in fields if field.kw_only), *sorted(_FROM_THE_OWNER)),
+        required=frozenset(field.argument for field in fields if field.default is None),
         many=False,
         any_keyword=False,
     )

@@ -118,13 +118,14 @@ def _given(child: SubmoduleDecl, inner: ModuleDecl) -> dict[str, Dim]:
     """The dimensions that the specifier of a child, or a default, gives to the config fields of the child."""
     config = [field for field in inner.fields if isinstance(field, ConfigDecl)]
     positional = iter([field.name for field in config if not field.kw_only])
+    names = {field.argument: field.name for field in config}
     given: dict[str, Dim] = {}
     for field in config:
         number = None if field.default is None or field.default.factory else field.default.value.literal
         if number is not None and number.isdecimal():
             given[field.name] = Number(int(number))
     for argument in child.arguments:
-        name = argument.keyword or next(positional, "")
+        name = next(positional, "") if argument.keyword is None else names.get(argument.keyword, "")
         given.pop(name, None)
         dim = _dim(argument)
         if dim is not None:

@@ -126,6 +126,8 @@ def test_what_would_keep_tensors_in_a_static_field_is_refused(annotation: str) -
         ("x: Tensor\ny: int = dataclasses.field(default=3, init=False)", ("QG305",)),
         ("x: Tensor\ny: int = dataclasses.field(default=3, metadata={'unit': 'm'})", ("QG305",)),
         ("x: Tensor = dataclasses.field(default=None)", ("QG213",)),
+        ("x: Tensor = field(alias='y')", ("QG343",)),
+        ("x: Tensor = field(alias=None)", ()),
         ("x: Tensor\ny = field(default=1)", ("QG201",)),
         ("x: Tensor\ny = dataclasses.field(default=1)", ("QG201",)),
         ("x: Tensor = param(3)", ("QG304",)),

@@ -102,6 +102,7 @@ def test_a_field_without_a_specifier_of_its_own_is_a_constructor_argument() -> N
     assert module_field(None) == ConfigDecl("x")
     assert module_field(None, value("8")) == ConfigDecl("x", Default(Value()))
     assert module_field(call(language.FIELD, default="8", kw_only="True")) == ConfigDecl("x", Default(Value()), True)
+    assert module_field(call(language.FIELD, alias="'norm'")) == ConfigDecl("x", alias="norm")
     assert module_field(call(language.FIELD, default_factory="list")) == ConfigDecl("x", Default(Value(), factory=True))
 
 

@@ -29,6 +29,7 @@ CALLS = [
     "field()",
     "field(default=3, kw_only=True)",
     "field(default_factory=list)",
+    'field(default=3, alias="norm")',
     'param("3*dim", 8, initializer=nn.init.ones_, dtype=torch.float64, requires_grad=False)',
     'param("dim", when="bias")',
     'param(tie="embed.weight")',

@@ -65,7 +65,7 @@ def child(node: ast.expr, context: Context, index: Index | None = None) -> Child
 
 def _construction(node: ast.Call, function: ast.expr, context: Context, index: Index | None) -> Child:
     """`nn.Linear(dim, dim)`, a list or a sequence."""
-    if isinstance(function, ast.Name) and function.id in context.types:
+    if isinstance(function, ast.Name) and (function.id in context.types or function.id in context.renamed):
         return _given(node, function, context, index)
     qualified = context.meaning(function)
     if not qualified or not context.is_module_class(qualified):
@@ -86,12 +86,13 @@ def _construction(node: ast.Call, function: ast.expr, context: Context, index: I
 
 def _given(node: ast.Call, function: ast.Name, context: Context, index: Index | None) -> Child:
     """A child whose class is an argument: `norm_layer(dim)`."""
-    if not (context.types[function.id] or "").startswith(("type[", "Type[", "Callable", "typing.Callable")):
-        raise Stays(f"the argument `{function.id}` is called, but nothing says that it is a class of modules", node)
-    if function.id in context.names:
+    field = context.field_of(function.id)
+    if field is None:
         raise Stays(f"`{function.id}` is assigned before it is called", node)
+    if not (context.types[field] or "").startswith(("type[", "Type[", "Callable", "typing.Callable")):
+        raise Stays(f"the argument `{function.id}` is called, but nothing says that it is a class of modules", node)
     given = _arguments(node, context, index)
-    chosen = f"{context.spell('choice')}({quoted(function.id)})"
+    chosen = f"{context.spell('choice')}({quoted(field)})"
     module = context.spell("Module", "torch.nn") if not _writes_nn(context) else "nn.Module"
     return Child(module, context.spell("submodule"), (chosen, *given))
 
@@ -238,17 +239,21 @@ def repetition(generator: ast.comprehension, context: Context) -> tuple[str, Ind
                 raise Stays(f"`{short(start)}` cannot be written as an expression of a declaration", start)
             shifted = ast.BinOp(position, ast.Add(), first)
             return _count(ast.BinOp(stop, ast.Sub(), start), context), {name: shifted}
-        case ast.Name(id=name), ast.Name(id=source) if (
-            _is_sequence(context.types.get(source)) and source not in context.names
-        ):
+        case ast.Name(id=name), ast.Name(id=given) if (source := _sequence_field(given, context)) is not None:
             item = ast.Subscript(ast.Name(source, ast.Load()), position, ast.Load())
             return quoted(f"len({source})"), {name: item}
         case ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=second)]), ast.Call(
-            func=ast.Name(id="enumerate"), args=[ast.Name(id=source)], keywords=[]
-        ) if _is_sequence(context.types.get(source)) and source not in context.names:
+            func=ast.Name(id="enumerate"), args=[ast.Name(id=given)], keywords=[]
+        ) if (source := _sequence_field(given, context)) is not None:
             item = ast.Subscript(ast.Name(source, ast.Load()), position, ast.Load())
             return quoted(f"len({source})"), {first: position, second: item}
     raise Stays(f"a loop over `{short(generator.iter)}` cannot be declared", generator.iter)
+
+
+def _sequence_field(name: str, context: Context) -> str | None:
+    """The field that a name stands for, if it is a sequence."""
+    field = context.field_of(name)
+    return field if field is not None and _is_sequence(context.types[field]) else None
 
 
 def _is_sequence(kind: str | None) -> bool:

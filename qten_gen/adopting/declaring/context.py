@@ -7,6 +7,7 @@ import builtins
 import re
 import sys
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from ...read.imports import dotted
 from ..adoption import FoundClass, Kind, Need
@@ -24,6 +25,15 @@ _PLAIN_NAMES = ("Config", "Configuration", "Args", "Arguments", "Options", "Para
 _NO_MODULES = frozenset({"Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer"})
 
 
+_QUOTED = re.compile(r"""["']([^\W\d]\w*)(?=["'])""")
+
+
+@lru_cache(maxsize=4096)
+def _quoted_names(content: str) -> frozenset[str]:
+    """The names between quotes in a text."""
+    return frozenset(_QUOTED.findall(content))
+
+
 @dataclass(slots=True)
 class Context:
     """One class. What is found out about its names grows statement by statement."""
@@ -39,6 +49,8 @@ class Context:
     """The same for attributes of the module."""
     registered: set[str] = field(default_factory=set)
     """The parameters, buffers and children so far."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """The arguments whose names mean something else in the class, each with its field."""
     factory: set[str] = field(default_factory=set)
     """The arguments `device` and `dtype`, and local dicts of them, which every declared child gets anyway."""
     inlined: dict[str, ast.expr] = field(default_factory=dict)
@@ -58,6 +70,13 @@ class Context:
             return ""
         return self.project.meaning(self.file, expression)
 
+    def field_of(self, name: str) -> str | None:
+        """The field that a name of the constructor stands for; None if it stands for none, or for an expression."""
+        if name not in self.names:
+            return name if name in self.types else None
+        found = self.names[name]
+        return found.id if isinstance(found, ast.Name) and found.id in self.types else None
+
     def is_module_class(self, qualified: str) -> bool:
         """Whether a name is certainly a class of modules: one of torch, or one of the run."""
         module, _, name = qualified.rpartition(".")
@@ -70,9 +89,9 @@ class Context:
 
     def class_of(self, qualified: str) -> FoundClass | None:
         """The class of modules of that name, in the files of the run."""
-        for file in self.project.files.values():
-            module, _, name = qualified.rpartition(".")
-            if file.module == module and name in file.classes and file.classes[name].kind is Kind.MODULE:
+        module, _, name = qualified.rpartition(".")
+        for file in self.project.modules.get(module, ()):
+            if name in file.classes and file.classes[name].kind is Kind.MODULE:
                 return file.classes[name]
         return None
 
@@ -118,8 +137,7 @@ class Context:
 
     def is_asked_for(self, name: str) -> bool:
         """Whether a file with modules mentions an attribute in a string, as `hasattr(block, "norm")` does."""
-        quoted_name = re.compile(rf"""["']{re.escape(name)}["']""")
-        return any(quoted_name.search(file.text.content) for file in self.project.files.values())
+        return any(name in _quoted_names(file.text.content) for file in self.project.files.values())
 
     def is_bound_above(self, expression: ast.expr) -> bool:
         """Whether a name of the top level is bound before the class statement runs."""

@@ -62,7 +62,9 @@ def _read(name: str, context: Context) -> str | None:
     """How `__post_init__` reads a name of the constructor; None if the name stays."""
     if name in context.names:
         found = context.names[name]
-        return None if found is None else f"({_of_self(found)})"
+        if found is None:
+            return None
+        return _of_self(found) if isinstance(found, ast.Name) else f"({_of_self(found)})"
     return f"self.{name}" if name in context.types else None
 
 

@@ -132,7 +132,10 @@ def _of_class(call: ast.Call, qualified: str, context: Context, depth: int) -> I
     file = context.project.files[found.path]
     inner = Context(file, context.project, found)
     arguments = init.args.args[1:]
-    kinds = by_use(init, inner, depth + 1)
+    key = (found.qualified, depth)
+    kinds = context.project.kinds.get(key)
+    if kinds is None:
+        kinds = context.project.kinds[key] = by_use(init, inner, depth + 1)
     given = [*zip((each.arg for each in arguments), call.args, strict=False)]
     given += [(each.arg, each.value) for each in call.keywords if each.arg is not None]
     for name, node in given:

@@ -66,11 +66,14 @@ class _Reader:
 
     def read(self) -> None:
         """Take the whole constructor apart."""
-        for piece in config_fields(self.init, self.context):
+        for piece in config_fields(self.init, self.context, self.of_class):
             if piece.name in self.of_class or piece.name in MODULE:
                 raise Stays(f"the class already uses the name `{piece.name}`, which is an argument", piece.origin)
             self.taken.pieces.append(piece)
         self.arguments = frozenset(self.context.types)
+        self.taken.notes += [
+            f"the argument `{name}` is the field `{field}`" for name, field in self.context.renamed.items()
+        ]
         statements = self.init.body[1:] if ast.get_docstring(self.init, clean=False) is not None else self.init.body
         for position, statement in enumerate(statements):
             if statement not in self.skipped:
@@ -267,6 +270,8 @@ class _Reader:
             self.taken.pieces.append(FieldPiece(name, annotation or str(kind), derived, node))
             context.types[name] = kind
             context.attributes[name] = ast.Name(name, ast.Load())
+            if isinstance(value, ast.Name) and not isinstance(context.names.get(value.id), ast.Name | None):
+                context.names[value.id] = ast.Name(name, ast.Load())  # what the local name stood for
             return
         self.move(node, later)
         context.attributes[name] = found if text is not None else None
@@ -295,7 +300,7 @@ class _Reader:
             context.types[name] = kind
             return
         if text is None:
-            if name in self.arguments:
+            if name in self.arguments or name in context.renamed:
                 raise Stays(
                     f"the new value of the argument `{name}` cannot be written as an expression of a declaration", node
                 )
@@ -305,7 +310,8 @@ class _Reader:
     def is_registered_next(self, name: str, value: ast.expr, node: ast.stmt, later: list[ast.stmt]) -> bool:
         """Whether the statement after the one that makes modules gives them to an attribute, and nothing else uses the name."""
         reads = [each for each in ast.walk(self.init) if isinstance(each, ast.Name) and each.id == name]
-        if len(reads) != 2 or name in self.arguments or not later or node not in self.init.body:
+        is_argument = name in self.arguments or name in self.context.renamed
+        if len(reads) != 2 or is_argument or not later or node not in self.init.body:
             return False
         match later[0]:
             case ast.Assign(targets=[target], value=ast.Name(id=held)) if self_attribute(target) is not None:

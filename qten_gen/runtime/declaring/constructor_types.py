@@ -32,12 +32,13 @@ def annotate(
             if "_fingerprint" in vars(ancestor) and "__init__" in vars(ancestor):
                 known |= vars(ancestor)["__init__"].__annotations__
     for field in declaration.fields:
-        if field.name not in constructor.__annotations__:
+        argument = getattr(field, "argument", None)
+        if argument is None or argument not in constructor.__annotations__:
             continue
         if field.owner == statement.qualified:
-            constructor.__annotations__[field.name] = _resolved(statement.annotations[field.name], scope, itself, cls)
-        elif field.name in known:
-            constructor.__annotations__[field.name] = known[field.name]
+            constructor.__annotations__[argument] = _resolved(statement.annotations[field.name], scope, itself, cls)
+        elif argument in known:
+            constructor.__annotations__[argument] = known[argument]
 
 
 def _resolved(annotation: object, scope: Scope, itself: dict[str, type], cls: type) -> object:

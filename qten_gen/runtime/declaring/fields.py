@@ -49,9 +49,10 @@ class Field(NamedTuple):
     kw_only: bool = False
     unknown: tuple[tuple[str, object], ...] = ()
     """Arguments of `dataclasses.field` that `field` does not take, which a rule reports."""
+    alias: str | None = None
 
     def __specifier_call__(self) -> RecordedCall:
-        kwargs: dict[str, object] = {"kw_only": self.kw_only, **dict(self.unknown)}
+        kwargs: dict[str, object] = {"kw_only": self.kw_only, **_given(alias=self.alias), **dict(self.unknown)}
         if self.default_factory is not None:
             kwargs["default_factory"] = self.default_factory
         elif self.default is not MISSING:
@@ -169,21 +170,20 @@ Specifier = Parameter | Buffer | Submodule | Virtual[object]
 """What the metaclass keeps of a Module's fields."""
 
 
-def constructor_argument(*, default: T, kw_only: bool, alias: str) -> T:
-    """For type checkers only: an argument of every generated constructor, under another name than its attribute's."""
-    raise NotImplementedError
-
-
 @overload
-def field(*, default: T, kw_only: bool = False) -> T: ...
+def field(*, default: T, kw_only: bool = False, alias: str | None = None) -> T: ...
 @overload
-def field(*, default_factory: Callable[[], T], kw_only: bool = False) -> T: ...
-@overload
-def field(*, kw_only: bool = False) -> Any: ...  # a field without default fits every annotation
+def field(*, default_factory: Callable[[], T], kw_only: bool = False, alias: str | None = None) -> T: ...
+@overload  # a field without default fits every annotation
+def field(*, kw_only: bool = False, alias: str | None = None) -> Any: ...
 def field(
-    *, default: object = MISSING, default_factory: Callable[[], object] | None = None, kw_only: bool = False
+    *,
+    default: object = MISSING,
+    default_factory: Callable[[], object] | None = None,
+    kw_only: bool = False,
+    alias: str | None = None,
 ) -> object:
-    """A constructor argument with a default, a default factory, or keyword only; as in `dataclasses`.
+    """A constructor argument with a default, a default factory, keyword only, or under another name; as in `dataclasses`.
 
     A factory is called for each instance. A tensor given as `default` is cloned for each instance.
 
@@ -192,12 +192,20 @@ def field(
     >>> Run().tags, Run(["first"]).tags
     ([], ['first'])
 
+    With `alias`, the constructor of a Module takes the argument by that name, so that a child can have it:
+
+    >>> class Net(Module):
+    ...     norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="norm")
+    ...     norm: nn.Module = submodule(choice("norm_class"), 2)
+    >>> Net(norm=nn.RMSNorm).norm
+    RMSNorm((2,), eps=None, elementwise_affine=True)
+
     Raises:
         TypeError: both a default and a factory are given.
     """
     if default is not MISSING and default_factory is not None:
         raise TypeError("field() takes default= or default_factory=, not both")
-    return Field(default, default_factory, kw_only)
+    return Field(default, default_factory, kw_only, alias=alias)
 
 
 @overload

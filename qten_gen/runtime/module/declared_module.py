@@ -43,8 +43,8 @@ class DeclaredModule(ModuleBase, Functional):
         """
         if type(self)._writes_init:
             return super().extra_repr()
-        state = vars(self)
-        return ", ".join(f"{name}={state[name]!r}" for name in type(self)._config if name in state)
+        state, aliases = vars(self), type(self)._aliases
+        return ", ".join(f"{aliases.get(name, name)}={state[name]!r}" for name in type(self)._config if name in state)
 
     def _repr_html_(self) -> str | None:
         """What is in it as HTML, for notebooks; None for a class with its own `__repr__`, and where modules nest too deep."""

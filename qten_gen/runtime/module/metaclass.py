@@ -12,7 +12,8 @@ from ...common import language
 from ..declaring import generator
 from ..declaring.arithmetic import derived
 from ..declaring.compositions import sequential
-from ..declaring.fields import buffer, constructor_argument, field, param, submodule
+from ..declaring.constructor_argument import constructor_argument
+from ..declaring.fields import buffer, field, param, submodule
 from ..declaring.metaclass import DeclarationMeta
 from ..declaring.virtual_fields import Virtual, virtual
 from .core.foreign_first import separated
@@ -105,7 +106,9 @@ class ModuleMeta(DeclarationMeta):
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
         _keep_device(cast("type[ModuleBase]", cls))
-        type.__setattr__(cls, "_writes_init", cast("ModuleDecl", cls._declaration).custom_init)
+        declaration = cast("ModuleDecl", cls._declaration)
+        type.__setattr__(cls, "_writes_init", declaration.custom_init)
+        type.__setattr__(cls, "_aliases", _aliases(declaration))
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         for name, value in list(vars(generated).items()):
@@ -116,6 +119,12 @@ class ModuleMeta(DeclarationMeta):
                     value.__set_name__(cls, name)  # type: ignore[attr-defined] # the typeshed does not know it
                 type.__setattr__(cls, name, value)
                 delattr(generated, name)
+
+
+def _aliases(declaration: ModuleDecl) -> dict[str, str]:
+    """The fields whose constructor arguments have other names."""
+    found = ((field.name, getattr(field, "alias", None)) for field in declaration.fields)
+    return {name: alias for name, alias in found if alias is not None}
 
 
 def _keep_device(cls: type[ModuleBase]) -> None:

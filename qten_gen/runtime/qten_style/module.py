@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
-from ..declaring.fields import constructor_argument
+from ..declaring.constructor_argument import constructor_argument
 from ..module.metaclass import ModuleMeta
 from . import labelled_attributes
 from .labelled_attributes import LabelledOwner

@@ -81,7 +81,8 @@ class ModuleMethods(DeclaredModule, LabelledAssignment):
 
             In a class with a field of this name, `Module.config(module)` returns them.
             """
-            return {name: getattr(self, name) for name in type(self)._config}
+            aliases = type(self)._aliases
+            return {aliases.get(name, name): getattr(self, name) for name in type(self)._config}
 
     @classmethod
     def from_config(

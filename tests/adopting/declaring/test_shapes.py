@@ -53,6 +53,10 @@ MODELS: dict[str, list[tuple[str, Make]]] = {
         ("Chosen", lambda m: m.Chosen(6)),
         ("Chosen", lambda m: m.Chosen(6, 3, nn.RMSNorm, nn.SiLU, eps=1e-3)),
     ],
+    "argument_named_like_a_child": [
+        ("Mlp", lambda m: m.Mlp(6)),
+        ("Mlp", lambda m: m.Mlp(6, 8, nn.RMSNorm, nn.SiLU, 0.5, gamma=0.25, scale=3.0)),
+    ],
     "children_given": [("Residual", lambda m: m.Residual(nn.Linear(6, 6), 6))],
     "inherited_constructor": [("Doubled", lambda m: m.Doubled(6)), ("Base", lambda m: m.Base(6))],
     "device_and_dtype": [

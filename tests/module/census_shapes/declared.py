@@ -12,6 +12,7 @@ from qten_gen import (
     buffer,
     choice,
     derived,
+    field,
     param,
     sequential,
     submodule,
@@ -173,12 +174,18 @@ class Shifted(Chain):
 
 
 class NamedAsItsArgument(Chain):
-    """The argument has another name."""
-
     dim: int
-    drop_rate: float = 0.0
+    drop_rate: float = field(default=0.0, alias="drop")
     proj: nn.Linear = submodule(nn.Linear, "dim", "dim")
     drop: nn.Dropout = submodule(nn.Dropout, "drop_rate")
+
+
+class GivenByDefault(Chain):
+    """The argument is the class."""
+
+    dim: int
+    act: type[nn.Module] = nn.GELU
+    net: Sequential = sequential(submodule(nn.Linear, "dim", "dim"), submodule(choice("act")))
 
 
 class Decorated(Chain):

@@ -164,6 +164,12 @@ class NamedAsItsArgument(Chain):
         self.drop = nn.Dropout(drop)
 
 
+class GivenByDefault(Chain):
+    def __init__(self, dim: int, act: nn.Module = nn.GELU()) -> None:  # noqa: B008 # the shape
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(dim, dim), act)
+
+
 def recorded(init: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(init)
     def inner(self: Any, *args: object) -> None:

@@ -58,6 +58,16 @@ class Config(Module):
     strict: bool = q.field(default=False, kw_only=True)
 
 
+class Renamed(Module):
+    """Arguments with other names than their fields: those of a child, of a derived value and of a builtin."""
+
+    norm_class: type[nn.Module] = q.field(default=nn.LayerNorm, alias="norm")
+    given_hidden: int | None = q.field(default=None, alias="hidden")
+    sizes: list[int] = q.field(default_factory=list, alias="len", kw_only=True)
+    hidden: int = q.derived("given_hidden or 4 + len(sizes)")
+    norm: nn.Module = submodule(q.choice("norm_class"), "hidden")
+
+
 class Sizes(Module):
     """Dimension expressions, dtypes, and where tensors are initialised."""
 

@@ -34,7 +34,9 @@ class ModuleBase(nn.Module):
     _fields: ClassVar[tuple[str, ...]] = ()
     """Names of all fields in the order of declaration, inherited ones included. Written by generated code."""
     _config: ClassVar[tuple[str, ...]] = ()
-    """Names of the constructor arguments. Written by generated code."""
+    """Names of the fields that are constructor arguments. Written by generated code."""
+    _aliases: ClassVar[dict[str, str]] = {}
+    """Those among them whose arguments have other names, each with that of its argument. Written when a class is made."""
     _tied: ClassVar[dict[str, str]] = {}
     """Parameters that are tied, each with the path of the parameter that it shares. Written by generated code."""
     _groups: ClassVar[dict[str, str]] = {}

@@ -1,0 +1,177 @@
+"""Constructor arguments whose fields have other names, `field(alias=...)`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from collections.abc import Callable
+
+import pytest
+from torch import Tensor, nn
+
+from qten_gen import DeclarationError, Module, TensorClass, check, choice, derived, field, param, submodule
+
+
+class Block(Module):
+    dim: int
+    norm_class: type[nn.Module] = field(default=nn.LayerNorm, alias="norm")
+    given_hidden: int | None = field(default=None, alias="hidden")
+    check("given_hidden is None or given_hidden > 2")
+    hidden: int = derived("given_hidden or 4*dim")
+    norm: nn.Module = submodule(choice("norm_class"), "hidden")
+
+
+class Sized(Module):
+    sizes: list[int] = field(default_factory=list, alias="len")
+    count: int = derived("len(sizes)")
+
+
+def test_the_constructor_takes_the_argument_by_its_alias() -> None:
+    block = Block(2, norm=nn.RMSNorm, hidden=6)
+
+    assert (block.norm_class, block.given_hidden, block.hidden) == (nn.RMSNorm, 6, 6)
+    assert isinstance(block.norm, nn.RMSNorm)
+    assert block.norm.normalized_shape == (6,)
+
+
+def test_the_constructor_takes_the_argument_by_position() -> None:
+    assert isinstance(Block(2, nn.RMSNorm).norm, nn.RMSNorm)
+
+
+def test_the_constructor_does_not_take_the_name_of_the_field() -> None:
+    with pytest.raises(TypeError, match="norm_class"):
+        Block(2, norm_class=nn.RMSNorm)  # type: ignore[call-arg] # pyright: ignore[reportCallIssue] # what the test is about
+
+
+def test_a_default_is_looked_up_by_the_name_of_the_field() -> None:
+    sized = Sized()
+
+    assert sized.sizes == []
+    assert sized.sizes is not Sized().sizes
+
+
+def test_an_argument_can_have_the_name_of_a_builtin_that_expressions_call() -> None:
+    assert Sized(len=[1, 2]).count == 2
+
+
+def test_the_signature_has_the_aliases_with_the_types_of_the_fields() -> None:
+    parameters = inspect.signature(Block).parameters
+
+    assert list(parameters) == ["dim", "norm", "hidden", "device", "dtype"]
+    assert parameters["hidden"].annotation == int | None
+    assert parameters["norm"].annotation == type[nn.Module]
+
+
+def test_config_has_the_names_of_the_arguments() -> None:
+    block = Block(2, hidden=6)
+
+    assert block.config() == {"dim": 2, "norm": nn.LayerNorm, "hidden": 6}
+    assert Block.from_config(block.config()).config() == block.config()
+
+
+def test_repr_shows_the_names_of_the_arguments() -> None:
+    assert Block(2, hidden=6).extra_repr() == f"dim=2, norm={nn.LayerNorm!r}, hidden=6"
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda block: pickle.loads(pickle.dumps(block))])
+def test_copies_and_pickles_keep_the_arguments(again: Callable[[Block], Block]) -> None:
+    assert again(Block(2, nn.RMSNorm)).config() == Block(2, nn.RMSNorm).config()
+
+
+def test_a_subclass_inherits_the_alias() -> None:
+    class Wide(Block):
+        extra: int = 1
+
+    assert Wide(2, norm=nn.RMSNorm, extra=3).config() == {"dim": 2, "norm": nn.RMSNorm, "hidden": None, "extra": 3}
+    assert inspect.signature(Wide).parameters["hidden"].annotation == int | None
+
+
+def test_a_field_declared_again_without_an_alias_has_none() -> None:
+    class Plain(Block):
+        norm_class: type[nn.Module] = nn.RMSNorm
+
+    assert Plain(2).config() == {"dim": 2, "norm_class": nn.RMSNorm, "hidden": None}
+    assert Plain(2).extra_repr().startswith("dim=2, norm_class=")
+
+
+def test_a_parent_passes_arguments_on_by_their_aliases() -> None:
+    class Outer(Module):
+        dim: int
+        block: Block = submodule(Block, "dim", norm=nn.RMSNorm, hidden="2*dim")
+
+    assert Outer(2).block.config() == {"dim": 2, "norm": nn.RMSNorm, "hidden": 4}
+
+
+def test_a_tie_follows_an_argument_that_is_passed_by_its_alias() -> None:
+    class Inner(Module):
+        width: int = field(alias="dim")
+        weight: nn.Parameter = param("width", initializer=nn.init.ones_)
+
+    class Outer(Module):
+        size: int
+        inner: Inner = submodule(Inner, dim="2*size")
+        weight: nn.Parameter = param("2*size", tie="inner.weight")
+
+    outer = Outer(2)
+    assert outer.weight is outer.inner.weight
+    with pytest.raises(DeclarationError, match="QG309"):
+
+        class Wrong(Module):
+            size: int
+            inner: Inner = submodule(Inner, dim="2*size")
+            weight: nn.Parameter = param("3*size", tie="inner.weight")
+
+
+def test_a_failed_check_names_the_field() -> None:
+    with pytest.raises(ValueError, match="expected given_hidden is None or given_hidden > 2, got given_hidden = 1"):
+        Block(2, hidden=1)
+
+
+def test_a_tensorclass_field_takes_no_alias() -> None:
+    with pytest.raises(
+        DeclarationError, match=r"QG343 .*Batch is a TensorClass, whose fields have one name everywhere"
+    ):
+
+        class Batch(TensorClass):
+            tokens: Tensor = field(alias="ids")
+
+
+MISTAKES = {
+    "a: int = field(alias='b')\n    b: int = 1": "b is an argument too, so it cannot be the alias of a",
+    "a: int = field(alias='c')\n    b: int = field(alias='c')": "c is the alias of b too, so it cannot be the alias of a",
+    "a: int = field(alias='b')\n    b: int = field(alias='a')": "b is an argument too, so it cannot be the alias of a",
+    "a: int = field(alias=3)": "alias must be a string, got 3",
+    "a: int = field(alias='a b')": "'a b' cannot be the name of an argument",
+    "a: int = field(alias='class')": "'class' cannot be the name of an argument",
+    "a: int = field(alias='_b')": "the alias '_b' starts with an underscore",
+    "a: int = field(alias='device')": "every constructor has an argument 'device' of its own",
+    "a: int = field(alias='self')": "every constructor has an argument 'self' of its own",
+    "a: int = field(alias='a')": "a is its own alias",
+}
+
+
+@pytest.mark.parametrize("body", MISTAKES)
+def test_an_alias_that_cannot_be_an_argument_is_refused(body: str) -> None:
+    with pytest.raises(DeclarationError) as error:
+        exec(f"class Net(Module):\n    {body}", {"Module": Module, "field": field, "__name__": __name__})
+
+    assert f"QG343 [invalid-alias]: {MISTAKES[body]}" in str(error.value)
+
+
+def test_an_argument_cannot_have_the_name_of_an_inherited_alias() -> None:
+    with pytest.raises(DeclarationError, match="norm is the alias of the inherited field norm_class"):
+
+        class Wrong(Block):
+            norm: nn.Module  # type: ignore[misc] # an argument in place of the child
+
+
+@pytest.mark.parametrize(
+    "use", ["param('width', initializer=nn.init.ones_)", "param(2, when='width', initializer=nn.init.ones_)"]
+)
+def test_an_expression_that_uses_the_alias_is_told_the_name_of_the_field(use: str) -> None:
+    names = {"Module": Module, "field": field, "param": param, "nn": nn, "__name__": __name__}
+    with pytest.raises(DeclarationError, match="write size"):
+        exec(
+            f"class Net(Module):\n    size: int = field(alias='width')\n    weight: nn.Parameter | None = {use}", names
+        )
