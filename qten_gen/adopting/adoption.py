@@ -70,6 +70,8 @@ class Reason:
     """What to write instead, if there is something."""
     code: str = ""
     """The code of the finding that adopting the class would cause, such as QG218."""
+    line: int | None = None
+    """The line of the file that stands in the way, before the adoption; None for the class as a whole."""
     is_open: bool = True
     """Whether a person could adopt the class; False for what does not concern qten-gen, which the ratchet does not count."""
 

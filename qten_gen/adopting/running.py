@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..model.diagnostics import Diagnostic
 from ..read.syntax import keeping_trees
 from .adoption import Adoption, FoundClass, Key, Kind, Level, Need, Options, Proposal, Reason
 from .checking import refusals
+from .declaring.proofs import constructor
 from .imports import with_imports
 from .levels import LEVELS, LevelFunction
 from .opened import OpenFile, Project
@@ -80,13 +81,13 @@ def _adopt(sources: Sources, options: Options, levels: Mapping[Level, LevelFunct
     records = {each.key: _Record(each) for file in first.files.values() for each in _all(file)}
     current = sources
     for level in options.level.included:
-        applied = _apply(levels[level], current, opened)
+        applied, before = _apply(levels[level], current, opened), opened.project
         current, opened = applied.sources, applied.opened
         for key, proposal in applied.proposals.items():
             records[key].done += [(level, line) for line in proposal.does]
             records[key].notes += proposal.notes
         for key, reason in applied.stays.items():
-            records[key].stays.append((level, reason))
+            records[key].stays.append((level, _at_first_line(reason, records[key].found, before)))
     adoptions = [_adoption(record, opened.project, records) for record in records.values()]
     return Outcome(
         tuple(sorted(adoptions, key=lambda each: (each.found.path, each.found.line))),
@@ -94,6 +95,15 @@ def _adopt(sources: Sources, options: Options, levels: Mapping[Level, LevelFunct
         opened.problems,
         len(first.files),
     )
+
+
+def _at_first_line(reason: Reason, found: FoundClass, before: Project) -> Reason:
+    """The reason with the line that the user's file has: the levels before may have moved the constructor."""
+    moved = before.files[found.path].classes.get(found.name)
+    first, now = constructor(found), constructor(moved) if moved is not None else None
+    if reason.line is None or first is None or now is None:
+        return reason
+    return replace(reason, line=reason.line - now.lineno + first.lineno)
 
 
 def _all(file: OpenFile) -> list[FoundClass]:

@@ -13,6 +13,9 @@ _BOLD, _YELLOW = "1", "33"
 VERSION = 1
 """That of the JSON document. It is raised when a key is removed or changes its meaning, but not for a new key."""
 
+_STAYING = {Level.BASE: "stays", Level.ANNOTATE: "is not annotated", Level.DECLARE: "keeps its __init__"}
+"""What a class does for which a level can do nothing."""
+
 _MOST = 12
 """How many reasons the summary lists."""
 
@@ -27,9 +30,9 @@ def lines_of(outcome: Outcome, verbose: bool, color: bool) -> Iterator[str]:
         elif each.is_adopted and not each.stays and verbose:
             yield f"{where} {name} is adopted already"
         for level, reason in each.stays:
-            verb = "stays" if level is Level.BASE else f"stays at the level before {level.value}"
             code = f" [{reason.code}]" if reason.code else ""
-            yield f"{where} {name} {_painted(verb, _YELLOW, color)}: {reason.text}{code}"
+            place = where if reason.line is None else f"{each.found.path}:{reason.line}:"
+            yield f"{place} {name} {_painted(_STAYING[level], _YELLOW, color)}: {reason.text}{code}"
             if reason.help:
                 yield f"    help: {reason.help}"
         yield from (f"    note: {note}" for note in each.notes)
@@ -81,7 +84,13 @@ def as_json(outcome: Outcome, written: bool) -> str:
             "adopted": each.is_adopted,
             "done": [{"level": level.value, "text": line} for level, line in each.done],
             "stays": [
-                {"level": level.value, "text": reason.text, "help": reason.help, "code": reason.code}
+                {
+                    "level": level.value,
+                    "text": reason.text,
+                    "line": reason.line if reason.line is not None else each.found.line,
+                    "help": reason.help,
+                    "code": reason.code,
+                }
                 for level, reason in each.stays
             ],
             "notes": list(each.notes),

@@ -31,5 +31,4 @@ def prepare(root: str, mode: Mode) -> None:
     finally:
         os.chdir(before)
     if status:
-        advice = "" if mode == "generate" else "\nRun qten-gen, and commit the generated files."
-        raise BuildError(f"qten-gen refuses to build:\n{out.getvalue().rstrip()}{advice}")
+        raise BuildError(f"qten-gen refuses to build:\n{out.getvalue().rstrip()}")

@@ -102,7 +102,7 @@ def _serve(arguments: list[str], out: TextIO, err: TextIO) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        err.write("error: lsp needs the library pygls; install it with: python -m pip install 'qten-gen[lsp]'\n")
+        err.write("error: lsp needs the library pygls; install it with: python -m pip install 'pygls>=2'\n")
         return MISUSE
     return lsp(arguments, out, err)
 

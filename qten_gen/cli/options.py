@@ -19,17 +19,18 @@ paths: model_qten.py and model_qten.pyi beside model.py.
 
   path                 files or folders; by default, those that `src` lists in
                        [tool.qten-gen] of pyproject.toml, or the whole project
-  explain [CODE]       explain a diagnostic such as QG101, or list them all
-  inspect TARGET       show the parameters, memory and shapes of a model without
-                       allocating it; see qten-gen inspect --help
-  show TARGET          show a declaration and the code generated for it
-  doctor               check the environment and the settings of the project
+
+commands; for the options of one, qten-gen COMMAND --help:
   init                 set up a project: settings, hooks, tool configuration
-  lsp                  start the language server: diagnostics, hover, fixes
+  doctor               check the environment and the settings of the project
+  explain [CODE]       explain a diagnostic such as QG101, or list them all
+  show TARGET          show a declaration and the code generated for it
+  inspect TARGET       show the parameters, memory and shapes of a model without
+                       allocating it
+  adopt [PATH ...]     convert existing classes to Modules and TensorClasses
   stubs [MODULE ...]   write typed stubs for installed libraries such as
-                       torch.nn; see qten-gen stubs --help
-  adopt [PATH ...]     convert existing classes to Modules and TensorClasses;
-                       see qten-gen adopt --help
+                       torch.nn
+  lsp                  start the language server: diagnostics, hover, fixes
 
 To generate for a folder with the name of a command, write ./explain.
 """
@@ -160,8 +161,7 @@ def _parser() -> Parser:
     """The parser of everything but the commands above. Help and version are plain flags, which `parse` answers."""
     parser = Parser(
         prog="qten-gen",
-        usage="qten-gen [options] [path ...]\n       qten-gen explain [CODE]\n       qten-gen inspect [options] TARGET\n       "
-        "qten-gen stubs [options] [MODULE ...]\n       qten-gen adopt [options] [PATH ...]",
+        usage="qten-gen [options] [path ...]\n       qten-gen COMMAND ...",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=Formatter,

@@ -107,7 +107,9 @@ def _find(module: str) -> _Found:
         modules = {source.origin.module: item for item, source in state.files.sources.items() if not source.outside}
         if module not in modules:
             declaring = [name for name, item in modules.items() if item in state.graph.relevant]
-            advice = did_you_mean(module, declaring, "a target is pkg.model:Batch or src/pkg/model.py:Batch")
+            head, _, tail = module.rpartition(".")
+            known = [f"{head}:{tail}"] if head in declaring else declaring
+            advice = did_you_mean(module, known, "a target is pkg.model:Batch or src/pkg/model.py:Batch")
             raise _TargetError(f"there is no module {module} in this project; {advice}")
         path = modules[module]
     readings = open_readings(state.graph)

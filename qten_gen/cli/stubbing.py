@@ -61,7 +61,7 @@ def _written(modules: Sequence[str], options: StubsOptions, config: Config, out:
     if not options.quiet:
         if options.check:
             out.writelines(f"{change.kind}: {display_path(change.path)}\n" for change in changes)
-        out.write(_summary(stubs.libraries, len(stubs.texts), len(changes), options.check))
+        out.write(_summary(stubs.libraries, len(stubs.texts), changes, options.check))
         if changes and not options.check:
             out.write(_settings(display_path(folder)))
     return FOUND if options.check and changes else DONE
@@ -107,12 +107,16 @@ def _stubs_in(folder: str, tops: set[str] | None) -> list[str]:
     return [path for path in found if path.endswith(".pyi")]
 
 
-def _summary(libraries: Sequence[str], stubs: int, changed: int, check: bool) -> str:
+def _summary(libraries: Sequence[str], stubs: int, changes: Sequence[Change], check: bool) -> str:
     """One line about a run."""
     of = ", ".join(libraries)
-    if not changed:
+    if not changes:
         return f"{stubs} stubs of {of} are up to date\n"
-    return f"{stubs} stubs of {of}: {changed} {'out of date' if check else 'written or removed'}\n"
+    if check:
+        return f"{stubs} stubs of {of}: {len(changes)} out of date\n"
+    removed = sum(change.new is None for change in changes)
+    counts = ((len(changes) - removed, "written"), (removed, "removed"))
+    return f"{stubs} stubs of {of}: {', '.join(f'{number} {done}' for number, done in counts if number)}\n"
 
 
 def _settings(folder: str) -> str:

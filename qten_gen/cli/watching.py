@@ -39,7 +39,7 @@ _WAKING = 100
 _SETTLING = 0.1
 """Seconds that a source which is gone or empty gets to come back, because some editors save in two steps."""
 
-_MISSING = "error: --watch needs the library watchfiles; install it with: python -m pip install 'qten-gen[watch]'\n"
+_MISSING = "error: --watch needs the library watchfiles; install it with: python -m pip install watchfiles\n"
 
 
 class _Watched(NamedTuple):

@@ -11,16 +11,27 @@ from textwrap import fill, indent
 from . import RULES, Rule
 
 _INTRODUCTION = """\
-# Rules
+# Look up a diagnostic
 
-This page explains every diagnostic of qten-gen, sorted by code. `qten-gen explain QG302` prints one of them. Carets mark the code
-that is reported.
+This page explains every error and warning that `qten-gen` reports, sorted by code. `qten-gen explain QG302` prints one of
+them. Carets mark the code that is reported.
+
+| code | name | what is wrong |
+|---|---|---|
 """
 
 
 def documentation() -> str:
     """The page as Markdown, from the docstrings and the tested examples of the rules."""
-    return "\n".join([_INTRODUCTION, *(_section(rule) for rule in RULES)])
+    table = "".join(f"{_row(rule)}\n" for rule in RULES)
+    return "\n".join([_INTRODUCTION + table, *(_section(rule) for rule in RULES)])
+
+
+def _row(rule: Rule) -> str:
+    """A row of the table at the top, which leads to the section."""
+    kind = rule.KIND
+    summary = " ".join((rule.__doc__ or "").strip().partition("\n\n")[0].split()).replace("|", "\\|")
+    return f"| [{kind.code}](#{kind.code.lower()}-{kind.name}) | {kind.name} | {summary} |"
 
 
 def _section(rule: Rule) -> str:

@@ -112,6 +112,8 @@ def test_a_document_says_the_same_as_the_report(project: Path) -> None:
     assert (document["version"], document["written"], document["unadopted"]) == (1, False, 3)
     names = {each["class"]: (each["adopted"], len(each["stays"])) for each in document["classes"]}
     assert names == {"shop.model.Encoder": (True, 0), "shop.model.Wide": (True, 0), "shop.model.Norm": (False, 1)}
+    (norm,) = (each for each in document["classes"] if each["class"] == "shop.model.Norm")
+    assert norm["stays"][0]["line"] == norm["line"]
 
 
 @pytest.mark.parametrize(

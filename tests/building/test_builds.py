@@ -88,7 +88,10 @@ def test_a_build_that_checks_refuses_missing_and_stale_files(build: Build, qten_
     refused = build("check")
     said = refused.stdout + refused.stderr
     assert refused.returncode != 0
-    assert re.search(r"missing: src/shop/model_qten\.py\b", said) and "Run qten-gen, and commit" in said
+    assert (
+        re.search(r"missing: src/shop/model_qten\.py\b", said)
+        and "help: run qten-gen, and commit what it writes" in said
+    )
     assert not qten_gen.exists("src/shop/model_qten.py") and list(qten_gen.folder.glob("dist/*.whl")) == []
 
 

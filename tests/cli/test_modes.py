@@ -14,7 +14,11 @@ def test_check_lists_what_is_missing_and_writes_nothing(qten_gen: Command) -> No
     qten_gen.write("src/model.py", BATCH)
     result = qten_gen("--check", "src")
     assert result.status == 1
-    assert result.out.splitlines()[:-1] == ["missing: src/model_qten.py", "missing: src/model_qten.pyi"]
+    assert result.out.splitlines()[:-1] == [
+        "missing: src/model_qten.py",
+        "missing: src/model_qten.pyi",
+        "help: run qten-gen src, and commit what it writes",
+    ]
     assert result.summary == "2 files missing"
     assert not qten_gen.exists("src/model_qten.py")
 
@@ -34,6 +38,7 @@ def test_check_tells_stale_from_edited_and_orphaned(qten_gen: Command) -> None:
         "stale: src/edited_qten.py (edited by hand)",
         "orphan: src/gone_qten.py",
         "orphan: src/gone_qten.pyi",
+        "help: run qten-gen src, and commit what it writes",
     ]
     assert result.summary == "1 file up to date, 3 stale, 2 orphaned"
 

@@ -103,6 +103,7 @@ def test_show_describes_a_declaration_with_errors_and_says_what_is_wrong(project
     ("arguments", "message"),
     [
         (["shop.modl:Net"], "error: there is no module shop.modl in this project; did you mean shop.model?"),
+        (["shop.model.Net"], "error: there is no module shop.model.Net in this project; did you mean shop.model:Net?"),
         (["shop.model:Nett"], "error: src/shop/model.py declares no Nett; did you mean Net?"),
         (["shop"], "error: src/shop/__init__.py has no declarations"),
         (["src/shop/nothing.py"], "error: no such file or folder: src/shop/nothing.py"),

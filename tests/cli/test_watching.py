@@ -215,5 +215,5 @@ def test_without_the_library_the_command_says_what_to_install(
     result = qten_gen("--watch")
     assert (result.status, result.out) == (2, "")
     assert result.err == (
-        "error: --watch needs the library watchfiles; install it with: python -m pip install 'qten-gen[watch]'\n"
+        "error: --watch needs the library watchfiles; install it with: python -m pip install watchfiles\n"
     )

@@ -149,7 +149,11 @@ def test_autoreload_says_which_objects_stay_as_they_are(notebook: Notebook) -> N
     )
     assert found[0] == "b tensor(1.) a 2"
     assert found[1] == "2 2 2"
-    assert any(line.startswith("raised TypeError: stack") and line.endswith("declared again") for line in found)
+    assert any(
+        line.startswith("raised TypeError: stack")
+        and line.endswith("one of them was declared again: run again what uses the old one")
+        for line in found
+    )
     errors = "\n".join(found)
     assert "model.Batch was declared again, and one object keeps the old class: make them again" in errors
     assert "autoreload of model failed" not in errors

@@ -155,7 +155,7 @@ def test_without_the_library_the_command_says_what_to_install(
     result = qten_gen("lsp")
     assert (result.status, result.err) == (
         2,
-        "error: lsp needs the library pygls; install it with: python -m pip install 'qten-gen[lsp]'\n",
+        "error: lsp needs the library pygls; install it with: python -m pip install 'pygls>=2'\n",
     )
 
 

@@ -15,6 +15,20 @@ def test_every_block_of_a_page_is_closed() -> None:
     assert open_pages == []
 
 
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", *sorted(path.name for path in (REPOSITORY / "docs").glob("*.md"))]
+)
+def test_every_row_of_a_table_has_the_cells_of_its_heading(page: str) -> None:
+    path = REPOSITORY / page
+    lines = (path if path.exists() else REPOSITORY / "docs" / page).read_text(encoding="utf-8").splitlines()
+    expected, wrong = 0, []
+    for line in lines:
+        bars = len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0
+        expected = expected if expected and bars else bars
+        wrong += [line] if bars != expected else []
+    assert wrong == []
+
+
 def headings(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)

@@ -103,6 +103,15 @@ def test_the_page_of_rules_describes_every_rule() -> None:
         assert (rule.__doc__ or "").strip() in page
 
 
+def test_the_table_at_the_top_of_the_page_leads_to_every_rule() -> None:
+    table = documentation().partition("\n## ")[0]
+    links = [
+        f"| [{rule.KIND.code}](#{rule.KIND.code.lower()}-{rule.KIND.name}) | {rule.KIND.name} | "
+        for rule in rules.RULES
+    ]
+    assert [line for line, link in zip(table.splitlines()[7:], links, strict=True) if not line.startswith(link)] == []
+
+
 def test_the_page_of_the_rules_is_fresh() -> None:
     page = Path(__file__).parents[2] / "docs" / "rules.md"
     assert page.read_text(encoding="utf-8") == documentation(), "run: make generate"

@@ -30,14 +30,12 @@ def declare(file: OpenFile, project: Project) -> Iterator[Proposal]:
         try:
             yield _declared(found, init, Context(file, project, found))
         except Stays as stays:
-            yield Proposal(found.name, stays=Reason(f"its __init__ stays: {_where(stays, init)}{stays.why}"))
+            yield Proposal(found.name, stays=Reason(stays.why, line=_line_within(stays, init)))
 
 
-def _where(stays: Stays, init: ast.FunctionDef) -> str:
-    """The line of the constructor: other levels have moved the lines of the file."""
-    if stays.line is None or not init.lineno < stays.line <= (init.end_lineno or 0):
-        return ""
-    return f"line {stays.line - init.lineno + 1} of it: "
+def _line_within(stays: Stays, init: ast.FunctionDef) -> int | None:
+    """The line that stands in the way, if it is one of the constructor's body."""
+    return stays.line if stays.line is not None and init.lineno < stays.line <= (init.end_lineno or 0) else None
 
 
 def _declared(found: FoundClass, init: ast.FunctionDef, context: Context) -> Proposal:

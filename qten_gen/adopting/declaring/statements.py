@@ -338,7 +338,7 @@ class _Reader:
         rest = [each for each in later if makes_field(each, self.context)]
         if rest and not is_plain(node, self.context) and not writes_constants(node, self.context):
             raise Stays(
-                f"`{_first_line(node)}` runs before line {rest[0].lineno - self.init.lineno + 1} of it registers more",
+                f"`{_first_line(node)}` runs before `{_first_line(rest[0])}` registers more",
                 node,
             )
         if _registers_surely(node, self.context):

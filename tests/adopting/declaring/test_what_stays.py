@@ -6,6 +6,8 @@ from textwrap import indent
 
 import pytest
 
+from qten_gen.adopting.views import lines_of
+
 from .test_shapes import adopted, declared, reason
 
 HEAD = """import torch
@@ -23,7 +25,7 @@ class Net(nn.Module):
 
 
 def net(arguments: str, body: str) -> str:
-    """A file with a class `Net`, whose first statement after `super().__init__()` is in line 3 of the constructor."""
+    """A file with a class `Net`, whose first statement after `super().__init__()` is in line 12."""
     return HEAD.replace("ARGUMENTS", arguments) + indent(body, " " * 8) + "\n"
 
 
@@ -51,82 +53,82 @@ def net(arguments: str, body: str) -> str:
         (
             "norm: type[nn.Module] = nn.LayerNorm",
             "norm = norm or nn.LayerNorm\nself.norm = norm(3)",
-            "line 3 of it: the new value of the argument `norm` cannot be written as an expression of a declaration",
+            "line 12: the new value of the argument `norm` cannot be written as an expression of a declaration",
         ),
-        ("dim: int, device=None", "print(device)", "line 3 of it: `device` is used for more than children and tensors"),
+        ("dim: int, device=None", "print(device)", "line 12: `device` is used for more than children and tensors"),
         ("dim: int, device='cpu'", "pass", "a declared constructor has an argument `device` of its own"),
-        ("dim: int", "self.proj = build(dim)", "line 3 of it: `build` is not known to be a class of modules"),
-        ("dim: int", 'self.act = TABLE["a"]', "line 3 of it: `TABLE['a']` is not the construction of a module"),
+        ("dim: int", "self.proj = build(dim)", "line 12: `build` is not known to be a class of modules"),
+        ("dim: int", 'self.act = TABLE["a"]', "line 12: `TABLE['a']` is not the construction of a module"),
         (
             "dim: int, flag: bool",
             "if flag:\n    self.proj = nn.Linear(dim, dim)\nif hasattr(self, 'proj'):\n    pass",
-            "line 3 of it: `self.proj` exists in one branch only, where a declared field would be None",
+            "line 12: `self.proj` exists in one branch only, where a declared field would be None",
         ),
         (
             "dim: int, flag: bool",
             "if flag:\n    self.a = nn.Linear(dim, 1)\nelse:\n    self.a = nn.Linear(dim, 2)",
-            "line 4 of it: the branches construct a child with different arguments",
+            "line 13: the branches construct a child with different arguments",
         ),
         (
             "dim: int",
             "self.first = nn.Linear(dim, dim)\nnn.init.normal_(self.first.weight)\nself.second = nn.Linear(dim, dim)",
-            "line 4 of it: `nn.init.normal_(self.first.weight)` runs before line 5 of it registers more",
+            "line 13: `nn.init.normal_(self.first.weight)` runs before `self.second = nn.Linear(dim, dim)` registers more",
         ),
         (
             "dim: int",
             "proj = nn.Linear(dim, dim)\nself.proj = proj\nself.again = proj",
-            "line 3 of it: the local name `proj` holds a module or a tensor",
+            "line 12: the local name `proj` holds a module or a tensor",
         ),
         (
             "depth: int",
             "self.layers = nn.ModuleList()\nfor i in range(depth):\n    self.layers.append(nn.Linear(1, 1))\n"
             "    self.layers.append(nn.ReLU())",
-            "line 3 of it: the members of an nn.ModuleList are not made by one comprehension",
+            "line 12: the members of an nn.ModuleList are not made by one comprehension",
         ),
         (
             "encoder: nn.Module",
             "self.body = nn.Sequential(encoder, nn.ReLU())",
-            "line 3 of it: `encoder` is not the construction",
+            "line 12: `encoder` is not the construction",
         ),
         (
             "dim: int, encoder: nn.Module",
             "self.proj = nn.Linear(dim, dim)\nself.encoder = encoder",
-            "line 4 of it: the module `encoder` is registered after children that the constructor makes",
+            "line 13: the module `encoder` is registered after children that the constructor makes",
         ),
         (
             "b: nn.Module, a: nn.Module",
             "self.a = a\nself.b = b",
-            "line 4 of it: modules are registered in another order than that of the arguments",
+            "line 13: modules are registered in another order than that of the arguments",
         ),
         (
             "sizes: list[int]",
             "sizes[0] = 3\nself.proj = nn.Linear(sizes[0], 2)",
-            "line 3 of it: `sizes[0] = 3` may change an argument",
+            "line 12: `sizes[0] = 3` may change an argument",
         ),
         (
             "sizes: list[int]",
             "self.proj = nn.Linear(2, 2)\nsizes.reverse()",
-            "line 4 of it: `sizes.reverse()` may change an argument that fields are computed from",
+            "line 13: `sizes.reverse()` may change an argument that fields are computed from",
         ),
         (
             "dim: int",
             "self.proj = nn.Linear(dim, dim)\nself.proj = None",
-            "line 3 of it: `self.proj` is assigned more than once",
+            "line 12: `self.proj` is assigned more than once",
         ),
         (
             "nn_: int",
             "self.nn = nn.Linear(nn_, 2)",
-            "line 3 of it: the field `nn` would hide a name that constructs `nn`",
+            "line 12: the field `nn` would hide a name that constructs `nn`",
         ),
         (
             "dim: int",
             "self.__proj = nn.Linear(dim, dim)",
-            "line 3 of it: Python mangles the name `__proj`",
+            "line 12: Python mangles the name `__proj`",
         ),
         (
             "dim: int",
             "self.half = nn.Linear(dim, dim)",
-            "line 3 of it: the class already uses the name `half`",
+            "line 12: the class already uses the name `half`",
         ),
         ("sizes=[1, 2]", "self.proj = nn.Linear(2, 2)", "the argument `sizes` has no annotation"),
         (
@@ -137,12 +139,15 @@ def net(arguments: str, body: str) -> str:
         (
             "dim: int",
             "x = getattr(torch, 'nothing', 3)\nx += dim\nself.proj = nn.Linear(dim, x)",
-            "line 5 of it: the argument `x` cannot be written as an expression of a declaration",
+            "line 14: the argument `x` cannot be written as an expression of a declaration",
         ),
     ],
 )
-def test_the_reason_names_the_line(arguments: str, body: str, why: str) -> None:
-    assert reason(net(arguments, body), "Net").startswith(f"its __init__ stays: {why}")
+def test_the_report_names_the_line_in_the_file_and_the_reason(arguments: str, body: str, why: str) -> None:
+    place, _, text = why.partition(": ") if why.startswith("line ") else ("line 9", "", why)
+    lines = list(lines_of(adopted(net(arguments, body)), verbose=False, color=False))
+    start = f"sample.py:{place.removeprefix('line ')}: Net keeps its __init__: {text}"
+    assert any(line.startswith(start) for line in lines), lines
 
 
 @pytest.mark.parametrize(
@@ -163,7 +168,7 @@ def test_the_reason_names_the_line(arguments: str, body: str, why: str) -> None:
 )
 def test_the_rest_of_the_class_counts(more: str, why: str) -> None:
     text = net("dim: int", "self.proj = nn.Linear(dim, dim)\n") + more
-    assert reason(text, "Net").startswith(f"its __init__ stays: {why}")
+    assert reason(text, "Net").startswith(why)
 
 
 def test_a_class_that_the_rules_refuse_stays_with_the_finding() -> None:

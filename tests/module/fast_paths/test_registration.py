@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -211,3 +212,23 @@ def test_a_child_that_is_not_a_module_is_refused_as_by_nn_module() -> None:
 
     with pytest.raises(TypeError, match="int is not a Module subclass"):
         Parent()
+
+
+@pytest.mark.parametrize(
+    ("size", "error", "got"),
+    [("4", TypeError, "['4', '4']"), (4.5, TypeError, "[4.5, 4.5]"), (-1, RuntimeError, "[-1, -1]")],
+)
+def test_an_error_about_a_size_names_the_tensor(size: Any, error: type[Exception], got: str) -> None:
+    class Square(Module):
+        dim: int
+        weight: nn.Parameter = param("dim", "dim", initializer=nn.init.ones_)
+
+    class Table(Module):
+        dim: int
+        rows: Tensor = buffer("dim", "dim", initializer=nn.init.ones_)
+
+    said = "expected integers of at least 0 as its sizes, got"
+    with pytest.raises(error, match=rf"^Square\.weight: {said} {re.escape(got)}$"):
+        Square(size)
+    with pytest.raises(error, match=rf"^Table\.rows: {said} {re.escape(got)}$"):
+        Table(size, device="meta")

@@ -205,7 +205,9 @@ def test_a_class_that_was_declared_again_is_another_one_which_the_message_says()
     before = space["Held"](torch.ones(2), batch_size=2)
     exec("class Held(TensorClass):\n    x: Tensor", space)
     after = space["Held"](torch.ones(2), batch_size=2)
-    reason = re.escape(" of another class of that name; one of them was declared again")
+    reason = re.escape(
+        " of another class of that name; one of them was declared again: run again what uses the old one"
+    )
     with pytest.raises(TypeError, match=rf"^Holder\.held: expected Held, got a Held{reason}$"):
         space["Holder"](after, batch_size=2)
     with pytest.raises(TypeError, match=rf"^expected Held, got Held{reason}$"):

@@ -178,7 +178,7 @@ def test_shapes_that_cannot_be_combined_are_named_with_the_key() -> None:
 def test_tensors_that_the_batch_does_not_carry_are_the_same_in_all_objects() -> None:
     value = layers(4)
     assert Layers.stack([value, value.clone()]).tables is value.tables
-    with pytest.raises(ValueError, match=r"^Layers\.tables\['names'\] is not carried by the batch, but differs"):
+    with pytest.raises(ValueError, match=r"^Layers\.tables\['names'\] is the same for a whole batch, but differs"):
         Layers.stack([value, value.replace(tables={"names": torch.zeros(7)})])
     with pytest.raises(ValueError, match=r"^Layers\.tables: expected the same keys in every object"):
         Layers.stack([value, value.replace(tables={})])
@@ -237,7 +237,7 @@ def test_vmap_takes_every_tensor_apart() -> None:
     assert torch.allclose(result, value.heads["kind"].sum(1) * value.heads["age"])
     table = layers(7)
     assert torch.vmap(lambda one: one.tables["names"].sum(), in_dims=(table.vmap_dims(),))(table).eq(21).all()
-    with pytest.raises(TypeError, match=r"^Layers\.tables is not carried by the batch"):
+    with pytest.raises(TypeError, match=r"^Layers\.tables is the same for a whole batch"):
         torch.vmap(lambda one: one.x)(table)
 
 

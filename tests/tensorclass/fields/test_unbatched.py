@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from typing import Any
 
 import pytest
@@ -120,7 +121,9 @@ def test_what_applies_to_values_applies_to_it() -> None:
 
 def test_a_tensor_over_the_batch_does_not_apply_to_it() -> None:
     weights = torch.rand(4)
-    with pytest.raises(TypeError, match=r"^Lookup\.table is not carried by the batch, so a Tensor over the batch size"):
+    with pytest.raises(
+        TypeError, match=r"^Lookup\.table is the same for a whole batch, so a Tensor over the batch size"
+    ):
         lookup(4) * weights
 
 
@@ -142,11 +145,19 @@ def test_an_equal_table_may_hold_nan() -> None:
 
 
 @pytest.mark.parametrize(
-    "table", [TABLE + 1, TABLE[:3], TABLE.double(), TABLE.to("meta")], ids=["values", "shape", "dtype", "device"]
+    ("table", "difference"),
+    [
+        (TABLE + 1, f"shape {list(TABLE.shape)}, with different values"),
+        (TABLE[:3], f"shape {list(TABLE.shape)} and a Tensor of dtype torch.float32 and shape {list(TABLE[:3].shape)}"),
+        (TABLE.double(), f"and a Tensor of dtype torch.float64 and shape {list(TABLE.shape)}"),
+        (TABLE.to("meta"), f"shape {list(TABLE.shape)}, on cpu and meta"),
+    ],
+    ids=["values", "shape", "dtype", "device"],
 )
-def test_objects_with_different_tables_are_not_put_together(table: Tensor) -> None:
+def test_objects_with_different_tables_are_not_put_together(table: Tensor, difference: str) -> None:
     value = Only(TABLE, batch_size=4)
-    message = r"^Only\.table is not carried by the batch, but differs between the objects: a Tensor of dtype "
+    start = r"^Only\.table is the same for a whole batch, but differs between the objects: a Tensor of dtype "
+    message = f"{start}.*{re.escape(difference)}$"
     for join in (Only.stack, Only.cat):
         with pytest.raises(ValueError, match=message):
             join([value, Only(table, batch_size=4)])
@@ -154,7 +165,7 @@ def test_objects_with_different_tables_are_not_put_together(table: Tensor) -> No
 
 def test_one_that_is_none_in_some_objects_differs() -> None:
     value = lookup(4)
-    with pytest.raises(ValueError, match=r"^Lookup\.bias is not carried by the batch, .*: a Tensor .* and None$"):
+    with pytest.raises(ValueError, match=r"^Lookup\.bias is the same for a whole batch, .*: a Tensor .* and None$"):
         Lookup.stack([value, value.replace(bias=None)])
 
 
@@ -165,7 +176,7 @@ def test_writing_items_leaves_it_alone() -> None:
     value[3] = value[4]
     assert value.ids[0].eq(7).all()
     assert torch.equal(value.table, table)
-    with pytest.raises(ValueError, match=r"^Lookup\.table is not carried by the batch, but differs"):
+    with pytest.raises(ValueError, match=r"^Lookup\.table is the same for a whole batch, but differs"):
         value[0] = value[1].replace(table=TABLE + 1)
 
 
@@ -232,7 +243,7 @@ def test_vmap_may_go_over_any_batch_dimension() -> None:
 
 def test_vmap_without_that_says_what_to_do() -> None:
     with pytest.raises(
-        TypeError, match=r"^Lookup\.table is not carried by the batch, .* in_dims=\(batch\.vmap_dims\(\),\)"
+        TypeError, match=r"^Lookup\.table is the same for a whole batch, .* in_dims=\(batch\.vmap_dims\(\),\)"
     ):
         torch.vmap(lambda item: item.ids)(Lookup(torch.ones(10), TABLE, batch_size=10))
 
@@ -292,5 +303,5 @@ def test_tables_without_values_are_put_together_where_all_else_is_alike() -> Non
     with FakeTensorMode():
         first, second, other = (Only(torch.empty(size), batch_size=1) for size in (3, 3, 4))
         assert Only.stack([first, second]).table is first.table
-        with pytest.raises(ValueError, match=r"^Only\.table is not carried by the batch, but differs"):
+        with pytest.raises(ValueError, match=r"^Only\.table is the same for a whole batch, but differs"):
             Only.stack([first, other])

@@ -155,7 +155,7 @@ def test_numbers_apply_to_what_the_batch_does_not_carry_and_tensors_over_the_bat
     value = Looked(torch.ones(2), torch.ones(5), batch_size=2)
     assert torch.equal(value.add(1).table, torch.full((5,), 2.0))
     assert torch.equal(value.sum(0).table, value.table)
-    with pytest.raises(TypeError, match=r"Looked\.table is not carried by the batch"):
+    with pytest.raises(TypeError, match=r"Looked\.table is the same for a whole batch"):
         value.where(torch.tensor([True, False]), 0)
 
 

@@ -69,6 +69,10 @@ def test_another_torch_function_says_what_to_do() -> None:
         functions.tril(flat(4))
     with pytest.raises(TypeError, match=r"pad is not defined for Flat; use \.pad for batch dimensions"):
         functions.nn.functional.pad(flat(4), (0, 1))
+    with pytest.raises(
+        TypeError, match=r"^torch\.nn\.functional\.linear is not defined for Flat; apply it to the tensors"
+    ):
+        functions.nn.functional.linear(flat(4), torch.ones(2, 2))
 
 
 def test_a_data_loader_makes_batches() -> None:

@@ -125,10 +125,10 @@ def test_python_values_cannot_be_read_inside() -> None:
 
 
 def test_a_value_for_each_item_in_a_field_that_the_batch_does_not_carry_is_refused() -> None:
-    message = r"^vmap: Lookup\.table is not carried by the batch, and the function gave it a value for each item$"
+    message = r"^vmap: Lookup\.table is the same for a whole batch, and the function gave it a value for each item$"
     with pytest.raises(TypeError, match=message):
         lookup(4).vmap(lambda item: item.replace(table=item.table * item.ids.sum()))
-    with pytest.raises(TypeError, match=r"^vmap: Names\.codes is not carried"):
+    with pytest.raises(TypeError, match=r"^vmap: Names\.codes is the same for a whole batch"):
         lookup(4).vmap(
             lambda item: item.replace(inner=Names(item.ids, PerItem("a", ()), batch_size=())),
         )

@@ -104,7 +104,8 @@ def _wrong(columns: dict[str, list[Line]], reports: dict[str, Reports]) -> Itera
             if failed:
                 said = reports[failed[0]].get((file_of(column), line.number), "nothing is reported")
                 short = " ".join(said.split()).replace("|", "\\|")
-                rows.append(f"| {column} | `{line.code}` | {', '.join(failed)} | {short[:160]} | {reason(line.code)} |")
+                why = reason(line.code).replace("|", "\\|")
+                rows.append(f"| {column} | `{line.code}` | {', '.join(failed)} | {short[:160]} | {why} |")
     if not rows:
         yield "There are none."
         return

@@ -94,10 +94,11 @@ def register_parameter(
     With `shape=None` the name is registered as None. `reset_parameters` fills the memory.
 
     Raises:
+        TypeError: a size is not an integer.
         RuntimeError: a size is negative.
         KeyError: nn.Module refuses the name.
     """
-    data = None if shape is None else _empty(shape, device, dtype)
+    data = None if shape is None else _empty(module, name, shape, device, dtype)
     cls, state = type(module), module.__dict__
     if (
         KNOWN
@@ -128,10 +129,11 @@ def register_buffer(
     With `shape=None` the name is registered as None. `reset_parameters` fills the memory.
 
     Raises:
+        TypeError: a size is not an integer.
         RuntimeError: a size is negative.
         KeyError: nn.Module refuses the name.
     """
-    data = None if shape is None else _empty(shape, device, dtype)
+    data = None if shape is None else _empty(module, name, shape, device, dtype)
     cls, state = type(module), module.__dict__
     if (
         KNOWN
@@ -152,11 +154,18 @@ def register_buffer(
         module.register_buffer(name, data, persistent)
 
 
-def _empty(shape: tuple[int, ...], device: Device, dtype: torch.dtype | None) -> Tensor:
-    """`torch.empty`, which is faster with sizes that are arguments of their own."""
-    if shape and device is None and dtype is None:
-        return torch.empty(*shape)
-    return torch.empty(shape, device=device, dtype=dtype)
+def _empty(module: nn.Module, name: str, shape: tuple[int, ...], device: Device, dtype: torch.dtype | None) -> Tensor:
+    """`torch.empty`, which is faster with sizes that are arguments of their own. Errors about sizes name the tensor."""
+    try:
+        if shape and device is None and dtype is None:
+            return torch.empty(*shape)
+        return torch.empty(shape, device=device, dtype=dtype)
+    except (TypeError, RuntimeError) as error:
+        if all(hasattr(size, "__index__") and size >= 0 for size in shape):
+            raise
+        raise type(error)(
+            f"{type(module).__name__}.{name}: expected integers of at least 0 as its sizes, got {list(shape)}"
+        ) from None
 
 
 def register_module(module: nn.Module, name: str, value: nn.Module | None) -> None:

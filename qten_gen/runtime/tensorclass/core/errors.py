@@ -46,7 +46,7 @@ def disambiguation(cls: type, value: object) -> str:
         return ""
     if other.__module__ != cls.__module__:
         return f" of {other.__module__}, which is not the one of {cls.__module__}"
-    return " of another class of that name; one of them was declared again"
+    return " of another class of that name; one of them was declared again: run again what uses the old one"
 
 
 def class_names(first: object, other: object) -> str:

@@ -37,10 +37,20 @@ def same_tensor(self: Stored, name: str, values: Sequence[Tensor | None]) -> Ten
     for value in values:
         if value is not first and not (first is not None and value is not None and _equal_tensors(first, value)):
             raise ValueError(
-                f"{label(self, name)} is not carried by the batch, but differs between the objects: "
-                f"{describe(first)} and {describe(value)}"
+                f"{label(self, name)} is the same for a whole batch, but differs between the objects: "
+                f"{_difference(first, value)}"
             )
     return first
+
+
+def _difference(first: Tensor | None, other: Tensor | None) -> str:
+    """What two tensors are, for a message: where dtype and shape are equal, what else differs."""
+    one, two = describe(first), describe(other)
+    if first is None or other is None or one != two:
+        return f"{one} and {two}"
+    if first.device != other.device:
+        return f"{one}, on {first.device} and {other.device}"
+    return f"{one}, with different values"
 
 
 def _equal_tensors(left: Tensor, right: Tensor) -> bool:

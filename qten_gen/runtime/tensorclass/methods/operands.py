@@ -132,7 +132,7 @@ def refuse_unbatched(self: Stored) -> None:
     found = unbatched_leaves(self)
     if found:
         raise TypeError(
-            f"{found[0][0]} is not carried by the batch, so a Tensor over the batch size does not apply to it; "
+            f"{found[0][0]} is the same for a whole batch, so a Tensor over the batch size does not apply to it; "
             "compute field by field"
         )
 

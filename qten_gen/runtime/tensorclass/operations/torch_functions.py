@@ -46,7 +46,8 @@ def find(function: Callable[..., object]) -> Callable[..., object] | None:
 
 def refusal(function: Callable[..., object], kind: str) -> str:
     """The message for a function that objects of a class have no form of."""
-    return f"{_name(function)} is not defined for {kind}; {advice(_name(function))}"
+    name = _name(function)
+    return f"{name.replace('torch._C._nn.', 'torch.nn.functional.')} is not defined for {kind}; {advice(name)}"
 
 
 def dispatch(

@@ -217,7 +217,7 @@ def _carried(cls: type[Stored], children: list[Any], layout: Layout) -> list[Any
     for name, child in zip(layout.names, children, strict=True):
         if any(_is_taken_apart(one, dimensions.get(name, 0)) for one in tensors_of(child)):
             raise TypeError(
-                f"{cls.__name__}.{name} is not carried by the batch, and vmap takes it apart with the rest; "
+                f"{cls.__name__}.{name} is the same for a whole batch, and vmap takes it apart with the rest; "
                 "say in_dims=(batch.vmap_dims(),) for a call with `batch`"
             )
     return _apart(child for name, child in zip(layout.names, children, strict=True) if name not in dimensions)

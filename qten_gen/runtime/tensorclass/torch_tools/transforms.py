@@ -111,7 +111,9 @@ def _shown(level: int, length: int, out_dim: int, result: object) -> object:
     shown._names = names.inserted(result._names, at)
     for name, tensor in unbatched_leaves(result):
         if is_batchedtensor(tensor) and maybe_get_level(tensor) == level:
-            raise TypeError(f"vmap: {name} is not carried by the batch, and the function gave it a value for each item")
+            raise TypeError(
+                f"vmap: {name} is the same for a whole batch, and the function gave it a value for each item"
+            )
     return shown
 
 
