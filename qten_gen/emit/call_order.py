@@ -37,6 +37,7 @@ def _taken(signature: Signature, source: SourceFile) -> Iterator[str]:
 
 
 def _members(text: str, source: SourceFile) -> Iterator[str]:
+    """The qualified names of the members of a union, with what jaxtyping annotates in the place of its annotation."""
     node = ast.parse(text, mode="eval").body if text else None
     match node:
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
