@@ -10,7 +10,7 @@ from . import layout, module, tensorclass
 from .imports import statements
 from .module import ModuleView
 from .nested_names import NestedNames, nested_names
-from .repeated import own_functions, own_variables
+from .repeated import own_functions, own_variables, passed_on
 from .source_imports import annotation_imports, source_name
 from .tensorclass import TensorClassView
 
@@ -98,7 +98,8 @@ def _used(classes: Iterable[TensorClassView | ModuleView], *always: str) -> froz
 def _others(file: FileDecl) -> list[str]:
     """What the stub has beside the generated classes."""
     functions = (function.name for function in own_functions(file))
-    return sorted({*own_variables(file), *functions, *(functional.name for functional in file.functionals)})
+    functionals = (functional.name for functional in file.functionals)
+    return sorted({*own_variables(file), *functions, *passed_on(file), *functionals})
 
 
 def _lookup(others: list[str]) -> str:

@@ -20,6 +20,7 @@ from ..model import (
 from ..model.field_kinds import members_of
 from ..model.registered import RegisteredKind
 from . import layout, spelling
+from .call_order import forward_first
 from .module_names import TensorNames, tensor_names
 from .parameters import as_written, of_call, parsed
 from .registered_names import RegisteredName, lines, registered_names
@@ -299,15 +300,16 @@ def _parameter(field: ConfigDecl, names: StubNames, variables: Mapping[str, Mean
 
 
 def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:
-    """`__call__` for forward, all its overloads, and for each registered type. Without handlers it is forward alone."""
+    """`__call__` for each registered type, and for all overloads of forward. Without handlers it is forward alone."""
     if not declaration.handlers:
         if "__call__" not in declaration.bound and not any(base.declared for base in declaration.bases):
             yield f"__call__: _t.ClassVar[{names.aliases.use('_ExactCall')}]"
         return
-    for module, signature in _forward(declaration, related):
-        yield _define("__call__", signature, names, module)
-    for handler in declaration.handlers:
-        yield handler_call(handler, names)
+    forward = _forward(declaration, related)
+    calls = [_define("__call__", signature, names, module) for module, signature in forward]
+    handlers = [handler_call(handler, names) for handler in declaration.handlers]
+    taking = [(names.source(module), signature) for module, signature in forward]
+    yield from (calls + handlers if forward_first(taking, declaration.handlers, related) else handlers + calls)
 
 
 def _forward(declaration: ModuleDecl, related: Mapping[str, Declaration]) -> tuple[tuple[str, Signature], ...]:

@@ -22,7 +22,7 @@ _MODULES = frozenset({"builtins", "collections.abc", "contextlib", "typing", "ty
 
 def passing(name: str, source: SourceFile) -> Passing:
     """Which way the arguments in brackets after a name go, in the annotations of a file."""
-    module, _, word = _qualified(name, source).rpartition(".")
+    module, _, word = qualified(name, source).rpartition(".")
     if module == "jaxtyping" or (word in _STRINGS and module in _MODULES):
         return Passing.STRINGS
     # `typing.Set` is `set`, and only `collections.abc.Set` cannot change.
@@ -35,7 +35,7 @@ def passing(name: str, source: SourceFile) -> Passing:
     return Passing.SAME if word in _SAME else Passing.EITHER
 
 
-def _qualified(name: str, source: SourceFile) -> str:
+def qualified(name: str, source: SourceFile) -> str:
     """The qualified name, as far as the file itself tells."""
     head, _, rest = name.partition(".")
     imported = source.imports.get(head)

@@ -50,12 +50,29 @@ def own_members(declaration: Declaration, file: FileDecl) -> tuple[MethodSource,
 def own_functions(file: FileDecl) -> tuple[MethodSource, ...]:
     """The functions at the top level that the stub repeats, and that its module gives at run time."""
     handlers = {registration.handler for registration in file.source.registrations}
-    public = (
+    functions = (
         _without(function, _registers) if function.name in handlers else function
-        for function in file.source.functions
-        if not function.name.startswith("_")
+        for function in _public_functions(file)
     )
-    return tuple(_chosen(public, file, frozenset()))
+    return tuple(_chosen(functions, file, frozenset()))
+
+
+def passed_on(file: FileDecl) -> list[str]:
+    """The other functions at the top level whose types mention declared classes, which the stub imports as they are.
+
+    They take only what may be either class, `Sequence[Batch]`, or the text does not say what they give.
+    """
+    mentions = Mentions(file, file.source)
+    mentioning = {
+        function.name
+        for function in _public_functions(file)
+        if any(differs(type, Way.GIVEN, mentions) for type in _types(function))
+    }
+    return sorted(mentioning.difference(function.name for function in own_functions(file)))
+
+
+def _public_functions(file: FileDecl) -> Iterator[MethodSource]:
+    return (function for function in file.source.functions if not function.name.startswith("_"))
 
 
 def own_variables(file: FileDecl) -> dict[str, TypeExpr]:
@@ -103,10 +120,20 @@ def is_accessor(method: MethodSource) -> bool:
 
 def _differs(method: MethodSource, mentions: Mentions) -> bool:
     given = method.signature.result
-    taken = [parameter.type for parameter in parsed(method.signature.parameters) if parameter.type]
     return (bool(given) and differs(given, Way.GIVEN, mentions)) or any(
-        differs(text, Way.TAKEN, mentions) for text in taken
+        differs(type, Way.TAKEN, mentions) for type in _taken(method)
     )
+
+
+def _types(method: MethodSource) -> Iterator[str]:
+    """What is written for the parameters and for the result."""
+    yield from _taken(method)
+    if method.signature.result:
+        yield method.signature.result
+
+
+def _taken(method: MethodSource) -> Iterator[str]:
+    return (parameter.type for parameter in parsed(method.signature.parameters) if parameter.type)
 
 
 def _can_be_written(method: MethodSource) -> bool:

@@ -47,6 +47,11 @@ def declaration_import(file: FileDecl) -> str:
     return f"from . import {leaf} as _decl" if package else f"import {stem} as _decl"
 
 
+def passed_on_import(file: FileDecl, names: list[str]) -> str:
+    """The import of functions of the source that its stub passes on: type checkers want each name twice for that."""
+    return _own_import(_source_module(file), [f"{name} as {name}" for name in names])
+
+
 def _own_import(module: str, names: list[str]) -> str:
     """The import of the source's own names, in parentheses where it takes several lines."""
     line = f"from {module} import {', '.join(names)}"

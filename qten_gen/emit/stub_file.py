@@ -10,8 +10,8 @@ from .imports import statements
 from .members import written
 from .module_stub import ModuleStubView
 from .renaming import Way
-from .repeated import own_functions, own_members, own_variables
-from .source_imports import declaration_import, source_name
+from .repeated import own_functions, own_members, own_variables, passed_on
+from .source_imports import declaration_import, passed_on_import, source_name
 from .stub_names import StubNames
 from .tensorclass_stub import TensorClassStubView
 
@@ -62,7 +62,8 @@ def stub_file(file: FileDecl) -> StubFileView:
     own = [own_members(declaration, file) for declaration in file.declarations]
     functions, variables = own_functions(file), own_variables(file)
     repeated = {method.name for methods in (*own, functions) for method in methods}.union(variables)
-    repeated |= {functional.name for functional in file.functionals}
+    others = passed_on(file)
+    repeated |= {*others, *(functional.name for functional in file.functionals)}
     names = StubNames(file, repeated)
     classes = tuple(
         _stub_class(declaration, names.for_class(), file, methods)
@@ -78,7 +79,7 @@ def stub_file(file: FileDecl) -> StubFileView:
         summary=f"Exact types of the classes declared in `{source_name(file)}`.",
         imports=(
             *statements(aliases),
-            (*names.imports, declaration_import(file)),
+            (*names.imports, declaration_import(file), *([passed_on_import(file, others)] if others else [])),
         ),
         classes=classes,
         functions=texts,

@@ -111,6 +111,10 @@ class StubNames:
             self.aliases.use(alias)
         return written
 
+    def source(self, module: str) -> SourceFile:
+        """A file of the run, in which a text stands."""
+        return self._file.sources[module]
+
     def variables(self, text: str, module: str) -> list[str]:
         """The type variables of a file that a text mentions."""
         known = self._file.sources[module].type_variables

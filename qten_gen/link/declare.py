@@ -27,6 +27,7 @@ from ..model import (
 from ..model.build_field import build_check, build_module_field, build_tensorclass_field, build_virtual_field
 from ..model.field_kinds import members_of
 from ..model.written_init import is_attribute_only, keeps_foreign_init
+from . import specificity
 from .bases import ROOTS, Ancestry, Root
 from .lookups import Lookups, Remembered
 from .names import Names
@@ -220,7 +221,12 @@ class Declarations:
                     own[registration.type.name] = registration
             for name, registration in own.items():
                 found.setdefault(name, registration)
-        return tuple(sorted(found.values(), key=lambda registration: -len(self._ancestry.mro(registration.type.name))))
+        return tuple(sorted(found.values(), key=lambda registration: self._specificity(registration.type.name)))
+
+    def _specificity(self, name: str) -> tuple[int, int]:
+        cls = self._names.class_of(name)
+        bases = [self._names.resolve(base.name) for base in cls[1].bases] if cls is not None else []
+        return specificity.order(name, self._ancestry.mro(name), bases)
 
     def _registered(self, qualified: str) -> tuple[RegistrationDecl, ...]:
         """The handlers registered for a Module, from all files that may have some."""

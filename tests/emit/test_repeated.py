@@ -130,7 +130,33 @@ def test_functions_and_annotated_constants_are_in_the_stub_and_in_its_module() -
     stub, module = render_stub(file(text)), render_python(file(text))
 
     assert stub.endswith("\nEMPTY: Batch\ndef load() -> Batch: ...\n")
-    assert '    return _rt.declared(__name__, name, "EMPTY", "load")\n' in module
+    assert "\nfrom .model import show as show\n" in stub
+    assert '    return _rt.declared(__name__, name, "EMPTY", "load", "show")\n' in module
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "def f(x: Batch): ...",
+        "def f(x: Sequence[Batch]) -> int: ...",
+        "@retried(base)\ndef f() -> Batch: ...",
+    ],
+)
+def test_a_function_whose_text_does_not_change_or_says_too_little_is_passed_on(function: str) -> None:
+    stub = render_stub(file(f"\n\n{function}\n"))
+
+    assert "\nfrom .model import f as f\n" in stub
+    assert "def f(" not in stub
+
+
+def test_a_function_that_mentions_no_declared_class_is_not_in_the_stub() -> None:
+    stub, module = (
+        render_stub(file("\n\ndef f(x: Tensor) -> int: ...\n")),
+        render_python(file("\n\ndef f(x: Tensor) -> int: ...\n")),
+    )
+
+    assert "import f as f" not in stub
+    assert "    return _rt.declared(__name__, name)\n" in module
 
 
 def test_a_handler_with_a_name_is_a_function_without_its_decorator() -> None:
@@ -168,3 +194,37 @@ def _(net: Net, batch: Batch) -> int: ...
         "def __call__(self, x: int) -> _Point: ...",
         "def __call__(self, batch: _decl.Batch, /) -> int: ...",
     ]
+
+
+@pytest.mark.parametrize(
+    ("taken", "registered", "first"),
+    [
+        ("Tensor", "Batch", True),
+        ("Tensor | None", "Batch", True),
+        ("torch.Tensor", "str", True),
+        ("Tensor | int", "Batch", True),
+        ("Tensor | int", "bool", False),
+        ("Tensor", "Tensor", False),
+        ("Tensor", "nn.Parameter", False),
+        ("Tensor", "object", False),
+        ("Point", "Batch", False),
+        ("object", "Batch", False),
+        ("", "Batch", False),
+    ],
+)
+def test_forward_is_the_first_call_only_where_no_handler_can_be_meant(taken: str, registered: str, first: bool) -> None:
+    annotation = f": {taken}" if taken else ""
+    text = f"""
+
+import torch
+
+
+class Net(Module):
+    def forward(self, x{annotation}) -> int: ...
+
+
+@Net.register({registered})
+def _(net: Net, other: {registered}) -> str: ...
+"""
+    calls = [line.strip() for line in render_stub(file(text)).splitlines() if "def __call__" in line]
+    assert [call.endswith("-> int: ...") for call in calls] == [first, not first]

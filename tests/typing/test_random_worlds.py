@@ -1,11 +1,9 @@
-"""Random programs whose values come from both imports: each runs, and mypy and pyright find its mistakes and nothing else."""
+"""Random programs whose values come from both imports: each runs, and mypy, pyright and ty find its mistakes and nothing else."""
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import pytest
@@ -13,10 +11,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from qten_gen.cli.command import main
 from tests import fresh_process
+from tests.typing import checked_folders
+from tests.typing.checked_folders import REPOSITORY, disagreements
 from tests.typing.module_worlds import ModuleWorld, module_worlds
 from tests.typing.worlds import World, worlds
 
-REPOSITORY = Path(__file__).parents[2]
 EXAMPLES = int(os.environ.get("QTEN_GEN_EXAMPLES", "6"))
 
 
@@ -56,25 +55,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def disagreements(folder: Path, reported: dict[tuple[str, int], str]) -> list[str]:
-    """Where the marks in the programs and the reports of a checker differ."""
-    wanted = {
-        (str(path.relative_to(folder)), number)
-        for path in folder.glob("p*/use.py")
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if line.endswith("# E")
-    }
-    lines = {path: path.read_text(encoding="utf-8").splitlines() for path in folder.glob("p*/*.py*")}
-    shown = {place: message for place, message in reported.items() if place not in wanted}
-    return [
-        *(
-            f"{name}:{number}: not reported: {lines[folder / name][number - 1]}"
-            for name, number in wanted - set(reported)
-        ),
-        *(f"{name}:{number}: {text}: {lines[folder / name][number - 1]}" for (name, number), text in shown.items()),
-    ]
-
-
 def test_every_program_runs_and_gives_the_types_that_it_asserts(folder: Path) -> None:
     modules = sorted(path.parent.name for path in folder.glob("p*/use.py"))
     checked = "import typing; from tests.typing.executed import check; typing.assert_type = check"
@@ -86,33 +66,14 @@ def test_every_program_runs_and_gives_the_types_that_it_asserts(folder: Path) ->
 
 @pytest.mark.xdist_group("mypy")
 def test_mypy_agrees_with_every_program(folder: Path) -> None:
-    options = ("--strict", "--python-version=3.11", "--output=json", "--config-file=")
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, f"--cache-dir={REPOSITORY / '.mypy_cache'}", "."],
-        cwd=folder,
-        env=os.environ | {"MYPYPATH": os.pathsep.join((str(REPOSITORY), str(REPOSITORY / "stubs")))},
-        text=True,
-        capture_output=True,
-    )
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    reports = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    found = {(item["file"], item["line"]): item["message"] for item in reports if item["severity"] == "error"}
-    assert not (wrong := disagreements(folder, found)), "\n".join(wrong)
+    assert not (wrong := disagreements(folder, checked_folders.mypy(folder))), "\n".join(wrong)
 
 
 def test_pyright_agrees_with_every_program(folder: Path) -> None:
-    settings = {"extraPaths": [str(REPOSITORY), str(REPOSITORY / "stubs")], "exclude": ["**/*_qten.py"]}
-    (folder / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pyright", f"--pythonpath={sys.executable}", "--outputjson"],
-        cwd=folder,
-        text=True,
-        capture_output=True,
-    )
-    reports = json.loads(done.stdout)["generalDiagnostics"]
-    found = {
-        (os.path.relpath(item["file"], folder), item["range"]["start"]["line"] + 1): item["message"]
-        for item in reports
-        if item["severity"] == "error"
-    }
-    assert not (wrong := disagreements(folder, found)), "\n".join(wrong)
+    assert not (wrong := disagreements(folder, checked_folders.pyright(folder))), "\n".join(wrong)
+
+
+def test_ty_agrees_with_every_program(folder: Path) -> None:
+    """Of several overloads that `contextmanager` decorates, ty reads one, and reports what the others take."""
+    wrong = disagreements(folder, checked_folders.ty(folder))
+    assert not (wrong := [line for line in wrong if not re.search(r": +with make_", line)]), "\n".join(wrong)

@@ -45,7 +45,8 @@ def pyright(folder: Path) -> Reports:
 
 
 def pyrefly(folder: Path) -> Reports:
-    options = [f"--search-path={path}" for path in PATHS]
+    # Where a folder has no settings of pyrefly, it checks little.
+    options = ["--preset=default", *(f"--search-path={path}" for path in PATHS)]
     interpreter = f"--python-interpreter-path={sys.executable}"
     output = _run(folder, program("pyrefly"), "check", *options, interpreter, "--output-format=json", *_files(folder))
     return _first(

@@ -1,0 +1,13 @@
+"""Mistakes over a batch, a model and what a trainer makes of them."""
+
+from trainer.model import Config
+from trainer.model_qten import Batch, Classifier, Output
+
+batch = Batch.random(4, 6, 16)
+model = Classifier(Config())
+batch.truncated("3")  # E
+model(batch, with_los=False)  # E
+Output(batch.tokens, los=None, batch_size=4)  # E
+model.blocks[0].gat  # E
+Batch(batch.tokens, batch.labels, mode="seq", batch_size=4)  # E
+model(batch).loss.mean()  # E
