@@ -48,7 +48,8 @@ class TypeExpr:
 
     name: str
     """A qualified name (`torch.Tensor`, `builtins.int`, `shop.model.Inner`), `"|"` for a union, `"None"` for None, `"..."` for an
-    ellipsis, `DYNAMIC` for a type that only the program knows, `HIDDEN` for a value in its place, or `""` for an expression that does not name a type."""
+    ellipsis, `DYNAMIC` for a type that only the program knows, `HIDDEN` for a value in its place, or `""` for an expression that
+    does not name a type."""
     args: tuple[TypeExpr | str, ...] = ()
     """The subscripts, or the members of a union. Strings that are not types stay strings: the `"b s"` of a jaxtyping shape."""
     text: str = field(default="", compare=False)

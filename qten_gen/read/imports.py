@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from .. import __all__ as PUBLIC_NAMES
 from ..model import ImportedName, language
 
-
 FUTURE_ANNOTATIONS = ImportedName("__future__", "annotations")
 """What binds the name `annotations` where annotations are not evaluated."""
 
