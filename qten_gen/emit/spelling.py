@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins as builtins_module
+import re
 from ast import literal_eval
 from collections.abc import Collection
 from typing import assert_never
@@ -27,6 +29,7 @@ from .layout import double_quoted, in_parentheses
 from .nested_names import NestedNames, qualified_name
 from .renaming import renamed
 
+_NAME = re.compile(r"[^\W\d]\w*")
 _WORDS = ("|", "None", "...")
 """What a type is made of besides names."""
 _DTYPE_WORDS = {"Float": "floating", "Int": "integer", "Bool": "boolean", "Complex": "complex", "Num": "numeric"}
@@ -69,15 +72,20 @@ def python_type(
     The stub says all types. Where names of another file would have to be imported, and where checkers would take a string for any
     other that is stored in its place, the module says `Any`.
     """
-    mentioned = field.type.mentioned
-    is_foreign = home(field) != module and not all(name.startswith("builtins.") or name in _WORDS for name in mentioned)
-    if is_foreign or "typing.Literal" in mentioned:
+    mentioned, text = field.type.mentioned, static_type(field.type)
+    if home(field) != module and not (
+        all(name.startswith("builtins.") or name in _WORDS for name in mentioned)
+        # `Optional[str]` means builtins only, and mentions another name.
+        and all(hasattr(builtins_module, name) for name in _NAME.findall(text))
+    ):
+        return "_t.Any"
+    if "typing.Literal" in mentioned:
         return "_t.Any"
 
     def written(name: str) -> str:
         return "_t.Any" if name in variables else builtins.name(name) if name in WRITTEN_BUILTINS else name
 
-    return renamed(static_type(field.type), written, lambda _: True)
+    return renamed(text, written, lambda _: True)
 
 
 def static_type(type: TypeExpr) -> str:

@@ -90,11 +90,21 @@ def _class(cls: ClassSource, file: SourceFile, names: Names) -> ClassSource:
     checks = tuple(_call(call, lookup) for call in cls.checks)
     keywords = tuple((name, _value(value, lookup)) for name, value in cls.keywords)
     bases = tuple(_base(base, file, names, lookup) for base in cls.bases)
-    parts = (*fields, *methods, *checks, *(value for _, value in keywords), *bases)
-    before = (*cls.fields, *cls.methods, *cls.checks, *(value for _, value in cls.keywords), *cls.bases)
+    values = tuple((name, _named(_value(value, lookup), names)) for name, value in cls.values)
+    parts = (*fields, *methods, *checks, *(value for _, value in (*keywords, *values)), *bases)
+    before = (*cls.fields, *cls.methods, *cls.checks, *(value for _, value in (*cls.keywords, *cls.values)), *cls.bases)
     if all(new is old for new, old in zip(parts, before, strict=True)):
         return cls
-    return replace(cls, fields=fields, methods=methods, checks=checks, keywords=keywords, bases=bases)
+    return replace(cls, fields=fields, methods=methods, checks=checks, keywords=keywords, bases=bases, values=values)
+
+
+def _named(value: Value, names: Names) -> Value:
+    """An attribute of a class with the names of the objects that it is, and is made by: `Tokens = Ids` where `Ids = Tensor`."""
+    name, contains = names.object(value.name), tuple(map(names.object, value.contains))
+    if name == value.name and contains == value.contains:
+        return value
+    torch_name = name if name.startswith("torch.") else None
+    return replace(value, name=name, torch_name=torch_name, contains=contains)
 
 
 def _field(field: FieldSource, lookup: Lookup) -> FieldSource:

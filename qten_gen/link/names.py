@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from ast import literal_eval
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -11,6 +12,7 @@ from ..model.field_kinds import is_tensor
 from ..read.names import Scope
 
 _MAX_DEPTH = 50
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 
 class Names:
@@ -49,6 +51,18 @@ class Names:
         while qualified not in seen:
             seen.add(qualified)
             qualified = self._step(qualified) or qualified
+        return qualified
+
+    def object(self, qualified: str) -> str:
+        """The qualified name of the object that a name is when the program runs.
+
+        It differs from `resolve` for `Ids = "Tensor"` and `Ids = NewType("Ids", Tensor)`: as a type both are Tensor, but the
+        objects are a string and a NewType.
+        """
+        seen: set[str] = set()
+        while qualified not in seen:
+            seen.add(qualified)
+            qualified = self._step(qualified, as_object=True) or qualified
         return qualified
 
     def expand(self, type: TypeExpr, depth: int = 0) -> TypeExpr:
@@ -126,7 +140,7 @@ class Names:
         bases = [TypeExpr(self.resolve(base.name)) for base in found[1].bases]
         return any(is_tensor(base) or self._is_tensor_class(base.name, below | {name}) for base in bases)
 
-    def _step(self, qualified: str) -> str | None:
+    def _step(self, qualified: str, *, as_object: bool = False) -> str | None:
         """Follow one import or alias; None if the name is defined there, or is outside the run."""
         declared = self._declared(qualified)
         if declared is not None:
@@ -136,7 +150,7 @@ class Names:
             return None
         file, rest = located
         head, _, tail = rest.partition(".")
-        own = file.aliases.get(rest)
+        own = _alias(file, rest, as_object)
         if tail and own is not None and not own.args and "." in own.name:
             return own.name
         scope, classes = self._of(file)
@@ -144,7 +158,7 @@ class Names:
             return None
         if head in file.imports:
             return scope.resolve(rest)
-        alias = file.aliases.get(head)
+        alias = _alias(file, head, as_object)
         if alias is not None and not alias.args and "." in alias.name:
             return f"{alias.name}.{tail}" if tail else alias.name
         return None
@@ -174,6 +188,11 @@ class Names:
         if outer.startswith("jaxtyping.") and position == 1:
             return _text_of(argument)
         return self.expand(argument, depth)
+
+
+def _alias(file: SourceFile, name: str, as_object: bool) -> TypeExpr | None:
+    """The type that a name of a file is an alias of; with `as_object`, only if it is bound to that very object."""
+    return file.aliases.get(name) if not as_object or _NAME.fullmatch(file.constants.get(name, "")) else None
 
 
 def _text_of(type: TypeExpr) -> TypeExpr | str:

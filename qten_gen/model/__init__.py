@@ -46,6 +46,7 @@ from .dimensions import Number as Number
 from .dimensions import dim_names as dim_names
 from .dimensions import parts as parts
 from .expressions import DYNAMIC as DYNAMIC
+from .expressions import HIDDEN as HIDDEN
 from .expressions import NO_PATH as NO_PATH
 from .expressions import Choice as Choice
 from .expressions import Default as Default

@@ -38,6 +38,9 @@ NO_PATH = NodePath()
 DYNAMIC = "?"
 """The name of a type that is known only at run time, such as that of a name with several meanings."""
 
+HIDDEN = "!"
+"""The name of what stands in place of a type where the class body has bound its name to a value."""
+
 
 @dataclass(frozen=True, slots=True)
 class TypeExpr:
@@ -45,7 +48,8 @@ class TypeExpr:
 
     name: str
     """A qualified name (`torch.Tensor`, `builtins.int`, `shop.model.Inner`), `"|"` for a union, `"None"` for None, `"..."` for an
-    ellipsis, `DYNAMIC` for a type that only the program knows, or `""` for an expression that does not name a type."""
+    ellipsis, `DYNAMIC` for a type that only the program knows, `HIDDEN` for a value in its place, or `""` for an expression that
+    does not name a type."""
     args: tuple[TypeExpr | str, ...] = ()
     """The subscripts, or the members of a union. Strings that are not types stay strings: the `"b s"` of a jaxtyping shape."""
     text: str = field(default="", compare=False)

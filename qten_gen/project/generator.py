@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 
 from .. import __version__
 from ..common.format_number import FORMAT
@@ -21,9 +22,19 @@ def state(package: str = PACKAGE) -> str:
 
     For people who work on the generator, it also has the size and time of every module in `package` and of the templates.
     """
-    folders = [package, os.path.join(os.path.dirname(package), "templates")]
-    files = [line for folder in folders for line in _files(folder)]
+    files = _own() if package == PACKAGE else _modules(package)
     return "\n".join([f"{__version__} {FORMAT} {sys.version_info[:2]}", *files])
+
+
+@cache
+def _own() -> list[str]:
+    """The lines for the generator that runs: as its files were when it was first asked, which a run does four times."""
+    return _modules(PACKAGE)
+
+
+def _modules(package: str) -> list[str]:
+    folders = [package, os.path.join(os.path.dirname(package), "templates")]
+    return [line for folder in folders for line in _files(folder)]
 
 
 def _files(folder: str) -> Iterator[str]:

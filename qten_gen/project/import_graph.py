@@ -140,6 +140,7 @@ class Modules(NamedTuple):
 
     local: dict[tuple[str, str], str]
     anywhere: dict[str, str | None]
+    """It has all names."""
 
     @classmethod
     def of(cls, origins: Mapping[str, Origin], outside: Collection[str] = ()) -> "Modules":
@@ -154,14 +155,14 @@ class Modules(NamedTuple):
 
     def find(self, origin: Origin, names: Iterable[str]) -> tuple[str, ...]:
         """The files that these module names refer to in a file at `origin`."""
-        found = (self.file(origin, name) for name in names)
-        return tuple(path for path in found if path is not None)
+        found = [self.file(origin, name) for name in names if name in self.anywhere]
+        return tuple([path for path in found if path is not None])
 
     def passing(self, origin: Origin, names: Iterable[str], scans: Mapping[str, Scan]) -> Iterator[str]:
         """The files that reexport a name which a file imports from them: `shop.common` for `shop.common.Tensor`."""
         for name in names:
             module, _, last = name.rpartition(".")
-            path = self.file(origin, module)
+            path = self.file(origin, module) if module in self.anywhere else None
             if path is not None and last in scans[path].binds:
                 yield path
 

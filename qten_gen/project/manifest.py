@@ -1,9 +1,9 @@
 """Saves the results of a run in `.qten_cache/`, so that the next run need not parse, and hardly read, an unchanged tree.
 
 The manifest only saves time. Its entries are compared with the files before they are used, and a manifest that is missing,
-damaged or written by another version of the generator counts as empty. It has the size, times, inode, digest and scan of each
-source, and the digest of what those say that have been parsed. For each source with fresh outputs it also has what they depend on
-(see `freshness`), and the signatures of the outputs.
+damaged or written by another version of the generator counts as empty: its first line is a digest of the generator and the rest.
+It has the size, times, inode, digest and scan of each source, and the digest of what those say that have been parsed. For each
+source with fresh outputs it also has what they depend on (see `freshness`), and the signatures of the outputs.
 
 Paths in it are relative to the folder of `.qten_cache/`, with forward slashes.
 """
@@ -20,6 +20,8 @@ from .walk import NO_STAT, Stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..model.diagnostics import Diagnostic
 
 _NAME = "manifest.json"
@@ -93,10 +95,11 @@ def load(root: str) -> Manifest:
     """Read the manifest below a folder; empty if there is no valid one."""
     try:
         with open(os.path.join(root, FOLDER, _NAME), "rb") as file:
-            document = json.load(file)
-        if document["generator"] != generator():
+            key, _, body = file.read().partition(b"\n")
+        if key != _key(body):
             return EMPTY
-        names = _texts(document["lookups"])
+        document = json.loads(body)
+        names: list[str] = document["lookups"]
         return Manifest(
             {path: _source_record(entry) for path, entry in document["sources"].items()},
             {path: _fresh_record(entry, names) for path, entry in document["fresh"].items()},
@@ -106,29 +109,31 @@ def load(root: str) -> Manifest:
         return EMPTY
 
 
-def _source_record(entry: object) -> SourceRecord:
-    signature, module, content, mentions, derives, registers, aliases, imports, bases, binds, relative = _items(entry)
-    flags = mentions is True, derives is True, registers is True, aliases is True
-    found = Scan(*flags, _texts(imports), _texts(bases), _texts(binds), relative is True)
-    return SourceRecord(_signature(signature), _text(module), found, _text(content))
+def _key(body: bytes) -> bytes:
+    """The first line of the manifest. It says that this generator wrote what is below, so that is not examined again."""
+    return hashlib.sha256(generator().encode() + body).hexdigest().encode()
 
 
-def _fresh_record(entry: object, names: tuple[str, ...]) -> FreshRecord:
-    key, lookups, outputs, warnings = _items(entry)
-    if not isinstance(outputs, dict):
-        raise TypeError("outputs")
+def _source_record(entry: "Any") -> SourceRecord:
+    signature, module, content, mentions, derives, registers, aliases, imports, bases, binds, relative = entry
+    found = Scan(mentions, derives, registers, aliases, tuple(imports), tuple(bases), tuple(binds), relative)
+    return SourceRecord(_signature(signature), module, found, content)
+
+
+def _fresh_record(entry: "Any", names: list[str]) -> FreshRecord:
+    key, lookups, outputs, warnings = entry
     signatures = {path: _signature(item) for path, item in outputs.items()}
-    return FreshRecord(_text(key), _named(lookups, names), signatures, tuple(map(warning, _items(warnings))))
+    return FreshRecord(key, _named(lookups, names), signatures, tuple(map(warning, warnings)))
 
 
-def _handler_record(entry: object, names: tuple[str, ...]) -> HandlerRecord:
-    key, lookups, owners = _items(entry)
-    return HandlerRecord(_text(key), _named(lookups, names), _texts(owners))
+def _handler_record(entry: "Any", names: list[str]) -> HandlerRecord:
+    key, lookups, owners = entry
+    return HandlerRecord(key, _named(lookups, names), tuple(owners))
 
 
-def _named(lookups: object, names: tuple[str, ...]) -> tuple[str, ...]:
+def _named(lookups: list[int], names: list[str]) -> tuple[str, ...]:
     """Look-ups, which the manifest has as positions in the list of all of them."""
-    return tuple(names[_number(position)] for position in _items(lookups))
+    return tuple([names[position] for position in lookups])
 
 
 def warning(entry: object, path: object = "") -> "Diagnostic":
@@ -169,10 +174,9 @@ def _source_entry(source: SourceRecord) -> list[object]:
     return [source.signature, source.module, source.content, *source.scan]
 
 
-def _signature(entry: object) -> Signature:
-    status, content = _items(entry)
-    size, modified, changed, inode = map(_number, _items(status))
-    return Signature(Stat(size, modified, changed, inode), _text(content))
+def _signature(entry: "Any") -> Signature:
+    status, content = entry
+    return Signature(Stat(*status), content)
 
 
 def _items(value: object) -> list[object]:
@@ -206,13 +210,13 @@ def save(root: str, manifest: Manifest) -> None:
     names = sorted(frozenset[str]().union(*lists))
     positions = {name: position for position, name in enumerate(names)}
     document = {
-        "generator": generator(),
         "lookups": names,
         "sources": {path: _source_entry(item) for path, item in sorted(manifest.sources.items())},
         "fresh": {path: _fresh_entry(item, positions) for path, item in sorted(manifest.fresh.items())},
         "handlers": {path: _handler_entry(item, positions) for path, item in sorted(manifest.handlers.items())},
     }
-    write(root, _NAME, json.dumps(document, separators=(",", ":")))
+    body = json.dumps(document, separators=(",", ":"))
+    write(root, _NAME, f"{_key(body.encode()).decode()}\n{body}")
 
 
 def write(root: str, name: str, text: str) -> None:

@@ -1,6 +1,6 @@
 """Maps the names of sources to those of their outputs, and back."""
 
-from os.path import join, split
+from os.path import split
 
 OUTPUT_SUFFIXES = ("_qten.py", "_qten.pyi")
 
@@ -13,9 +13,9 @@ def outputs_of(source: str) -> tuple[str, str]:
     >>> outputs_of("pkg/__init__.py")
     ('pkg/_qten.py', 'pkg/_qten.pyi')
     """
-    folder, name = split(source)
-    stem = name.removesuffix(".py")
-    base = join(folder, "_qten" if stem == "__init__" else f"{stem}_qten")
+    start = _start_of_name(source)
+    stem = source[start:].removesuffix(".py")
+    base = f"{source[:start]}{'' if stem == '__init__' else stem}_qten"
     return f"{base}.py", f"{base}.pyi"
 
 
@@ -25,11 +25,21 @@ def source_of(output: str) -> str:
     >>> source_of("pkg/model_qten.pyi"), source_of("pkg/_qten.py")
     ('pkg/model.py', 'pkg/__init__.py')
     """
-    folder, name = split(output)
-    stem = name.rpartition(".")[0].removesuffix("_qten")
-    return join(folder, f"{stem or '__init__'}.py")
+    start = _start_of_name(output)
+    stem = output[start:].rpartition(".")[0].removesuffix("_qten")
+    return f"{output[:start]}{stem or '__init__'}.py"
 
 
 def is_output(path: str) -> bool:
     """Whether the name of a file is that of an output."""
     return path.endswith(OUTPUT_SUFFIXES)
+
+
+def name_of(path: str) -> str:
+    """The name of a file without its folder."""
+    return path[_start_of_name(path) :]
+
+
+def _start_of_name(path: str) -> int:
+    """Where the name of a file starts in its path. A path with forward slashes alone needs no `split`, which takes long."""
+    return len(path) - len(split(path)[1]) if "\\" in path or ":" in path else path.rfind("/") + 1

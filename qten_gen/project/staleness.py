@@ -20,7 +20,7 @@ from .freshness import Keys, Reader
 from .header import is_ours, read_header
 from .import_graph import Handlers, SourceGraph, source_graph
 from .manifest import NO_FILE, FreshRecord, HandlerRecord, Manifest, Signature, SourceRecord
-from .output_names import outputs_of, source_of
+from .output_names import name_of, outputs_of, source_of
 from .paths import display_path, read_regular
 from .scan import Origin, Scan, scan
 from .walk import Stat
@@ -287,7 +287,7 @@ def _verified_outputs(
     """The recorded outputs with their current times; None if one has changed or is missing."""
     verified = {}
     for output in outputs_of(source):
-        name = os.path.basename(output)
+        name = name_of(output)
         if name in recorded:
             status, expected = found.get(output), recorded[name]
             if status is None:
@@ -321,7 +321,7 @@ def _orphans(files: ProjectFiles, kept: Collection[str], fresh: Mapping[str, Fre
     for path in files.outputs:
         source = source_of(path)
         recorded = fresh[source].outputs if source in fresh else {}
-        if source not in kept and os.path.basename(path) not in recorded:
+        if source not in kept and name_of(path) not in recorded:
             data = read_output(path)
             if is_ours(path, data):
                 orphans[path] = data

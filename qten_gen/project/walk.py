@@ -143,8 +143,9 @@ class Walk:
             name = entry.name
             if name.endswith((".py", ".pyi")):
                 # Outputs go with their source, whatever a pattern says of their own names.
-                plain = os.path.basename(source_of(name)) if is_output(name) else name
-                if (name.endswith(".py") or is_output(name)) and not self._excluded(folder, plain):
+                generated = is_output(name)
+                plain = source_of(name) if generated else name
+                if (generated or name.endswith(".py")) and not self._excluded(folder, plain):
                     self._look(prefix + name, entry)
                 else:
                     self.unlisted.add(prefix + name)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..model import DYNAMIC, NodePath, TypeExpr, union
+from ..model import DYNAMIC, HIDDEN, NodePath, TypeExpr, union
 from .imports import dotted
 from .names import Scope
 from .source_lines import lines_of
@@ -61,6 +61,8 @@ def _mentioned(node: ast.AST, scope: Scope) -> Iterator[str]:
 def _convert(node: ast.expr, place: NodePath, scope: Scope, keep_strings: bool = False) -> TypeExpr:
     """The type expression at `node`, without its `names`. With `keep_strings`, strings in brackets stay strings."""
     if (name := dotted(node)) is not None:
+        if name.partition(".")[0] in scope.hidden:
+            return TypeExpr(HIDDEN, text=name, place=place)
         resolved = "None" if name == "None" else _canonical(scope.resolve(name))
         return TypeExpr(resolved, text=name, place=place)
     if isinstance(node, ast.Subscript):
@@ -69,7 +71,7 @@ def _convert(node: ast.expr, place: NodePath, scope: Scope, keep_strings: bool =
         left = _convert(node.left, place / "left", scope)
         return union((left, _convert(node.right, place / "right", scope)))
     if (text := string_value(node)) is not None and (inner := expression_of(text.strip())) is not None:
-        return _at(_convert(inner, place, replace(scope, lines=lines_of(text.strip()))), place)
+        return _at(_convert(inner, place, replace(scope, hidden=frozenset(), lines=lines_of(text.strip()))), place)
     if isinstance(node, ast.Constant) and node.value is ...:
         return TypeExpr("...", text="...", place=place)
     name = DYNAMIC if isinstance(node, _COMPUTED) else ""

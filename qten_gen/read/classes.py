@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
@@ -21,7 +22,7 @@ from .calls import called, keywords, positional
 from .class_names import with_inner
 from .data_writes import data_writes
 from .docstrings import docstring, text_of_string
-from .imports import bound_names, dotted
+from .imports import FUTURE_ANNOTATIONS, bound_names, dotted
 from .names import Scope
 from .own_attributes import changes, initialises_base, reads, registered_later
 from .registered_state import registered_state
@@ -30,6 +31,9 @@ from .type_variables import type_parameters
 from .values import check_call, plain_value, specifier, value
 
 _NO_FIELDS = ("typing.ClassVar", "typing_extensions.ClassVar")
+
+_HIDES_ABOVE = sys.version_info >= (3, 14)
+"""Whether annotations are evaluated when the class body has bound all its names."""
 
 _CONSTRUCTORS = ("__init__", "__post_init__", "__attrs_post_init__")
 _SETTING = ("setattr(", "__dict__", "vars(self")
@@ -73,10 +77,17 @@ def class_source(node: ast.ClassDef, place: NodePath, scope: Scope) -> ClassSour
 def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSource]]:
     """Annotated names and names that a specifier is assigned to. A later statement replaces an earlier one of the same name."""
     annotated: dict[str, FieldSource] = {}
+    bound: dict[str, tuple[Value | None, SpecifierCall | None]] = {}
     methods: set[str] = set()
+    puts_off = scope.imports.get("annotations") == FUTURE_ANNOTATIONS
+    hidden: set[str] = set()
+    if _HIDES_ABOVE and not puts_off:
+        hidden.update(name for node, _ in body for name in _hidden(node) if name not in scope.inner)
     for index, (node, place) in enumerate(body):
         if isinstance(node, Function) and _takes_self(node):
             methods.add(node.name)
+        if not puts_off:
+            hidden.update(name for name in _hidden(node) if name not in scope.inner)
         doc = text_of_string(body[index + 1][0]) if index + 1 < len(body) else ""
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.simple:
             name = node.target.id
@@ -85,18 +96,32 @@ def _fields(body: list[Statement], scope: Scope) -> Iterator[tuple[str, FieldSou
                 if call is not None:
                     yield name, FieldSource(name, None, None, call, doc, place, is_class_variable=True)
                 continue
-            annotation = type_expr(node.annotation, place / "annotation", scope)
+            within = replace(scope, hidden=frozenset(hidden)) if hidden else scope
+            annotation = type_expr(node.annotation, place / "annotation", within)
             given = None if node.value is None or call else value(node.value, place / "value", scope)
-            annotated[name] = FieldSource(name, annotation, given, _by_method(call, methods), doc, place)
+            if node.value is not None:
+                bound[name] = (given, _by_method(call, methods))
+            annotated[name] = FieldSource(name, annotation, *bound.get(name, (None, None)), doc, place)
             yield name, annotated[name]
         elif (assigned := _assigned(node)) is not None:
             call = specifier(assigned, place / "value", scope)
             for name in _targets(node):
+                bound[name] = (None if call else value(assigned, place / "value", scope), _by_method(call, methods))
                 if name in annotated:
-                    given = None if call else value(assigned, place / "value", scope)
-                    yield name, replace(annotated[name], value=given, specifier=_by_method(call, methods))
+                    yield name, replace(annotated[name], value=bound[name][0], specifier=bound[name][1])
                 elif call is not None:
                     yield name, FieldSource(name, None, None, call, doc, place)
+
+
+def _hidden(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement binds to a value, which is what they mean in its own annotation too."""
+    match node:
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()) | ast.FunctionDef(name=name):
+            yield name
+        case ast.AsyncFunctionDef(name=name):
+            yield name
+        case ast.Assign():
+            yield from _targets(node)
 
 
 def _assigned(node: ast.stmt) -> ast.expr | None:
@@ -184,7 +209,9 @@ def _values(body: list[Statement], fields: Collection[str], scope: Scope) -> Ite
         if not isinstance(target, ast.Name) or target.id in fields or given is None:
             continue
         if not isinstance(given, ast.Constant) or given.value is None:
-            yield target.id, value(given, place / "value", scope)
+            found = value(given, place / "value", scope)
+            if found.contains or isinstance(node, ast.Assign):  # a ClassVar says that a type or None is meant
+                yield target.id, found
 
 
 def _methods(body: list[Statement], scope: Scope, *, has_bases: bool = False) -> Iterator[MethodSource]:

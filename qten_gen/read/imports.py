@@ -10,6 +10,9 @@ from collections.abc import Iterator, Sequence
 from .. import __all__ as PUBLIC_NAMES
 from ..model import ImportedName, language
 
+FUTURE_ANNOTATIONS = ImportedName("__future__", "annotations")
+"""What binds the name `annotations` where annotations are not evaluated."""
+
 
 def dotted(node: ast.AST) -> str | None:
     """The text of a name or of a chain of attributes; None for any other expression. `None`, `True` and `False` are names too."""

@@ -23,6 +23,8 @@ class Scope:
     bound: frozenset[str]
     classes: frozenset[str]
     inner: dict[str, str] = field(default_factory=dict)
+    hidden: frozenset[str] = frozenset()
+    """The names that mean values of the class body in an annotation which is not quoted."""
     reexports: Reexports | None = None
     """Names that other files reexport from outside the run, and their origin."""
     lines: Sequence[str] = ()

@@ -12,10 +12,12 @@ from dataclasses import InitVar, replace
 from functools import lru_cache
 from inspect import formatannotation
 
-from ..model import TypeExpr, language, union
+from ..common.specifier_records import recorded_call
+from ..model import HIDDEN, TypeExpr, language, union
 from .statement import ClassStatement
 
 _MISSING = object()
+_METHODS = (types.FunctionType, property, classmethod, staticmethod)
 
 
 class AnnotationWalk:
@@ -39,7 +41,8 @@ class AnnotationWalk:
         """The type expression of an annotation: a class, a typing construct, a string."""
         if isinstance(annotation, typing.ForwardRef | str):
             return self._from_object(annotation)
-        return replace(self._from_object(annotation), text=_spelling(annotation))
+        found = self._from_object(annotation)
+        return found if found.name == HIDDEN else replace(found, text=_spelling(annotation))
 
     def _from_object(self, annotation: object) -> TypeExpr:
         """The type expression of an evaluated annotation, without its text. The order of the branches matters."""
@@ -77,8 +80,18 @@ class AnnotationWalk:
             return TypeExpr(
                 self._name(origin), tuple(self._argument(argument) for argument in typing.get_args(annotation))
             )
+        hidden = None if isinstance(annotation, type) else self._bound_in_body(annotation)
+        if hidden is not None:
+            return TypeExpr(HIDDEN, text=hidden)
         name = self._name(annotation)
         return TypeExpr("" if name.endswith(".") else name)  # such as 5, or an object without a name
+
+    def _bound_in_body(self, value: object) -> str | None:
+        """The field with this value, or the method that it is; empty for the specifier of a name that was bound again."""
+        for name, bound in self._statement.namespace.items():
+            if bound is value and (name in self._statement.annotations or isinstance(value, _METHODS)):
+                return name
+        return None if recorded_call(value) is None else ""
 
     def _argument(self, argument: object) -> TypeExpr:
         return TypeExpr("") if isinstance(argument, list) else self.expr(argument)

@@ -45,7 +45,12 @@ def assigned_values(statement: ClassStatement) -> tuple[tuple[str, Value], ...]:
         (name, given) for name, given in found if recorded_call(given) is None and not isinstance(given, FunctionType)
     ]
     read = [(name, value_of(given)) for name, given in plain if not name.startswith("__")]
-    return tuple((name, value) for name, value in read if value.contains or value.name or value.literal == "None")
+    return tuple(
+        (name, value)
+        for name, value in read
+        # A ClassVar says that a type or None is meant.
+        if value.contains or (name not in statement.annotations and (value.name or value.literal == "None"))
+    )
 
 
 def _made(value: object) -> Iterator[type]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Iterator
+from types import FunctionType
 
 from ..common.specifier_records import recorded_call
 from ..model import (
@@ -30,6 +31,7 @@ from ..model import (
 )
 from ..model.class_body import Argument
 from .base_functions import module_constructor
+from .contained_objects import contained
 from .read_class import is_field
 from .statement import ClassStatement
 
@@ -40,6 +42,10 @@ def is_doubtful(declaration: Declaration, statement: ClassStatement) -> bool:
     Such as a value that instances cannot share, a specifier that declares nothing, or a base that the command does not see.
     """
     if statement.passed or any(_declares_nothing(*item, statement) for item in statement.namespace.items()):
+        return True
+    fields = statement.annotations.keys() & {field.name for field in declaration.fields}
+    others = ((name, value) for name, value in statement.namespace.items() if name not in fields)
+    if any(_may_be_meant(name, value, name in statement.annotations) for name, value in others):
         return True
     if isinstance(declaration, TensorClassDecl):
         if any(map(_has_alias, statement.namespace.values())):
@@ -106,6 +112,18 @@ def _has_alias(value: object) -> bool:
     """Whether `field` was called with an alias, which the declaration of a TensorClass does not keep."""
     call = recorded_call(value)
     return call is not None and call.name == language.FIELD and language.ALIAS in call.kwargs
+
+
+def _may_be_meant(name: str, value: object, is_class_variable: bool) -> bool:
+    """Whether an attribute may have been meant as a field: it is None or a type, or holds a tensor or a module."""
+    if name.startswith("__") or isinstance(value, _OTHERS) or recorded_call(value) is not None:
+        return False
+    if value is None or isinstance(value, type):
+        return not is_class_variable and (value is None or value.__module__ in ("builtins", "torch"))
+    return any(contained(value))
+
+
+_OTHERS = (FunctionType, property, classmethod, staticmethod, str, int, float)
 
 
 def _values(declaration: ModuleDecl) -> Iterator[Value]:

@@ -7,7 +7,7 @@ would not contain it, and the optimizer would not train it. Nothing would fail b
 In a method it means nothing either: `self.weight = param(8)` assigns that record.
 
 The rule reports classes whose bases it knows. A base outside the run may be a declaration; there, the class statement finds
-out.
+out. In an enum a specifier is the value of a member, for declarations to use.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def check_file(file: FileDecl, project: Project) -> Iterator[Diagnostic]:
     for cls in file.source.classes:
         yield from _in_methods(cls)
         qualified = f"{file.source.module}.{cls.name}"
-        if qualified in project.declarations or not is_plain(cls, project.classes):
+        if qualified in project.declarations or not is_plain(cls, project.classes) or _is_enum(cls, project.classes):
             continue
         for field in cls.fields:
             if field.specifier is not None and not field.specifier.of_dataclasses:
@@ -89,6 +89,17 @@ def problem(cls: str, field: str, specifier: str) -> tuple[str, str]:
     bases = "TensorClass" if specifier == language.FIELD else "Module"
     instead = "; in a dataclass, write dataclasses.field" if specifier == language.FIELD else ""
     return message, f"write class {cls}({bases}){instead}"
+
+
+def _is_enum(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:
+    """Whether a class derives from one of `enum`."""
+    return any(
+        base.name.startswith("enum.")
+        or (
+            base.name in classes and base.name not in seen and _is_enum(classes[base.name], classes, seen | {base.name})
+        )
+        for base in cls.bases
+    )
 
 
 def is_plain(cls: ClassSource, classes: Mapping[str, ClassSource], seen: frozenset[str] = frozenset()) -> bool:

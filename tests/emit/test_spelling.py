@@ -87,3 +87,19 @@ def test_an_initialiser_is_called_on_the_tensor(initializer: Value, expected: st
 )
 def test_a_constructor_parameter_has_its_default(default: Default | None, expected: str) -> None:
     assert spelling.parameter(FieldDecl("source", FieldKind.STATIC, default=default), "str", Aliases()) == expected
+
+
+@pytest.mark.parametrize(
+    ("type", "expected"),
+    [
+        (TypeExpr("builtins.str", text="str"), "str"),
+        (TypeExpr("|", (TypeExpr("builtins.str"), TypeExpr("None")), text="str | None"), "str | None"),
+        (TypeExpr("|", (TypeExpr("builtins.str"), TypeExpr("None")), text="Optional[str]"), "_t.Any"),
+        (TypeExpr("builtins.str", text="Alias"), "_t.Any"),
+    ],
+)
+def test_the_type_of_a_field_of_another_file_is_repeated_where_it_names_builtins_only(
+    type: TypeExpr, expected: str
+) -> None:
+    field = FieldDecl("x", FieldKind.STATIC, type=type, owner="shop.base.Base")
+    assert spelling.field_type(field, "shop.model", {}, Builtins(())) == expected

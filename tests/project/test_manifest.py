@@ -88,7 +88,7 @@ def test_an_unchanged_tree_leaves_the_manifest_alone(unchanged: Command) -> None
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "null", "{}", '{"generator": 1}', '{"generator": "G", "sources": [], "fresh": {}}'],
+    ["", "{", "[]", "null", "{}", "G", "G\n", "G\n{}", 'G\n{"sources": [], "fresh": {}}'],
 )
 def test_a_damaged_manifest_is_ignored(qten_gen: Command, text: str) -> None:
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
@@ -102,14 +102,28 @@ def test_a_manifest_with_wrong_entries_is_ignored(qten_gen: Command) -> None:
     qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
     qten_gen.write("src/model.py", BATCH)
     qten_gen("src")
-    document = json.loads(qten_gen.read(".qten_cache/manifest.json"))
+    key, _, body = qten_gen.read(".qten_cache/manifest.json").partition("\n")
+    document = json.loads(body)
     damages: list[object] = [None, 3, [], ["a", "b", "c"], [{}, {}, {}], [["a"], {}, []], ["a", {}, [[1]]]]
     damages += [["a", [99], {}, []], ["a", ["b"], {}, []], ["a", [99], []], ["a", 1, []]]
     for damage in damages:
         for part in ("sources", "fresh", "handlers"):
             entries = {**document[part], "src/model.py": damage}
-            qten_gen.write(".qten_cache/manifest.json", json.dumps({**document, part: entries}))
+            qten_gen.write(".qten_cache/manifest.json", f"{key}\n{json.dumps({**document, part: entries})}")
+            assert manifest.load(".") == manifest.EMPTY
             assert qten_gen("src").summary == "2 files up to date"
+
+
+def test_a_manifest_in_which_one_byte_differs_is_ignored(qten_gen: Command) -> None:
+    qten_gen.write("pyproject.toml", "[tool.qten-gen]\n")
+    qten_gen.write("src/model.py", BATCH)
+    qten_gen("src")
+    written = qten_gen.read(".qten_cache/manifest.json")
+    assert manifest.load(".") != manifest.EMPTY
+    for position in range(0, len(written), 7):
+        other = "1" if written[position] != "1" else "2"
+        qten_gen.write(".qten_cache/manifest.json", written[:position] + other + written[position + 1 :])
+        assert manifest.load(".") == manifest.EMPTY
 
 
 def test_a_manifest_of_another_generator_is_ignored(qten_gen: Command, monkeypatch: pytest.MonkeyPatch) -> None:

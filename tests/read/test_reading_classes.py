@@ -168,6 +168,15 @@ def test_a_value_may_follow_the_annotation() -> None:
     assert found.value is not None and found.value.literal == "3"
 
 
+def test_a_later_annotation_keeps_the_value() -> None:
+    cls = class_of("x: int = 3\nx: float\ny = 4\ny: int")
+
+    assert [(f.name, f.annotation and f.annotation.text, f.value and f.value.text) for f in cls.fields] == [
+        ("x", "float", "3"),
+        ("y", "int", "4"),
+    ]
+
+
 def test_a_specifier_without_annotation_is_a_field_without_annotation() -> None:
     assert field_of("weight = param(8)").annotation is None
 

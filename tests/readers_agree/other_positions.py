@@ -44,6 +44,41 @@ _CONDITIONS = {
     "an assignment": "class Batch(TensorClass):\n    x: Tensor\n    x = None",
 }
 
+_HIDING = {
+    "a string": "Tensor: Literal['a'] = 'a'",
+    "the name of a type": "Tensor: str = 'str'",
+    "its own name": "Tensor: str = 'Tensor'",
+    "a number": "Tensor: int = 3",
+    "None": "Tensor: object = None",
+    "a type": "Tensor: type = str",
+    "a tuple": "Tensor: object = (1, 2)",
+    "a call": "Tensor: object = len('a')",
+    "a constant": "Tensor: object = const('str')",
+    "field()": "Tensor: int = field(default=3)",
+    "a field of itself": "Tensor: list[Tensor] = field()",
+    "a specifier": "Tensor: object = param(2, initializer=nn.init.ones_)",
+    "a field without an annotation": "Tensor = field()",
+    "no value": "Tensor: int",
+    "no value, below": "Tensor: int = field(kw_only=True)\n    Tensor: int",
+    "a value, annotated below": "Tensor = 3\n    Tensor: int",
+    "a method": "def Tensor(self): pass",
+    "an async method": "async def Tensor(self): pass",
+    "a property": "@property\n    def Tensor(self): pass",
+    "a virtual tensor": "@virtual\n    def Tensor(self, dtype, device): pass",
+    "a class variable": "Tensor: ClassVar[int] = 3",
+}
+"""What a class body binds to the name of a type."""
+_HIDDEN = {
+    "a name": "Tensor",
+    "in brackets": "list[Tensor]",
+    "in a union": "Optional[Tensor]",
+    "in a dict": "dict[str, Tensor]",
+    "in Annotated": "Annotated[Tensor, 3]",
+    "in a Literal": "Literal['Tensor', 3]",
+    "of a module": "torch.Tensor",
+    "half quoted": "list['Tensor']",
+}
+
 _FUNCTIONS = {
     "a function of torch": "F.relu",
     "a builtin function": "torch.relu",
@@ -77,6 +112,11 @@ def spellings() -> Iterator[Spelling]:
         for quote in ("", "put off"):
             piece = QUOTES[quote](Piece(""))
             yield spelling(f"a class in {place}: {quote}", piece, template.replace("{}", inner))
+    for (name, hiding), (where, annotation), quote, root in product(
+        _HIDING.items(), _HIDDEN.items(), ("", "quoted", "put off"), ("TensorClass", "Module")
+    ):
+        body = f"class Batch({root}):\n    y: str\n    {hiding}\n    x: EXPR = field(kw_only=True)"
+        yield spelling(f"hidden by {name}: {where}, {quote}, {root}", QUOTES[quote](Piece(annotation)), body)
     for (name, function), field, root in product(
         _FUNCTIONS.items(), ("{}", "field(default={})", "const({})"), ("TensorClass", "Module")
     ):

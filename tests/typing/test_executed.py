@@ -23,6 +23,7 @@ WIDER = {
     ("attention.get_submodule('')", "nn.Module"),  # the module itself
     ("atlas.get_submodule('layers.0')", "nn.Module"),  # its number is known at run time only
     ("lazy.get('tokens', as_nested_tensor=True)", "Tensor"),
+    ("block.norm", "nn.Module"),  # of the class that the constructor was given
 }
 """Rows whose value is of a class below the type."""
 

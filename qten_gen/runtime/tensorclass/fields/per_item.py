@@ -374,24 +374,16 @@ def part_items(
     return cast("Sequence[P]", [of_pool(value._pool, part) for part in fn(value._positions, argument)])
 
 
-@overload
-def put_items(self: Stored, name: str, target: PerItem[T], index: object, value: PerItem[T]) -> PerItem[T]: ...
-@overload
-def put_items(
-    self: Stored, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
-) -> PerItem[T] | None: ...
 @with_real_tensors
-def put_items(
-    self: Stored, name: str, target: PerItem[T] | None, index: object, value: PerItem[T] | None
-) -> PerItem[T] | None:
+def put_items(self: Stored, name: str, target: P, index: object, value: P) -> P:
     """The values with some of them written over; None in both objects or in neither."""
     present = all_or_none(self, name, [target, value])
     if present is None:
-        return None
-    old, new = (_compact(one) for one in present)
+        return target
+    old, new = (_compact(cast("PerItem[Any]", one)) for one in present)
     positions = old._positions.clone()
     positions[_on_cpu(index)] = new._positions + len(old._pool.values)  # type: ignore[index] # `index` was made by the runtime
-    return of_pool(Pool(old._pool.values + new._pool.values), positions)
+    return cast("P", of_pool(Pool(old._pool.values + new._pool.values), positions))
 
 
 @with_real_tensors
@@ -405,8 +397,7 @@ def with_items(self: Stored, name: str, target: object, index: object, value: ob
     if not isinstance(target, PerItem):
         raise ValueError(f"{label(self, name)}: there are no values to write over, the field is {describe(target)}")
     size = target._positions[_on_cpu(index)].shape  # type: ignore[index] # `index` was made by the runtime
-    made = put_items(self, name, target, index, per_item(self, name, value, size))
-    return cast("PerItem[Any]", made)
+    return put_items(self, name, target, index, per_item(self, name, value, size))
 
 
 def _compact(value: PerItem[T]) -> PerItem[T]:
