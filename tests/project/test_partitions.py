@@ -153,7 +153,7 @@ def run(root: Path, *arguments: str) -> Run:
     lines = [line.split(" (")[0].partition(": ") for line in err.getvalue().splitlines() if ": " in line]
     return Run(
         {Finding(shown(item["path"]), item["code"], item["message"], item["line"]) for item in found},
-        {f"{kind}: {shown(path)}" for kind, _, path in lines if kind != "held back"},
+        {f"{kind}: {shown(path)}" for kind, _, path in lines if kind not in ("held back", "help")},
         {shown(path) for kind, _, path in lines if kind == "held back"},
     )
 
