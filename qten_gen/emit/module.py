@@ -146,7 +146,7 @@ def _registrations(declaration: ModuleDecl, builtins: Builtins, aliases: Aliases
     ]
     if dtype_device_source(declaration) == REFERENCE:
         lines.append(f'_rt.register_buffer(self, "{REFERENCE}", (0,), device, dtype, persistent=False)')
-    return (*statements(declaration, builtins), *config, *lines)
+    return (*statements(declaration, builtins, aliases), *config, *lines)
 
 
 def _registration(
@@ -157,7 +157,7 @@ def _registration(
     match field:
         case ParameterDecl(tie=str(path)):
             shape = f", {spelling.shape(field.dims, builtins)}" if field.dims else ""
-            made = if_wanted(f'_rt.tied_parameter(self, "{path}"{shape})', field.when, builtins)
+            made = if_wanted(f'{aliases.use("_features")}.tied_parameter(self, "{path}"{shape})', field.when, builtins)
             return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case ParameterDecl(value=Value()) | BufferDecl(value=Value()):
             return _computed(field, owner, builtins, aliases)
@@ -186,13 +186,14 @@ def _computed(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins,
     arguments = ["self", f'"{field.name}"', _function(field, owner, aliases), "device", "dtype"]
     if field.dims:
         arguments.append(spelling.shape(field.dims, builtins))
+    features = aliases.use("_features")
     if isinstance(field, ParameterDecl):
-        head, none = "_rt.register_parameter_value(", f'self.register_parameter("{field.name}", None)'
+        head, none = f"{features}.register_parameter_value(", f'self.register_parameter("{field.name}", None)'
         arguments += [] if field.requires_grad else ["requires_grad=False"]
     else:
         kept = [] if field.persistent else ["persistent=False"]
         head, none = (
-            "_rt.register_value(",
+            f"{features}.register_value(",
             "self.register_buffer(" + ", ".join([f'"{field.name}"', "None", *kept]) + ")",
         )
         arguments += kept
@@ -225,7 +226,7 @@ def _several_parameters(field: ParameterDecl, owner: str, builtins: Builtins, al
         *_allocation(field, owner, builtins, aliases)[1:],
     ]
     frozen = [] if field.requires_grad else ["requires_grad=False"]
-    return layout.bracketed("_rt.register_parameters(", [*arguments, *frozen], ")", 8)
+    return layout.bracketed(f"{aliases.use('_features')}.register_parameters(", [*arguments, *frozen], ")", 8)
 
 
 def _is_several(field: ModuleField) -> bool:
@@ -263,8 +264,9 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
         if not isinstance(field, ParameterDecl | BufferDecl):
             continue
         if field.value is not None:
+            features = aliases.use("_features")
             aliases.use("_torch")
-            yield f'_rt.recompute(self, "{field.name}", {_function(field, own_name(declaration), aliases)})'
+            yield f'{features}.recompute(self, "{field.name}", {_function(field, own_name(declaration), aliases)})'
         if field.initializer is not None:
             aliases.use("_torch")
             filled = "_each" if _is_several(field) else f"self.{field.name}"
@@ -346,7 +348,7 @@ def _virtual(field: VirtualDecl, declaration: ModuleDecl, builtins: Builtins, al
         name=field.name,
         type=spelling.python_type(field, declaration.module, builtins) or f"{aliases.use('_torch')}.Tensor",
         doc=layout.docstring(f"{field.doc}\n\n{how}" if field.doc else how, 8),
-        read=f'_rt.{read}(self, {own_name(declaration)}, "{field.name}")',
+        read=f'{aliases.use("_features")}.{read}(self, {own_name(declaration)}, "{field.name}")',
     )
 
 
