@@ -179,7 +179,7 @@ def stored_field(
         type=spelling.field_type(field, declaration.module, names, builtins, variables),
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
-        static=field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM),
+        static=field.kind.is_static,
         plain=field.kind in (FieldKind.TENSOR, FieldKind.NUMBER)
         and not (field.optional or field.unbatched or field.container),
         stored=stored,

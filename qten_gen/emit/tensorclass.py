@@ -231,7 +231,7 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
     """The tables of the generated class, which the runtime reads: one assignment each. An empty one is inherited."""
     fields = declaration.fields
     nested = [(f.name, reference(f, declaration.module, names)) for f in nested_fields(declaration)]
-    static = [f.name for f in fields if f.kind in (FieldKind.STATIC, FieldKind.PER_ITEM)]
+    static = [f.name for f in fields if f.kind.is_static]
     assumed = [pair for f in fields for pair in spelling.assumed_default(f)]
     derives = any(base.declared for base in declaration.bases)
     return (
