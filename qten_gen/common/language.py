@@ -37,6 +37,9 @@ INDEX = "index"
 UNBATCHED = "qten_gen.Unbatched"
 PER_ITEM = "qten_gen.PerItem"
 
+ANNOTATED = (UNBATCHED,)
+"""Those among the words of annotations that are `Annotated[T, "qten_gen.WORD"]`: a type checker sees T."""
+
 DATACLASS_FIELD = "dataclasses.field"
 """Means the same as `FIELD`, as far as their arguments are the same."""
 

@@ -145,4 +145,5 @@ def _value(given: Value, owner: _Owner, key: str) -> str:
     text = written(selector, owner.builtins)
     if given.choice.is_given:
         return text
-    return f'_rt.chosen({owner.name}, "{key}", {text}, {layout.quoted_string(to_python(selector))})'
+    arguments = f'{owner.name}, "{key}", {text}, {layout.quoted_string(to_python(selector))}'
+    return f"{owner.aliases.use('_features')}.chosen({arguments})"

@@ -10,25 +10,29 @@ from ..model.dimension_text import in_words, to_python
 from ..model.dimensions import Compare, Not, dim_names
 from . import layout
 from .builtin_names import Builtins
+from .imports import Aliases
 
 _OPPOSITES = {"==": "!=", "!=": "==", "in": "not in", "not in": "in", "is": "is not", "is not": "is"}
 
 
-def statements(declaration: ModuleDecl, builtins: Builtins) -> Iterator[str]:
+def statements(declaration: ModuleDecl, builtins: Builtins, aliases: Aliases) -> Iterator[str]:
     """One statement for each derived value and each check, in an order in which all that they mention is known."""
     for step in computed(declaration):
         match step:
             case CheckDecl(condition):
-                yield f"if {written(opposite(condition), builtins)}:\n            {_raised(condition)}"
+                yield f"if {written(opposite(condition), builtins)}:\n            {_raised(condition, aliases)}"
             case field:
                 yield f"{field.name} = {written(field.value, builtins)}"
 
 
-def _raised(condition: Dim) -> str:
+def _raised(condition: Dim, aliases: Aliases) -> str:
     """The statement that raises the error of a check, with the values that the condition mentions."""
     names = [f"{name}={name}" for name in sorted(dim_names(condition))]
     return layout.bracketed(
-        "raise _rt.failed_check(", ["self", layout.quoted_string(to_python(condition)), *names], ")", 12
+        f"raise {aliases.use('_features')}.failed_check(",
+        ["self", layout.quoted_string(to_python(condition)), *names],
+        ")",
+        12,
     )
 
 

@@ -19,6 +19,7 @@ IMPORTS = {
     "_torch": ImportedName("torch", None),
     "_nn": ImportedName("torch", "nn"),
     "_rt": ImportedName("qten_gen.runtime", "generated"),
+    "_features": ImportedName("qten_gen.runtime", "generated_features"),
     "_Array": ImportedName("qten_gen.runtime.tensorclass.interop.arrays", "Array"),
     "_BatchSize": ImportedName("qten_gen.runtime.tensorclass.core.sizes", "BatchSize"),
     "_DeviceLike": ImportedName("qten_gen.runtime.tensorclass.core.devices", "DeviceLike"),
@@ -96,7 +97,10 @@ def _group(alias: str) -> int:
 
 def _sorted(aliases: Iterable[str]) -> tuple[str, ...]:
     """The statements for some names: first those that bind modules."""
-    ordered = sorted(aliases, key=lambda alias: (IMPORTS[alias].name is not None, IMPORTS[alias].module, alias))
+    ordered = sorted(
+        aliases,
+        key=lambda alias: (IMPORTS[alias].name is not None, IMPORTS[alias].module, IMPORTS[alias].name or alias),
+    )
     return tuple(statement(alias, IMPORTS[alias]) for alias in ordered)
 
 

@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 from ..common.naming import REFERENCE, generated_class, own_global
 from ..model import (
-    Argument,
     BufferDecl,
     ConfigDecl,
     DerivedDecl,
     ModuleDecl,
     ModuleField,
     ParameterDecl,
-    SpecifierCall,
     SubmoduleDecl,
     Value,
     VirtualDecl,
@@ -29,6 +27,7 @@ from .builtin_names import Builtins
 from .children import child, several
 from .computed import condition_in_words, if_wanted, statements, written
 from .imports import Aliases
+from .inlined_values import inlined_values
 from .module_words import class_doc, computed_by, init_doc
 
 _KEPT = {
@@ -156,7 +155,7 @@ def _registrations(declaration: ModuleDecl, builtins: Builtins, aliases: Aliases
     ]
     if dtype_device_source(declaration) == REFERENCE:
         lines.append(f'_rt.register_buffer(self, "{REFERENCE}", (0,), device, dtype, persistent=False)')
-    return (*statements(declaration, builtins), *config, *lines)
+    return (*statements(declaration, builtins, aliases), *config, *lines)
 
 
 def _registration(
@@ -167,7 +166,7 @@ def _registration(
     match field:
         case ParameterDecl(tie=str(path)):
             shape = f", {spelling.shape(field.dims, builtins)}" if field.dims else ""
-            made = if_wanted(f'_rt.tied_parameter(self, "{path}"{shape})', field.when, builtins)
+            made = if_wanted(f'{aliases.use("_features")}.tied_parameter(self, "{path}"{shape})', field.when, builtins)
             return layout.bracketed("self.register_parameter(", [quoted, made], ")", 8)
         case ParameterDecl(value=Value()) | BufferDecl(value=Value()):
             return _computed(field, owner, builtins, aliases)
@@ -196,13 +195,14 @@ def _computed(field: ParameterDecl | BufferDecl, owner: str, builtins: Builtins,
     arguments = ["self", f'"{field.name}"', _function(field, owner, aliases), "device", "dtype"]
     if field.dims:
         arguments.append(spelling.shape(field.dims, builtins))
+    features = aliases.use("_features")
     if isinstance(field, ParameterDecl):
-        head, none = "_rt.register_parameter_value(", f'self.register_parameter("{field.name}", None)'
+        head, none = f"{features}.register_parameter_value(", f'self.register_parameter("{field.name}", None)'
         arguments += [] if field.requires_grad else ["requires_grad=False"]
     else:
         kept = [] if field.persistent else ["persistent=False"]
         head, none = (
-            "_rt.register_value(",
+            f"{features}.register_value(",
             "self.register_buffer(" + ", ".join([f'"{field.name}"', "None", *kept]) + ")",
         )
         arguments += kept
@@ -235,7 +235,7 @@ def _several_parameters(field: ParameterDecl, owner: str, builtins: Builtins, al
         *_allocation(field, owner, builtins, aliases)[1:],
     ]
     frozen = [] if field.requires_grad else ["requires_grad=False"]
-    return layout.bracketed("_rt.register_parameters(", [*arguments, *frozen], ")", 8)
+    return layout.bracketed(f"{aliases.use('_features')}.register_parameters(", [*arguments, *frozen], ")", 8)
 
 
 def _is_several(field: ModuleField) -> bool:
@@ -273,8 +273,9 @@ def _initializers(declaration: ModuleDecl, fields: Sequence[ModuleField], aliase
         if not isinstance(field, ParameterDecl | BufferDecl):
             continue
         if field.value is not None:
+            features = aliases.use("_features")
             aliases.use("_torch")
-            yield f'_rt.recompute(self, "{field.name}", {_function(field, own_name(declaration), aliases)})'
+            yield f'{features}.recompute(self, "{field.name}", {_function(field, own_name(declaration), aliases)})'
         if field.initializer is not None:
             aliases.use("_torch")
             filled = "_each" if _is_several(field) else f"self.{field.name}"
@@ -356,7 +357,7 @@ def _virtual(field: VirtualDecl, declaration: ModuleDecl, builtins: Builtins, al
         name=field.name,
         type=spelling.python_type(field, declaration.module, builtins) or f"{aliases.use('_torch')}.Tensor",
         doc=layout.docstring(f"{field.doc}\n\n{how}" if field.doc else how, 8),
-        read=f'_rt.{read}(self, {own_name(declaration)}, "{field.name}")',
+        read=f'{aliases.use("_features")}.{read}(self, {own_name(declaration)}, "{field.name}")',
     )
 
 
@@ -382,7 +383,7 @@ def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
     fields = declaration.fields
     hidden = [f.name for f in fields if not isinstance(f, ConfigDecl | DerivedDecl)]
     source = dtype_device_source(declaration)
-    inlined = list(_inlined_values(declaration))
+    inlined = list(inlined_values(declaration))
     ties = [(f.name, f.tie) for f in fields if isinstance(f, ParameterDecl) and f.tie is not None]
     groups = [(f.name, f.group) for f in fields if isinstance(f, ParameterDecl | SubmoduleDecl) and f.group is not None]
     return (
@@ -401,50 +402,3 @@ def _config_names(declaration: ModuleDecl) -> list[str]:
     """The fields that `repr` shows: those of builtin types where a class with its own `__init__` annotates all it assigns."""
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     return [f.name for f in config if not declaration.custom_init or f.type.name.startswith("builtins.")]
-
-
-def _inlined_values(declaration: ModuleDecl) -> Iterator[tuple[str, str]]:
-    """The values that the generated text spells out, for the check when the class statement runs."""
-    if declaration.custom_init:
-        return
-    for field in declaration.fields:
-        match field:
-            case ConfigDecl():
-                yield from spelling.assumed_default(field)
-            case ParameterDecl(initializer=initializer, dtype=dtype) | BufferDecl(initializer=initializer, dtype=dtype):
-                yield from _spelled(f"{field.name}.initializer", initializer)
-                if initializer is not None and initializer.partial is not None:
-                    yield f"{field.name}.initializer", initializer.partial.text
-                yield from _spelled(f"{field.name}.dtype", dtype)
-            case SubmoduleDecl(cls=cls, arguments=arguments):
-                yield from _assumed_arguments(cls, arguments, _path(field))
-            case VirtualDecl() | DerivedDecl():
-                pass
-
-
-def _path(field: SubmoduleDecl) -> str:
-    """What leads to the record of a child, which is inside those of the lists that it is in."""
-    path, inner = field.name, field.inner
-    while inner is not None:
-        path, inner = f"{path}.cls", inner.inner
-    return path
-
-
-def _assumed_arguments(cls: Value, arguments: Sequence[Argument], key: str) -> Iterator[tuple[str, str]]:
-    """The class and the arguments of a child that the text spells out."""
-    if cls.name != language.CHAIN:
-        yield from _spelled(f"{key}.cls", cls)
-    index = 0
-    for argument in arguments:
-        inner = f"{key}.kwargs.{argument.keyword}" if argument.keyword else f"{key}.args.{index}"
-        index += argument.keyword is None
-        match argument.value:
-            case Value() as given:
-                yield from _spelled(inner, given)
-            case SpecifierCall(arguments=(Argument(value=Value() as child), *own)):
-                yield from _assumed_arguments(child, own, inner)
-
-
-def _spelled(key: str, value: Value | None) -> Iterator[tuple[str, str]]:
-    if value is not None and value.written is not None:
-        yield key, value.written

@@ -180,7 +180,7 @@ def _shape(items: list[str]) -> str:
 
 def _dtype_condition(field: FieldDecl) -> Iterator[str]:
     if field.dtype in FAMILIES:
-        yield f"{field.name}.dtype not in _rt.{field.dtype.upper()}"
+        yield f"{field.name}.dtype not in _features.{field.dtype.upper()}"
     elif field.dtype in DTYPES:
         yield f"{field.name}.dtype is not _torch.{DTYPES[field.dtype]}"
 
@@ -192,7 +192,7 @@ def _lines(sizes: _Sizes, conditions: list[str], shaped: list[_Shaped]) -> tuple
     if len(conditions) > 1:
         conditions = [f"({one})" if " and " in one else one for one in conditions]
     given = [f"{shape.field.name}={shape.field.name}" for shape in shaped]
-    refuse = layout.bracketed("_rt.refuse_shapes(", ["self", "batch_size", *given], ")", 12)
+    refuse = layout.bracketed("_features.refuse_shapes(", ["self", "batch_size", *given], ")", 12)
     joined = f"if {' or '.join(conditions)}:"
     if len(joined) + 8 > layout.WIDTH:
         rest = "".join(f"\n            or {condition}" for condition in conditions[1:])

@@ -14,6 +14,7 @@ from .builtin_names import Builtins
 from .nested_names import NestedNames, qualified_name
 
 _REPEAT = frozenset({"_repeat"})
+_FEATURES = frozenset({"_features"})
 _PLAIN = {f"builtins.{name}": name for name in ("bool", "bytes", "complex", "float", "int", "str")}
 """Annotations whose values need no check: comparing with one type is faster than looking for it in a set."""
 
@@ -114,7 +115,7 @@ class _FieldCode(NamedTuple):
 
     def seen(self, stored: str) -> str:
         """What operations see of a stored value: the entries of a TensorDict."""
-        return f"_rt.entries({stored})" if self.field.kind is FieldKind.COLLECTION else stored
+        return f"_features.entries({stored})" if self.field.kind is FieldKind.COLLECTION else stored
 
     def none_or(self, expression: str, name: str = "") -> str:
         """An expression for values that are not None; None stays None. `name` is what may be None, if not `mine`."""
@@ -142,8 +143,12 @@ class _FieldCode(NamedTuple):
         return f"not {self.builtins.name('isinstance')}({self.field.name}, _Tensor){middle} or device is not None"
 
     def call(self, function: str, arguments: str) -> str:
-        """A call of the runtime, which is told whose field it is."""
+        """A call of the runtime's kernel, which is told whose field it is."""
         return f'_rt.{function}(self, "{self.field.name}", {arguments})'
+
+    def feature(self, function: str, arguments: str) -> str:
+        """A call of a function that few kinds of field need, told the same; its lines import `_FEATURES`."""
+        return f'_features.{function}(self, "{self.field.name}", {arguments})'
 
 
 def stored_field(
@@ -164,8 +169,8 @@ def stored_field(
     code = _FieldCode(field, storage(field.name), nested, builtins, n, guard)
     frozen_value = f"_rt.frozen_view({field.name})"
     if field.kind is FieldKind.COLLECTION:
-        frozen_value = f"_rt.collection(_rt.frozen_view(_rt.entries({field.name})))"
-        stored = frozen_value if declaration.frozen else f"_rt.collection({field.name})"
+        frozen_value = f"_features.collection(_rt.frozen_view(_features.entries({field.name})))"
+        stored = frozen_value if declaration.frozen else f"_features.collection({field.name})"
     else:
         stored = frozen_value if nested and declaration.frozen else field.name
     return StoredField(
@@ -174,7 +179,7 @@ def stored_field(
         type=spelling.field_type(field, declaration.module, names, builtins, variables),
         doc=layout.docstring(spelling.field_doc(field), 8),
         own=declares(declaration, field),
-        static=field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM),
+        static=field.kind.is_static,
         plain=field.kind in (FieldKind.TENSOR, FieldKind.NUMBER)
         and not (field.optional or field.unbatched or field.container),
         stored=stored,
@@ -203,14 +208,16 @@ def _lines(code: _FieldCode) -> Lines:
 def _tensor(code: _FieldCode) -> Lines:
     """A tensor that carries the batch, or a number that becomes one."""
     name, mine = code.field.name, code.mine
-    check = "number" if code.field.kind is FieldKind.NUMBER else "tensor" if code.guard is None else "shaped"
-    kind = f', "{code.field.cast}"' if check == "number" else ""
-    fitting = code.call(check, f"value, self._batch_size, self._device{kind}")
-    set_ = fitting if code.guard is None else code.call("fitting", f"value, {mine}")
+    check, kind = ("number", f', "{code.field.cast}"') if code.field.kind is FieldKind.NUMBER else ("tensor", "")
+    if code.guard is not None:
+        fit, set_ = _shaped(code)
+    else:
+        fit = code.call(check, f"{name}, batch_size, device{kind}")
+        set_ = code.call(check, f"value, self._batch_size, self._device{kind}")
     given, optional = f"value.{code.storage}", code.field.optional
     return Lines(
         fit_if=code.given_and(code.not_a_tensor_or(f"{name}.shape[:{code.n}] != batch_size")),
-        fit=code.call(check, f"{name}, batch_size, device{kind}"),
+        fit=fit,
         set=code.none_or(set_, "value"),
         map=code.none_or(f"fn({mine})"),
         map_with=code.none_or(f"fn({mine}, argument)"),
@@ -224,16 +231,27 @@ def _tensor(code: _FieldCode) -> Lines:
         requires_grad=code.false_if_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
         match=code.call("match_optional", f"{mine}, {code.others}") if optional else "",
-        set_checked="" if optional or check != "tensor" else code.call("checked_tensor", "value"),
+        set_checked="" if optional or kind or code.guard is not None else code.call("checked_tensor", "value"),
+        imports=frozenset() if code.guard is None else _FEATURES,
+    )
+
+
+def _shaped(code: _FieldCode) -> tuple[str, str]:
+    """What the constructor and the setter store where an annotation says the shape."""
+    return (
+        code.feature("shaped", f"{code.field.name}, batch_size, device"),
+        code.feature("fitting", f"value, {code.mine}"),
     )
 
 
 def _unbatched(code: _FieldCode) -> Lines:
     """A tensor that the batch does not carry: of any shape, and the same for all items."""
     name, mine = code.field.name, code.mine
-    optional, is_shaped = code.field.optional, code.guard is not None
-    fit = code.call("shaped", f"{name}, batch_size, device") if is_shaped else code.call("unbatched", f"{name}, device")
-    set_ = code.call("fitting", f"value, {mine}") if is_shaped else code.call("unbatched", "value, self._device")
+    optional = code.field.optional
+    if code.guard is not None:
+        fit, set_ = _shaped(code)
+    else:
+        fit, set_ = code.feature("unbatched", f"{name}, device"), code.feature("unbatched", "value, self._device")
     return Lines(
         fit_if=code.given_and(code.not_a_tensor_or("")),
         fit=fit,
@@ -243,14 +261,14 @@ def _unbatched(code: _FieldCode) -> Lines:
         rearrange=mine,
         zip=code.call("zip_optional", f"fn, {mine}, {code.others}") if optional else f"fn({mine}, {code.others})",
         put="",
-        join=code.call("same_tensor", code.of_items),
+        join=code.feature("same_tensor", code.of_items),
         pieces=f"_repeat({mine})",
         leaf=mine,
         leaf_if=f"leaves.append({mine})" if optional else "",
         requires_grad=code.false_if_none(f"{mine}.requires_grad"),
         item=f'"{name}": {mine}',
-        match=code.call("same_tensor", f"[{mine}, {code.others}]"),
-        imports=_REPEAT,
+        match=code.feature("same_tensor", f"[{mine}, {code.others}]"),
+        imports=_REPEAT | _FEATURES,
     )
 
 
@@ -269,21 +287,23 @@ def _tensors(code: _FieldCode) -> Lines:
     both = f"[{mine}, {code.others}]"
     return Lines(
         fit_if=code.given,
-        fit=code.call(check, f"{name}, {size}, device"),
-        set=code.none_or(code.call(check, f"value, {own_size}, self._device"), "value"),
+        fit=code.feature(check, f"{name}, {size}, device"),
+        set=code.none_or(code.feature(check, f"value, {own_size}, self._device"), "value"),
         map=each("fn(tensor)"),
         map_with=each("fn(tensor, argument)"),
         rearrange=mine if unbatched else each("fn(tensor, argument)"),
-        zip=code.call("zip_tensors", f"fn, {mine}, {code.others}"),
-        put="" if unbatched else code.call("put_tensors", f"{mine}, index, value.{code.storage}"),
+        zip=code.feature("zip_tensors", f"fn, {mine}, {code.others}"),
+        put="" if unbatched else code.feature("put_tensors", f"{mine}, index, value.{code.storage}"),
         requires_grad=code.false_if_none(f"any(tensor.requires_grad for tensor in {every})"),
         item=f'"{name}": {code.none_or(f"{{**{mine}}}" if is_dict else f"[*{mine}]")}',
-        match=code.call("same_tensors", both) if unbatched else code.call("match_tensors", f"{mine}, {code.others}"),
-        join=code.call("same_tensors", of_items) if unbatched else code.call("join_tensors", f"fn, {of_items}"),
-        pieces=f"_repeat({mine})" if unbatched else f"_rt.part_tensors(fn, {mine}, argument, batch_sizes)",
+        match=code.feature("same_tensors", both)
+        if unbatched
+        else code.feature("match_tensors", f"{mine}, {code.others}"),
+        join=code.feature("same_tensors", of_items) if unbatched else code.feature("join_tensors", f"fn, {of_items}"),
+        pieces=f"_repeat({mine})" if unbatched else f"_features.part_tensors(fn, {mine}, argument, batch_sizes)",
         leaf=f"*{every}",
         leaf_if=f"leaves.extend({every})" if optional else "",
-        imports=_REPEAT if unbatched else frozenset(),
+        imports=_REPEAT | _FEATURES if unbatched else _FEATURES,
     )
 
 
@@ -306,10 +326,11 @@ def _collection(code: _FieldCode) -> Lines:
     lines = _of_objects(
         code,
         fit_if=code.given,
-        fit=code.call("held", f"{name}, batch_size, device"),
-        set=code.none_or(code.call("held", "value, self._batch_size, self._device"), "value"),
+        fit=code.feature("held", f"{name}, batch_size, device"),
+        set=code.none_or(code.feature("held", "value, self._batch_size, self._device"), "value"),
     )
-    return lines._replace(requires_grad=code.false_if_none(f"_rt.requires_grad(self.{code.storage})"))
+    requires_grad = code.false_if_none(f"_features.requires_grad(self.{code.storage})")
+    return lines._replace(requires_grad=requires_grad, imports=_FEATURES)
 
 
 def _of_objects(code: _FieldCode, fit_if: str, fit: str, set: str) -> Lines:
@@ -343,8 +364,8 @@ def _static(code: _FieldCode) -> Lines:
     is_odd = f"{code.builtins.name('type')}({{}}) {wanted}".format
     return Lines(
         fit_if=code.given if cast else is_odd(name),
-        fit=code.call("cast", f'"{cast}", {name}') if cast else code.call("static", name),
-        set=code.none_or(code.call("cast", f'"{cast}", value'), "value")
+        fit=code.call("cast_static", f'"{cast}", {name}') if cast else code.call("static", name),
+        set=code.none_or(code.call("cast_static", f'"{cast}", value'), "value")
         if cast
         else f"{code.call('static', 'value')} if {is_odd('value')} else value",
         map=mine,
@@ -368,18 +389,19 @@ def _per_item(code: _FieldCode) -> Lines:
     name, mine = code.field.name, code.mine
     return Lines(
         fit_if=code.given,
-        fit=code.call("per_item", f"{name}, batch_size"),
-        set=code.none_or(code.call("per_item", "value, self._batch_size"), "value"),
+        fit=code.feature("per_item", f"{name}, batch_size"),
+        set=code.none_or(code.feature("per_item", "value, self._batch_size"), "value"),
         map=mine,
         map_with=mine,
-        rearrange=code.none_or(code.call("rearrange_items", f"fn, {mine}, argument")),
+        rearrange=code.none_or(code.feature("rearrange_items", f"fn, {mine}, argument")),
         zip=mine,
-        put=f"{mine} = {code.call('put_items', f'{mine}, index, value.{code.storage}')}",
-        join=code.call("join_items", f"fn, {code.of_items}"),
-        pieces=code.call("part_items", f"fn, {mine}, argument, batch_sizes"),
+        put=f"{mine} = {code.feature('put_items', f'{mine}, index, value.{code.storage}')}",
+        join=code.feature("join_items", f"fn, {code.of_items}"),
+        pieces=code.feature("part_items", f"fn, {mine}, argument, batch_sizes"),
         leaf="",
         leaf_if="",
         requires_grad="",
         item=f'"{name}": {mine}',
         match=code.call("match_optional", f"{mine}, {code.others}") if code.field.optional else "",
+        imports=_FEATURES,
     )

@@ -44,7 +44,7 @@ class Key(NamedTuple):
     def is_popped(self) -> bool:
         """Whether `pop` takes its value out."""
         field = self.field
-        return field is None or (field.optional and field.kind not in (FieldKind.STATIC, FieldKind.PER_ITEM))
+        return field is None or (field.optional and not field.kind.is_static)
 
 
 def nested_class(field: FieldDecl) -> TypeExpr:

@@ -144,6 +144,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
         imports=aliases.used.union(
             _IN_TEMPLATE,
             () if plain else ("_repeat",),
+            ("_features",) if checks.lines else (),
             *(f.lines.imports for f in fields),
         )
         | builtins.imports,
@@ -152,7 +153,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
 
 def _annotation(field: StoredField) -> str:
     """The annotation of a slot whose value checkers know nothing of: what the runtime gives for a TensorDict."""
-    return f": {field.type}" if field.stored.startswith("_rt.collection(") else ""
+    return f": {field.type}" if field.stored.startswith("_features.collection(") else ""
 
 
 def _contents(carried: list[str], static: list[str]) -> str:
@@ -230,7 +231,7 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
     """The tables of the generated class, which the runtime reads: one assignment each. An empty one is inherited."""
     fields = declaration.fields
     nested = [(f.name, reference(f, declaration.module, names)) for f in nested_fields(declaration)]
-    static = [f.name for f in fields if f.kind in (FieldKind.STATIC, FieldKind.PER_ITEM)]
+    static = [f.name for f in fields if f.kind.is_static]
     assumed = [pair for f in fields for pair in spelling.assumed_default(f)]
     derives = any(base.declared for base in declaration.bases)
     return (

@@ -163,7 +163,7 @@ def _types(
 ) -> _Types:
     """The types of one field in the stub. It can take more types than it is read as, and dicts have types of their own."""
     own = variables.get(field.owner, {})
-    if field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM):
+    if field.kind.is_static:
         read, taken = (names.field_type(field, own, way) for way in (Way.GIVEN, Way.TAKEN))
         given = taken if field.kind is FieldKind.STATIC else _given_items(field, taken, names)
         return _Types(read, given, read, given, given)
@@ -201,7 +201,7 @@ def _given_items(field: FieldDecl, written: str, names: StubNames) -> str:
 def _arrays(field: FieldDecl, names: StubNames, types: _Types, variables: Mapping[str, Meanings]) -> str:
     """The type of a field in what `numpy` returns."""
     none = " | None" if field.optional else ""
-    if field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM):
+    if field.kind.is_static:
         return types.read
     if field.kind is FieldKind.NESTED:
         nested = nested_class(field)

@@ -85,7 +85,7 @@ def module_py(c: ModuleView) -> str:
             add(f"        {c.guarded}\n")
         add("        self.reset_parameters()\n")
         if c.computes:
-            add("        _rt.forget_fresh(self)\n")
+            add("        _features.forget_fresh(self)\n")
         if c.post_init:
             add("        self.__post_init__()\n")
         if c.guarded:

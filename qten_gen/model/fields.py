@@ -39,6 +39,15 @@ class FieldKind(Enum):
     PER_ITEM = "per item"
     """Python values, one for each item of the batch: `PerItem[str]`."""
 
+    @property
+    def is_static(self) -> bool:
+        """Whether it stores Python values, which stand in the table `_static`, and that no operation moves or computes with."""
+        match self:
+            case FieldKind.STATIC | FieldKind.PER_ITEM:
+                return True
+            case FieldKind.TENSOR | FieldKind.NUMBER | FieldKind.NESTED | FieldKind.COLLECTION:
+                return False
+
 
 @dataclass(frozen=True, slots=True)
 class FieldDecl:

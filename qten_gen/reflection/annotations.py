@@ -68,7 +68,8 @@ class AnnotationWalk:
         if origin is typing.Annotated:
             inner, *metadata = typing.get_args(annotation)
             expr = self._from_object(inner)
-            return TypeExpr(language.UNBATCHED, (expr,)) if language.UNBATCHED in metadata else expr
+            mark = next((mark for mark in language.ANNOTATED if mark in metadata), None)
+            return expr if mark is None else TypeExpr(mark, (expr,))
         dims = getattr(annotation, "dim_str", None)
         if isinstance(dims, str):
             return self._from_jaxtyping(annotation, dims)

@@ -90,7 +90,7 @@ def _may_not_fit(field: FieldDecl) -> bool:
         return not field.optional and field.kind is not FieldKind.STATIC
     if field.kind is FieldKind.NUMBER:
         return not isinstance(literal_eval(value.literal), _NUMBERS.get(field.cast or "", ()))
-    return field.kind not in (FieldKind.STATIC, FieldKind.PER_ITEM)
+    return not field.kind.is_static
 
 
 _NUMBERS: dict[str, tuple[type, ...]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import FieldKind, TensorClassDecl
+from ..model import TensorClassDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -41,7 +41,7 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
     if not isinstance(declaration, TensorClassDecl) or "tensor_only" not in declaration.flags:
         return
     for field in context.tensorclass_fields:
-        if field.kind in (FieldKind.STATIC, FieldKind.PER_ITEM):
+        if field.kind.is_static:
             help = "annotate it with Tensor, or remove tensor_only"
             yield Diagnostic(
                 KIND, f"{field.name} is not a tensor, but {declaration.name} is tensor_only", field.type.place, help

@@ -117,6 +117,18 @@ def arrows() -> dict[str, set[str]]:
     }
 
 
+@cache
+def arrows_at_once() -> dict[str, set[str]]:
+    """Each file of the package, and the files of the package that are loaded when it is imported."""
+    modules = {module_of(source.name): source.name for source in sources()}
+    found: dict[str, set[str]] = {source.name: set() for source in sources()}
+    for item in imports():
+        target = next((modules[start] for start in _starts(item.module) if start in modules), item.file)
+        if item.at_once and target != item.file:
+            found[item.file].add(target)
+    return found
+
+
 def module_of(name: str) -> str:
     return f"qten_gen.{name.replace('/', '.')}".removesuffix(".__init__")
 
@@ -135,16 +147,16 @@ def mentioned(source: Source) -> Iterator[str]:
 
 def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
     """The largest sets of files that all lead to one another."""
-    reached = {file: _reached(file, arrows) for file in arrows}
+    leads_to = {file: reached(file, arrows) for file in arrows}
     found = {
-        tuple(sorted({file, *(other for other in reached[file] if file in reached[other])}))
+        tuple(sorted({file, *(other for other in leads_to[file] if file in leads_to[other])}))
         for file in arrows
-        if file in reached[file]
+        if file in leads_to[file]
     }
     return [list(circle) for circle in sorted(found)]
 
 
-def _reached(file: str, arrows: dict[str, set[str]]) -> set[str]:
+def reached(file: str, arrows: dict[str, set[str]]) -> set[str]:
     """The files that a file leads to, through others too."""
     found: set[str] = set()
     left = [*arrows[file]]

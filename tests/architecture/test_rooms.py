@@ -208,7 +208,7 @@ RUNTIME = (
     {"materializing"},
     {"module"},
     {"qten_style"},
-    {"generated"},
+    {"generated", "generated_features"},
 )
 """The rooms of the runtime: each imports those of earlier lines. TensorClasses and modules do not know each other."""
 

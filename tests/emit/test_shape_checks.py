@@ -19,7 +19,7 @@ def test_a_named_axis_of_one_field_is_read_and_not_compared() -> None:
     assert found.lines == (
         "seq = x.shape[-1]",
         "if x.shape != (*batch_size, seq):",
-        "    _rt.refuse_shapes(self, batch_size, x=x)",
+        "    _features.refuse_shapes(self, batch_size, x=x)",
     )
 
 
@@ -39,7 +39,9 @@ def test_a_number_is_compared_with_nothing_read() -> None:
 
 
 def test_a_family_of_dtypes_is_a_set() -> None:
-    assert checks(shaped("x", "*batch", "Float")).lines[0] == "if x.shape != batch_size or x.dtype not in _rt.FLOAT:"
+    assert (
+        checks(shaped("x", "*batch", "Float")).lines[0] == "if x.shape != batch_size or x.dtype not in _features.FLOAT:"
+    )
 
 
 def test_an_axis_of_any_size_is_compared_with_itself() -> None:

@@ -7,6 +7,7 @@ from qten_gen.emit.stored_fields import Lines, StoredField, stored_field
 from qten_gen.model import FieldDecl, FieldKind, TensorClassDecl, TypeExpr
 
 REPEAT = frozenset({"_repeat"})
+FEATURES = frozenset({"_features"})
 
 
 def stored(field: FieldDecl, *taken: str, n: str = "n", guard: str | None = None, frozen: bool = False) -> StoredField:
@@ -79,71 +80,73 @@ def test_a_tensor_with_a_shape_is_fitted_to_the_one_before() -> None:
     shaped = lines(TENSOR, guard="x.dim() != n + 1")
     assert shaped._asdict() == lines(TENSOR)._asdict() | {
         "fit_if": "not isinstance(x, _Tensor) or x.dim() != n + 1 or device is not None",
-        "fit": '_rt.shaped(self, "x", x, batch_size, device)',
-        "set": '_rt.fitting(self, "x", value, self._x)',
+        "fit": '_features.shaped(self, "x", x, batch_size, device)',
+        "set": '_features.fitting(self, "x", value, self._x)',
         "set_checked": "",
+        "imports": FEATURES,
     }
 
 
 def test_a_tensor_that_the_batch_does_not_carry() -> None:
     assert lines(FieldDecl("x", FieldKind.TENSOR, unbatched=True)) == Lines(
         fit_if="not isinstance(x, _Tensor) or device is not None",
-        fit='_rt.unbatched(self, "x", x, device)',
-        set='_rt.unbatched(self, "x", value, self._device)',
+        fit='_features.unbatched(self, "x", x, device)',
+        set='_features.unbatched(self, "x", value, self._device)',
         map="fn(self._x)",
         map_with="fn(self._x, argument)",
         rearrange="self._x",
         zip="fn(self._x, other._x)",
         put="",
-        join='_rt.same_tensor(self, "x", [item._x for item in items])',
+        join='_features.same_tensor(self, "x", [item._x for item in items])',
         pieces="_repeat(self._x)",
         leaf="self._x",
         leaf_if="",
         requires_grad="self._x.requires_grad",
         item='"x": self._x',
-        match='_rt.same_tensor(self, "x", [self._x, other._x])',
-        imports=REPEAT,
+        match='_features.same_tensor(self, "x", [self._x, other._x])',
+        imports=REPEAT | FEATURES,
     )
 
 
 def test_a_dict_of_tensors() -> None:
     assert lines(FieldDecl("x", FieldKind.TENSOR, container="dict")) == Lines(
         fit_if="True",
-        fit='_rt.tensor_dict(self, "x", x, batch_size, device)',
-        set='_rt.tensor_dict(self, "x", value, self._batch_size, self._device)',
+        fit='_features.tensor_dict(self, "x", x, batch_size, device)',
+        set='_features.tensor_dict(self, "x", value, self._batch_size, self._device)',
         map="{key: fn(tensor) for key, tensor in self._x.items()}",
         map_with="{key: fn(tensor, argument) for key, tensor in self._x.items()}",
         rearrange="{key: fn(tensor, argument) for key, tensor in self._x.items()}",
-        zip='_rt.zip_tensors(self, "x", fn, self._x, other._x)',
-        put='_rt.put_tensors(self, "x", self._x, index, value._x)',
-        join='_rt.join_tensors(self, "x", fn, [item._x for item in items])',
-        pieces="_rt.part_tensors(fn, self._x, argument, batch_sizes)",
+        zip='_features.zip_tensors(self, "x", fn, self._x, other._x)',
+        put='_features.put_tensors(self, "x", self._x, index, value._x)',
+        join='_features.join_tensors(self, "x", fn, [item._x for item in items])',
+        pieces="_features.part_tensors(fn, self._x, argument, batch_sizes)",
         leaf="*self._x.values()",
         leaf_if="",
         requires_grad="any(tensor.requires_grad for tensor in self._x.values())",
         item='"x": {**self._x}',
-        match='_rt.match_tensors(self, "x", self._x, other._x)',
+        match='_features.match_tensors(self, "x", self._x, other._x)',
+        imports=FEATURES,
     )
 
 
 def test_a_list_of_tensors_that_the_batch_does_not_carry_and_that_may_be_none() -> None:
     assert lines(FieldDecl("x", FieldKind.TENSOR, container="list", unbatched=True, optional=True)) == Lines(
         fit_if="x is not None",
-        fit='_rt.tensor_list(self, "x", x, None, device)',
-        set='None if value is None else _rt.tensor_list(self, "x", value, None, self._device)',
+        fit='_features.tensor_list(self, "x", x, None, device)',
+        set='None if value is None else _features.tensor_list(self, "x", value, None, self._device)',
         map="None if self._x is None else [fn(tensor) for tensor in self._x]",
         map_with="None if self._x is None else [fn(tensor, argument) for tensor in self._x]",
         rearrange="self._x",
-        zip='_rt.zip_tensors(self, "x", fn, self._x, other._x)',
+        zip='_features.zip_tensors(self, "x", fn, self._x, other._x)',
         put="",
-        join='_rt.same_tensors(self, "x", [item._x for item in items])',
+        join='_features.same_tensors(self, "x", [item._x for item in items])',
         pieces="_repeat(self._x)",
         leaf="*self._x",
         leaf_if="leaves.extend(self._x)",
         requires_grad="(self._x is not None and any(tensor.requires_grad for tensor in self._x))",
         item='"x": None if self._x is None else [*self._x]',
-        match='_rt.same_tensors(self, "x", [self._x, other._x])',
-        imports=REPEAT,
+        match='_features.same_tensors(self, "x", [self._x, other._x])',
+        imports=REPEAT | FEATURES,
     )
 
 
@@ -192,28 +195,29 @@ def test_a_static_value_that_is_converted() -> None:
     plain, cast = (lines(FieldDecl("x", FieldKind.STATIC, cast=cast)) for cast in (None, "int"))
     assert cast._asdict() == plain._asdict() | {
         "fit_if": "True",
-        "fit": '_rt.cast(self, "x", "int", x)',
-        "set": '_rt.cast(self, "x", "int", value)',
+        "fit": '_rt.cast_static(self, "x", "int", x)',
+        "set": '_rt.cast_static(self, "x", "int", value)',
     }
 
 
 def test_values_for_each_item() -> None:
     assert lines(FieldDecl("x", FieldKind.PER_ITEM)) == Lines(
         fit_if="True",
-        fit='_rt.per_item(self, "x", x, batch_size)',
-        set='_rt.per_item(self, "x", value, self._batch_size)',
+        fit='_features.per_item(self, "x", x, batch_size)',
+        set='_features.per_item(self, "x", value, self._batch_size)',
         map="self._x",
         map_with="self._x",
-        rearrange='_rt.rearrange_items(self, "x", fn, self._x, argument)',
+        rearrange='_features.rearrange_items(self, "x", fn, self._x, argument)',
         zip="self._x",
-        put='self._x = _rt.put_items(self, "x", self._x, index, value._x)',
-        join='_rt.join_items(self, "x", fn, [item._x for item in items])',
-        pieces='_rt.part_items(self, "x", fn, self._x, argument, batch_sizes)',
+        put='self._x = _features.put_items(self, "x", self._x, index, value._x)',
+        join='_features.join_items(self, "x", fn, [item._x for item in items])',
+        pieces='_features.part_items(self, "x", fn, self._x, argument, batch_sizes)',
         leaf="",
         leaf_if="",
         requires_grad="",
         item='"x": self._x',
         match="",
+        imports=FEATURES,
     )
 
 

@@ -190,7 +190,7 @@ def test_a_class_that_tensordict_made_in_a_library_is_found(
     qten_gen.write("app/model.py", COLLECTIONS)
     assert qten_gen("app").summary == "2 files written"
     text = qten_gen.read("app/model_qten.py")
-    assert ('_rt.held(self, "one"' in text, '_rt.held(self, "span"' in text) == (True, True)
+    assert ('_features.held(self, "one"' in text, '_features.held(self, "span"' in text) == (True, True)
 
 
 COLLECTIONS = """

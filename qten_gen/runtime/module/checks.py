@@ -12,7 +12,7 @@ _LONGEST = 200
 def failed_check(module: nn.Module, condition: str, /, **values: object) -> ValueError:
     """The error that a generated constructor raises: which class, what it expects, and what it got.
 
-        raise _rt.failed_check(self, "dim % heads == 0", dim=dim, heads=heads)
+        raise _features.failed_check(self, "dim % heads == 0", dim=dim, heads=heads)
 
     `condition` mentions attributes of the values too, `config.heads`: it is their values that the message gives.
     """

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Never, TypeVar, cast
 
 from ..declaring.fields import field
-from .core import construction, locks, lookup
+from .core import locks, lookup
 from .core import names as dimension_names
 from .core.keywords import reports_missing, unexpected
 from .core.stored import Stored
+from .fields.from_dict import from_dict as from_mapping
 from .interop import arrays, tensordict_views, tensordicts
 from .metaclass import Flagged, TensorClassMeta
 from .methods import applying, conversion, indexing, inplace, moving, with_statements
@@ -236,7 +237,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         """
         if refused or values is None:
             raise unexpected(cls, "from_dict", refused, values=values)
-        return construction.from_dict(
+        return from_mapping(
             cls,
             values,
             batch_size=batch_size,

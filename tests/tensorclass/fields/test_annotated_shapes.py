@@ -16,7 +16,7 @@ from torch import Tensor
 
 from qten_gen import DeclarationError, TensorClass, Unbatched, field
 from qten_gen.model.array_shapes import DTYPES, FAMILIES
-from qten_gen.runtime import generated
+from qten_gen.runtime import generated_features
 
 
 class Text(TensorClass):
@@ -263,7 +263,7 @@ def test_dtypes_are_those_of_jaxtyping() -> None:
         wanted -= {
             getattr(torch, name) for name in ("int2", "int4", "uint2", "uint4", "float4_e2m1fn") if hasattr(torch, name)
         }
-        assert getattr(generated, family.upper()) == wanted, family
+        assert getattr(generated_features, family.upper()) == wanted, family
     for name, dtype in DTYPES.items():
         assert dtype in getattr(jaxtyping, name).dtypes
 

@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 
 from torch import Tensor
 
+from ...declaring import loading
 from .stored import Stored
 
 T = TypeVar("T", bound=Stored)
@@ -27,6 +28,12 @@ def nested_value(self: Stored, name: str) -> Stored | None:
     if value is not None and not isinstance(value, Stored):
         value = contents(self)[name]
     return cast("Stored | None", value)
+
+
+def nested_class(cls: type[Stored], name: str) -> type[Stored]:
+    """The class of a nested field, as the generated code of the owner knows it."""
+    found: type[Stored] = cls._map.__globals__[loading.bound_name(cls._nested[name])]
+    return found
 
 
 def tensor_and_nested(self: Stored | type[Stored]) -> tuple[str, ...]:

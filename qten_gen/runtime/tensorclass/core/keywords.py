@@ -25,21 +25,25 @@ MISSING: Final[Any] = _Missing()
 
 
 def reports_missing(first: str, absent: object = MISSING) -> Callable[[F], F]:
-    """Let a function report by itself that a required argument is missing: `first`, or one behind it.
+    """Call a function also where its required parameters from `first` on are not given, so that it reports that by itself.
 
     Checkers, `help` and `inspect.signature` see required parameters, as before.
 
     Args:
-        absent: What they are then: None where that is not a value, because dynamo guards on MISSING as on any global.
+        absent: What the function finds in their place: None where that is not a value, because dynamo guards on MISSING as on
+            any global.
     """
 
     def reporting(function: F) -> F:
-        code: Any = function.__code__
-        given: tuple[object, ...] = function.__defaults__ or ()
-        required = code.co_varnames[: code.co_argcount - len(given)]
-        function.__signature__ = inspect.signature(function)  # type: ignore[attr-defined] # inspect reads it
-        added = (absent,) * (len(required) - required.index(first))
-        function.__defaults__ = (*added, *given)
+        signature = inspect.signature(function)
+        required = [
+            name
+            for name, one in signature.parameters.items()
+            if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty
+        ]
+        changed: Any = function
+        changed.__signature__ = signature
+        changed.__defaults__ = (absent,) * (len(required) - required.index(first)) + (changed.__defaults__ or ())
         return function
 
     return reporting

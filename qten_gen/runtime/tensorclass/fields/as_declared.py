@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import torch
 from torch import Size
 
-from ..core.construction import nested_class
+from ..core.contents import nested_class
 from ..core.stored import Stored
 from .annotated_shapes import shaped
 from .collections import held

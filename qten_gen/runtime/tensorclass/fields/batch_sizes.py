@@ -10,8 +10,6 @@ from ..core.contents import allocate_like, contents, shallow_copy, tensor_and_ne
 from ..core.errors import label
 from ..core.names import fitted
 from ..core.stored import Stored
-from .annotated_shapes import refuse_contents
-from .per_item import refuse_unfit
 
 T = TypeVar("T", bound=Stored)
 
@@ -42,8 +40,12 @@ def with_batch_size(self: T, batch_size: Size, where: str = "") -> T:
             value = raised(self, name, value, batch_size)
         values_that_fit.append(value)
     if self._per_item:
+        from .per_item import refuse_unfit  # here and below: few classes have such fields
+
         refuse_unfit(self, batch_size, static)
     if self._shapes:
+        from .annotated_shapes import refuse_contents
+
         refuse_contents(self, batch_size, contents(self))
     out = allocate_like(self)._assign(values_that_fit, static, batch_size, self._device)
     out._names = fitted(self._names, batch_ndim)

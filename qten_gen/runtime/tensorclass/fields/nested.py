@@ -12,11 +12,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast, overload
 import torch
 from torch import Size, Tensor
 
-from ..core.construction import from_dict
 from ..core.errors import class_names, describe, disambiguation, label
 from ..core.stored import Stored
 from .batch_sizes import raised
-from .entries import Entries
 from .optional import Join, all_or_none, match_optional
 
 T = TypeVar("T", bound=Stored)
@@ -97,6 +95,8 @@ def _converted(
     if found is not None:
         return found
     if isinstance(value, Mapping) and "autocast" in self._flags:
+        from .from_dict import from_dict  # few classes convert what they are given
+
         return from_dict(cls, value, batch_size=batch_size, device=device)
     raise TypeError(f"{label(self, name)}: expected {cls.__name__}, got {describe(value)}{disambiguation(cls, value)}")
 
@@ -170,7 +170,11 @@ def put_nested(self: Stored, name: str, target: T | None, index: object, value: 
 
 def _alike(left: object, right: object) -> bool:
     """Whether two objects are of one class. Entries of TensorDicts are, whatever their keys: they say themselves what differs."""
-    return type(left) is type(right) or (isinstance(left, Entries) and isinstance(right, Entries))
+    if type(left) is type(right):
+        return True
+    from .entries import Entries  # few programs have a TensorDict in a field
+
+    return isinstance(left, Entries) and isinstance(right, Entries)
 
 
 def _different(self: Stored, name: str, left: object, right: object) -> TypeError:

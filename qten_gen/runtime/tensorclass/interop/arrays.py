@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Never, TypeAlias, TypeVar, cast
 import torch
 from torch import Tensor
 
-from ..core.construction import from_dict, nested_class
-from ..core.contents import contents
+from ..core.contents import contents, nested_class
 from ..core.devices import DeviceLike
 from ..core.errors import label
 from ..core.keywords import unexpected
 from ..core.sizes import BatchSize
 from ..core.sizes import batch_size as as_batch_size
 from ..core.stored import Stored
+from ..fields.from_dict import from_dict
 from ..fields.per_item import PerItem
 from ..methods.joining import unbind
 

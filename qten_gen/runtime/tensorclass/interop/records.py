@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from ..core.construction import from_dict
 from ..core.contents import contents
 from ..core.devices import DeviceLike
 from ..core.errors import describe
 from ..core.sizes import BatchSize
 from ..core.stored import Stored
+from ..fields.from_dict import from_dict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from torch import Size, Tensor
 
 from ..core import tensordict_library
-from ..core.construction import construct, nested_class
-from ..core.contents import contents, tensors_of
+from ..core.construction import construct
+from ..core.contents import contents, nested_class, tensors_of
 from ..core.errors import describe, suggestion
 from ..core.stored import Stored
 from ..core.tensordict_library import bare, carried, is_tensordict

@@ -9,6 +9,7 @@ from torch import Size, Tensor
 
 from ..core import names
 from ..core.error_context import blame
+from ..core.keywords import MISSING, reports_missing
 from ..core.stored import Stored
 from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
@@ -16,7 +17,7 @@ from ..methods.operands import Function, is_plain
 from .dimensions import Dims, reduced_size
 from .entries import Effect, Group, Operation, documented, first_line
 from .reduction_ops import Options, over_one, reduced, together
-from .spellings import MISSING, required, requires_dim, respelt
+from .spellings import required, respelt
 
 T = TypeVar("T", bound=Stored)
 Item = TypeVar("Item")
@@ -217,12 +218,13 @@ def _pair(tensor: Tensor, argument: tuple[Function, tuple[Any, ...]]) -> tuple[T
 def _running_pair(name: str, doc: str, function: Function) -> Operation:
     """`cummin` and `cummax`."""
 
-    def method(self: T, dim: Dim = MISSING, **refused: Never) -> ValuesAndIndices[T]:
+    @reports_missing("dim")
+    def method(self: T, dim: Dim, **refused: Never) -> ValuesAndIndices[T]:
         if refused or dim is MISSING:
             dim = required(self, name, refused, dim)
         return _both(self, name, function, (dimension(self, dim),), self._batch_size, self._names)
 
-    made = documented(requires_dim(method), name, doc)
+    made = documented(method, name, doc)
     return Operation(name, doc, made, (function,), form="running pair")
 
 
@@ -235,7 +237,8 @@ def _running(name: str, doc: str, function: Function, *others: Function, is_meth
         result: Tensor = function(tensor, dim) if dtype is None else function(tensor, dim, dtype=dtype)
         return result
 
-    def method(self: T, dim: Dim = MISSING, *, dtype: torch.dtype | None = None, **refused: Never) -> T:
+    @reports_missing("dim")
+    def method(self: T, dim: Dim, *, dtype: torch.dtype | None = None, **refused: Never) -> T:
         if refused or dim is MISSING:
             dim = required(self, name, refused, dim)
         argument = (dimension(self, dim), dtype)
@@ -247,7 +250,7 @@ def _running(name: str, doc: str, function: Function, *others: Function, is_meth
         out._names = self._names
         return out
 
-    made = documented(requires_dim(method), name, doc)
+    made = documented(method, name, doc)
 
     # What `functional.softmax` has in the third place, it passes by keyword; `torch.softmax` has the dtype there.
     def handler(input: Any, dim: int, dtype: torch.dtype | None = None, *, _stacklevel: int = 3) -> Any:

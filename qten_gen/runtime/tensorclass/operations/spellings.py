@@ -6,20 +6,15 @@ keywords that it has no parameter for, so that the usual call does not pay for t
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from ..core.keywords import unexpected
+from ..core.keywords import MISSING, unexpected
 from ..core.stored import Stored
-from ..methods.operands import Function
 
 D = TypeVar("D")
 
 TORCHS = {"axis": "dim", "keepdims": "keepdim"}
-
-MISSING: Any = object()
-"""The default of a `dim` that is required, so that a method can find it under the other name."""
 
 
 def respelt(self: Stored, method: str, given: Mapping[str, Any], dim: D, keepdim: bool) -> tuple[D, bool]:
@@ -51,15 +46,5 @@ def required(self: Stored, method: str, given: Mapping[str, Any], dim: D) -> D:
         raise unexpected(self, method, given)
     found, _ = respelt(self, method, given, dim, keepdim=False)
     if found is MISSING:
-        raise TypeError(f"{type(self).__name__}.{method}() missing 1 required positional argument: 'dim'")
+        raise unexpected(self, method, {}, dim=MISSING)
     return found
-
-
-def requires_dim(method: Function) -> Function:
-    """A method whose `dim` has the default `MISSING`, with a signature that says that it is required."""
-    signature = inspect.signature(method)
-    parameters = [
-        one.replace(default=one.empty) if one.default is MISSING else one for one in signature.parameters.values()
-    ]
-    setattr(method, "__signature__", signature.replace(parameters=parameters))  # noqa: B010 # checkers do not know it
-    return method

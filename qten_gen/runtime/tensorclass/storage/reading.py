@@ -11,8 +11,8 @@ from torch import Size, Tensor
 from torch._guards import active_fake_mode
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from ..core.construction import default, nested_class
-from ..core.contents import contents
+from ..core.construction import default
+from ..core.contents import contents, nested_class
 from ..core.errors import describe, suggestion
 from ..core.stored import Stored
 from ..core.tensordict_library import collection_class, library, made_classes_in

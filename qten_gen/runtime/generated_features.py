@@ -1,0 +1,45 @@
+"""What generated code calls for features that few classes have, which it imports as `_features`.
+
+A generated module imports it only if one of its classes has such a feature.
+"""
+
+from .module.checks import failed_check as failed_check
+from .module.choices import chosen as chosen
+from .module.computed_values import forget_fresh as forget_fresh
+from .module.computed_values import recompute as recompute
+from .module.computed_values import register_parameter_value as register_parameter_value
+from .module.computed_values import register_parameters as register_parameters
+from .module.computed_values import register_value as register_value
+from .module.tied_parameters import tied_parameter as tied_parameter
+from .module.virtual_cache import cached_virtual as cached_virtual
+from .module.virtual_tensors import virtual as virtual
+from .tensorclass.fields.annotated_shapes import COMPLEX as COMPLEX
+from .tensorclass.fields.annotated_shapes import FLOAT as FLOAT
+from .tensorclass.fields.annotated_shapes import INEXACT as INEXACT
+from .tensorclass.fields.annotated_shapes import INT as INT
+from .tensorclass.fields.annotated_shapes import INTEGER as INTEGER
+from .tensorclass.fields.annotated_shapes import NUM as NUM
+from .tensorclass.fields.annotated_shapes import REAL as REAL
+from .tensorclass.fields.annotated_shapes import UINT as UINT
+from .tensorclass.fields.annotated_shapes import fitting as fitting
+from .tensorclass.fields.annotated_shapes import refuse_shapes as refuse_shapes
+from .tensorclass.fields.annotated_shapes import shaped as shaped
+from .tensorclass.fields.collections import held as held
+from .tensorclass.fields.containers import join_tensors as join_tensors
+from .tensorclass.fields.containers import match_tensors as match_tensors
+from .tensorclass.fields.containers import part_tensors as part_tensors
+from .tensorclass.fields.containers import put_tensors as put_tensors
+from .tensorclass.fields.containers import same_tensors as same_tensors
+from .tensorclass.fields.containers import tensor_dict as tensor_dict
+from .tensorclass.fields.containers import tensor_list as tensor_list
+from .tensorclass.fields.containers import zip_tensors as zip_tensors
+from .tensorclass.fields.entries import collection as collection
+from .tensorclass.fields.entries import entries as entries
+from .tensorclass.fields.entries import requires_grad as requires_grad
+from .tensorclass.fields.per_item import join_items as join_items
+from .tensorclass.fields.per_item import part_items as part_items
+from .tensorclass.fields.per_item import per_item as per_item
+from .tensorclass.fields.per_item import put_items as put_items
+from .tensorclass.fields.per_item import rearrange_items as rearrange_items
+from .tensorclass.fields.unbatched import same_tensor as same_tensor
+from .tensorclass.fields.unbatched import unbatched as unbatched

@@ -1,0 +1,140 @@
+"""Objects made of mappings, through the generated constructor, with the batch size that the tensors of a mapping share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any, TypeVar, cast
+
+from torch import Size, Tensor
+
+from ..core.construction import construct
+from ..core.contents import nested_class, tensors_of
+from ..core.devices import DeviceLike
+from ..core.errors import suggestion
+from ..core.names import NamesLike
+from ..core.sizes import BatchSize
+from ..core.sizes import batch_size as as_batch_size
+from ..core.stored import Stored
+from ..core.tensordict_library import collection_class, is_tensordict, library, made_of
+
+T = TypeVar("T", bound=Stored)
+
+
+def from_dict(
+    cls: type[T],
+    values: Mapping[str, object],
+    *,
+    batch_size: BatchSize = None,
+    device: DeviceLike = None,
+    names: NamesLike = None,
+    auto_batch_size: bool | None = None,
+    batch_dims: int | None = None,
+) -> T:
+    """Construct from a mapping, as `to_dict` returns it; mappings in place of nested objects become those objects.
+
+        Batch.from_dict({"tokens": torch.ones(4, 7), "point": {"weight": torch.ones(4)}}, batch_size=4)
+        Batch.from_dict({"tokens": torch.ones(4, 7)}, batch_dims=1)
+
+    Args:
+        values: A value for each field that has no default. Each tensor has a shape that starts with the batch size.
+        batch_size: As in the constructor; nothing is inferred. Nested objects get the same.
+        device: As in the constructor, which moves the tensors to it.
+        names: As in the constructor.
+        auto_batch_size: Take the leading dimensions that all tensors share as the batch size, for each nested object those of
+            its own tensors.
+        batch_dims: The same, for so many dimensions at most.
+
+    Raises:
+        TypeError: a key is not a field, or a field without default is missing.
+        ValueError: a shape does not start with the batch size, or it is both given and to be found.
+    """
+    for name in values:
+        if name not in cls._fields:
+            raise TypeError(f"{cls.__name__}.from_dict: no field {name!r}{suggestion(name, cls._fields)}")
+    missing = [name for name in cls._fields if name not in values and name not in cls._defaults]
+    if missing:
+        raise TypeError(f"{cls.__name__}.from_dict: missing {', '.join(map(repr, missing))}")
+    is_found = auto_batch_size or (auto_batch_size is None and batch_dims is not None)
+    if is_found and batch_size is not None:
+        given = "batch_dims" if batch_dims is not None else "auto_batch_size"
+        raise ValueError(f"{cls.__name__}.from_dict: expected batch_size or {given}, got both")
+    size = _shared_dimensions(cls, values)[:batch_dims] if is_found else as_batch_size(batch_size)
+    of_nested: dict[str, Any] = (
+        {"auto_batch_size": True, "batch_dims": batch_dims} if is_found else {"batch_size": size}
+    )
+    fields = {
+        name: from_dict(nested_class(cls, name), value, device=device, **of_nested)
+        if name in cls._nested
+        and name not in cls._collections
+        and isinstance(value, Mapping)
+        and not is_tensordict(value)
+        else _tensordict_of(cls, name, value, size, device)
+        if name in cls._collections
+        else value
+        for name, value in values.items()
+    }
+    return construct(cls, {**fields, "batch_size": size, "device": device, "names": names})
+
+
+def _tensordict_of(cls: type[Stored], name: str, value: object, batch_size: Size, device: DeviceLike) -> object:
+    """The TensorDict of a mapping, for a field that holds one; any other value as it is."""
+    if not isinstance(value, Mapping) or is_tensordict(value):
+        return value
+    made = _entries_of(library(f"{cls.__name__}.{name}"), value, batch_size, device)
+    wanted = collection_class(cls, name)
+    return made if wanted is None else made_of(wanted, made)
+
+
+def _entries_of(made: ModuleType, values: Mapping[str, object], batch_size: Size, device: DeviceLike) -> object:
+    """The TensorDict of a mapping, and of those in it."""
+    entries = {
+        key: _entries_of(made, part, batch_size, device)
+        if isinstance(part, Mapping) and not is_tensordict(part)
+        else part
+        for key, part in values.items()
+        if part is not None
+    }
+    return cast("object", made.TensorDict(entries, batch_size=batch_size, device=device))
+
+
+def _shared_dimensions(cls: type[Stored], values: Mapping[str, object]) -> Size:
+    """The longest shape that the shapes of all tensors start with that the batch carries; none where there are no tensors."""
+    shapes = list(_shapes(cls, values))
+    size = shapes[0] if shapes else Size()
+    for shape in shapes:
+        while shape[: len(size)] != size:
+            size = size[:-1]
+    return size
+
+
+def _shapes(cls: type[Stored], values: Mapping[str, object]) -> Iterator[Size]:
+    """The shapes of all tensors that the batch is to carry, those of nested mappings included."""
+    for name, value in values.items():
+        if name in cls._static or name in cls._unbatched:
+            continue
+        if isinstance(value, Tensor):
+            yield value.shape
+        elif isinstance(value, Stored):
+            yield value._batch_size
+        elif is_tensordict(value):
+            yield value.batch_size
+        elif name in cls._collections:
+            yield from _shapes_in_dict(value)
+        elif name in cls._containers:
+            yield from (tensor.shape for tensor in tensors_of(value))
+        elif isinstance(value, dict) and name in cls._nested:
+            yield from _shapes(nested_class(cls, name), cast("dict[str, object]", value))
+
+
+def _shapes_in_dict(value: object) -> Iterator[Size]:
+    """The shapes of what a dict holds that becomes a TensorDict, dicts in it included."""
+    for part in cast("dict[str, object]", value).values() if isinstance(value, dict) else ():
+        if isinstance(part, Tensor):
+            yield part.shape
+        elif isinstance(part, Stored):
+            yield part._batch_size
+        elif is_tensordict(part):
+            yield part.batch_size
+        else:
+            yield from _shapes_in_dict(part)
