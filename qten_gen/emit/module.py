@@ -379,20 +379,19 @@ def _is_tied(field: ModuleField) -> bool:
 
 
 def _attributes(declaration: ModuleDecl) -> tuple[str, ...]:
-    """The tables of the generated class, which the runtime reads: one assignment each. An empty one is inherited."""
+    """What the runtime reads from the generated class: one assignment each.
+
+    `_dtype_device_source` and `__jit_unused_properties__` may be a parent's: its virtual tensors and properties are there too.
+    """
     fields = declaration.fields
     hidden = [f.name for f in fields if not isinstance(f, ConfigDecl | DerivedDecl)]
     source = dtype_device_source(declaration)
     inlined = list(inlined_values(declaration))
-    ties = [(f.name, f.tie) for f in fields if isinstance(f, ParameterDecl) and f.tie is not None]
-    groups = [(f.name, f.group) for f in fields if isinstance(f, ParameterDecl | SubmoduleDecl) and f.group is not None]
     return (
         f'_fingerprint = "{fingerprint(declaration)}"',
         *([layout.mapping(inlined, 4, "_inlined_values = ")] if inlined else []),
         layout.names([f.name for f in fields], 4, "_fields = "),
         layout.names(_config_names(declaration), 4, "_config = "),
-        *((layout.mapping(ties, 4, "_tied = "),) if ties else ()),
-        *((layout.mapping(groups, 4, "_groups = "),) if groups else ()),
         *((f'_dtype_device_source = "{source}"',) if source else ()),
         *((layout.names(hidden, 4, "__jit_unused_properties__ = "),) if hidden else ()),
     )

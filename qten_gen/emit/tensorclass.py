@@ -228,7 +228,7 @@ def _given_type(
 
 
 def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, ...]:
-    """The tables of the generated class, which the runtime reads: one assignment each. An empty one is inherited."""
+    """The tables of the generated class, which the runtime reads: one assignment each."""
     fields = declaration.fields
     nested = [(f.name, reference(f, declaration.module, names)) for f in nested_fields(declaration)]
     static = [f.name for f in fields if f.kind.is_static]

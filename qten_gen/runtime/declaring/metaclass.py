@@ -61,7 +61,7 @@ class DeclarationMeta(DeclaredClass):
         statement = describe(name, bases, namespace, keywords, scope, freshness.known_nested(found, module))
         declaration = mcls._read_declaration(statement)
         own_values = values_of(statement, declaration)
-        values = with_inherited(own_values, bases)
+        values = with_inherited(own_values, declaration, bases)
 
         def informed() -> tuple[Declaration, ClassStatement]:
             """The declaration and its statement with names that do not exist yet, looked up in the text."""

@@ -60,13 +60,21 @@ def values_of(statement: ClassStatement, declaration: Declaration) -> Values:
     return Values(defaults, records, tuple(bare))
 
 
-def with_inherited(values: Values, bases: tuple[type, ...]) -> Values:
-    """The values of a statement over those of its declared bases."""
+def with_inherited(values: Values, declaration: Declaration, bases: tuple[type, ...]) -> Values:
+    """The values of a statement, and those of its declared bases for the fields that it has from them.
+
+    A field that is declared anew, without a default or as something else, keeps nothing of what a base gave it.
+    """
     defaults: dict[str, Default] = {}
     specifiers: dict[str, object] = {}
+    owners = {field.name: field.owner for field in declaration.fields}
     for base in reversed(declared_bases(bases)):
-        defaults |= getattr(base, "_defaults", {})
-        specifiers |= getattr(base, "_specifiers", {})
+        declared: Declaration | None = getattr(base, "_declaration", None)
+        if declared is None:
+            continue  # TensorClass or Module itself
+        kept = {field.name for field in declared.fields if owners.get(field.name) == field.owner}
+        defaults |= {name: value for name, value in base._defaults.items() if name in kept}
+        specifiers |= {name: value for name, value in base._specifiers.items() if name in kept}
     return Values(defaults | values.defaults, specifiers | values.specifiers)
 
 

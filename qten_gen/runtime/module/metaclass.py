@@ -101,14 +101,16 @@ class ModuleMeta(DeclarationMeta):
         return separated(bases)
 
     def _complete_class(cls) -> None:
-        """Virtual tensors move to the declaration, a base of another library keeps its `device`, `reset_parameters` is noted.
+        """Fill in the tables, move virtual tensors to the declaration, and keep the `device` of a base from another library.
 
         `super()` in the functions of virtual tensors must reach the parent's, not their own.
         """
         _keep_device(cast("type[ModuleBase]", cls))
         declaration = cast("ModuleDecl", cls._declaration)
         type.__setattr__(cls, "_writes_init", declaration.custom_init)
-        type.__setattr__(cls, "_aliases", _aliases(declaration))
+        # An empty table is set too: the parent's may name fields that this class declares anew.
+        for table, attribute in (("_aliases", "alias"), ("_tied", "tie"), ("_groups", "group")):
+            type.__setattr__(cls, table, _given(declaration, attribute))
         type.__setattr__(cls, "_declared_reset", getattr(cls, "reset_parameters", None))
         generated = next(base for base in cls.__bases__ if "_fingerprint" in vars(base))
         for name, value in list(vars(generated).items()):
@@ -121,10 +123,10 @@ class ModuleMeta(DeclarationMeta):
                 delattr(generated, name)
 
 
-def _aliases(declaration: ModuleDecl) -> dict[str, str]:
-    """The fields whose constructor arguments have other names."""
-    found = ((field.name, getattr(field, "alias", None)) for field in declaration.fields)
-    return {name: alias for name, alias in found if alias is not None}
+def _given(declaration: ModuleDecl, attribute: str) -> dict[str, str]:
+    """What the fields give for an attribute that few of them have, such as `alias`."""
+    found = ((field.name, getattr(field, attribute, None)) for field in declaration.fields)
+    return {name: given for name, given in found if given is not None}
 
 
 def _keep_device(cls: type[ModuleBase]) -> None:

@@ -38,9 +38,9 @@ class ModuleBase(nn.Module):
     _aliases: ClassVar[dict[str, str]] = {}
     """Those among them whose arguments have other names, each with that of its argument. Written when a class is made."""
     _tied: ClassVar[dict[str, str]] = {}
-    """Parameters that are tied, each with the path of the parameter that it shares. Written by generated code."""
+    """Parameters that are tied, each with the path of the parameter that it shares. Written when a class is made."""
     _groups: ClassVar[dict[str, str]] = {}
-    """Parameters and children with a group of the optimizer. Written by generated code."""
+    """Parameters and children with a group of the optimizer. Written when a class is made."""
     _dtype_device_source: ClassVar[str | None] = None
     """Name of the parameter or buffer whose dtype and device virtual tensors follow; None: the first floating tensor.
     Written by generated code."""
