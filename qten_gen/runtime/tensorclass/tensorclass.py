@@ -12,7 +12,7 @@ from .core.keywords import reports_missing, unexpected
 from .core.stored import Stored
 from .interop import arrays, tensordict_views, tensordicts
 from .metaclass import Flagged, TensorClassMeta
-from .methods import applying, conversion, indexing, inplace, moving, with_statements
+from .methods import applying, conversion, indexing, inplace, moving, naming, with_statements
 from .methods import batch_size as properties
 from .methods import keys as keyed
 from .methods.gradients import Gradients
@@ -121,9 +121,9 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         __exit__ = with_statements.leave
 
         # Names of the batch dimensions; `names` is above
-        refine_names = dimension_names.refine_names
-        rename = dimension_names.rename
-        rename_ = dimension_names.rename_
+        refine_names = naming.refine_names
+        rename = naming.rename
+        rename_ = naming.rename_
 
         # Items along the batch dimensions
         __getitem__ = indexing.getitem
