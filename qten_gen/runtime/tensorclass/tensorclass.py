@@ -230,8 +230,14 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         >>> Batch.from_dict({"tokens": torch.arange(2)}, batch_size=2).tokens
         tensor([0, 1])
 
+        Args:
+            values: A value for each field that has no default, or more. Mappings become objects in nested fields.
+            device: Where all tensors are moved. None leaves each where it is.
+            names: A name or None for each batch dimension.
+            batch_dims: How many dimensions the batch size has, at most.
+
         Raises:
-            TypeError: a field is unknown or missing.
+            TypeError: a field is unknown or missing, or a value is of another type than its field.
             ValueError: a shape does not start with the batch size.
         """
         if refused or values is None:
@@ -270,6 +276,10 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
 
         >>> Batch.from_numpy({"tokens": numpy.arange(2)}, batch_size=2).tokens
         tensor([0, 1])
+
+        Args:
+            values: An array for each field, of shape `[*batch, *event]`. Tensors have the dtypes of the arrays.
+            device: Where all tensors are moved. None leaves them on the CPU.
 
         Raises:
             TypeError: a field is unknown or missing, or torch does not have the dtype of an array.
