@@ -13,7 +13,7 @@ from .core.stored import Stored
 from .fields.from_dict import from_dict as from_mapping
 from .interop import arrays, tensordict_views, tensordicts
 from .metaclass import Flagged, TensorClassMeta
-from .methods import applying, conversion, indexing, inplace, moving, with_statements
+from .methods import applying, conversion, indexing, inplace, moving, naming, with_statements
 from .methods import batch_size as properties
 from .methods import keys as keyed
 from .methods.gradients import Gradients
@@ -122,9 +122,9 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         __exit__ = with_statements.leave
 
         # Names of the batch dimensions; `names` is above
-        refine_names = dimension_names.refine_names
-        rename = dimension_names.rename
-        rename_ = dimension_names.rename_
+        refine_names = naming.refine_names
+        rename = naming.rename
+        rename_ = naming.rename_
 
         # Items along the batch dimensions
         __getitem__ = indexing.getitem
@@ -231,8 +231,14 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         >>> Batch.from_dict({"tokens": torch.arange(2)}, batch_size=2).tokens
         tensor([0, 1])
 
+        Args:
+            values: A value for each field that has no default, or more. Mappings become objects in nested fields.
+            device: Where all tensors are moved. None leaves each where it is.
+            names: A name or None for each batch dimension.
+            batch_dims: How many dimensions the batch size has, at most.
+
         Raises:
-            TypeError: a field is unknown or missing.
+            TypeError: a field is unknown or missing, or a value is of another type than its field.
             ValueError: a shape does not start with the batch size.
         """
         if refused or values is None:
@@ -271,6 +277,10 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
 
         >>> Batch.from_numpy({"tokens": numpy.arange(2)}, batch_size=2).tokens
         tensor([0, 1])
+
+        Args:
+            values: An array for each field, of shape `[*batch, *event]`. Tensors have the dtypes of the arrays.
+            device: Where all tensors are moved. None leaves them on the CPU.
 
         Raises:
             TypeError: a field is unknown or missing, or torch does not have the dtype of an array.

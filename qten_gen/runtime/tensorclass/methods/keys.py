@@ -144,10 +144,14 @@ def contains(self: Stored, item: object) -> bool:
 def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -> object:
     """The items of a field that `index` selects along the batch dimensions: `batch[index].get(key)`, but for that field alone.
 
+    Of a tensor of shape `[*batch, *event]` it is one of shape `[*indexed, *event]`, with the same dtype and device.
+
     >>> Batch(torch.arange(4), batch_size=4).get_at("tokens", slice(2))
     tensor([0, 1])
 
     Args:
+        key: The name of a field, or a tuple of names that leads into nested objects.
+        index: As in `batch[index]`. It does not reach beyond the batch dimensions.
         default: Returned where `get` returns it.
 
     Raises:

@@ -226,7 +226,17 @@ def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T
 
 
 def clone(self: T, recurse: bool = True) -> T:
-    """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`."""
+    """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`.
+
+    The copies have the shapes, dtypes and devices of the tensors, and gradients flow through them, as with `Tensor.clone`.
+    The result is not locked.
+
+    >>> batch = Batch(torch.arange(2), batch_size=2, lock=True)
+    >>> copy = batch.clone()
+    >>> copy.tokens[0] = 5
+    >>> batch.tokens, copy.is_locked
+    (tensor([0, 1]), False)
+    """
     return self._map(Tensor.clone) if recurse else shallow_copy(self)
 
 

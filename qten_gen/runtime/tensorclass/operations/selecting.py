@@ -158,7 +158,7 @@ def masked_fill(self: T, mask: T | Tensor, value: float) -> T:
 
 
 def masked_fill_(self: T, mask: T | Tensor, value: float) -> T:
-    """`masked_fill`, in place."""
+    """Write a number where the mask is true; it broadcasts over the batch size, or is an object of bool tensors."""
     refuse_if_frozen(self, "fill the tensors of")
     several(self, Tensor.masked_fill_, (mask, value), "masked_fill_")
     return self

@@ -93,8 +93,15 @@ class Saving(Stored):
 
         >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
 
+        Tensors keep their shapes and dtypes. Those of nested objects have names such as `point.position`. The header holds
+        the batch size, the names of dimensions and static values.
+
+        Args:
+            path: The file. One that is there is replaced.
+            allow_pickle: Pickle static values that JSON cannot hold.
+
         Raises:
-            TypeError: a static value has no form in JSON.
+            TypeError: a static value has no form in JSON, and `allow_pickle` is false.
             ImportError: safetensors is not installed.
         """
         from .safetensors_files import save_safetensors
