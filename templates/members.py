@@ -21,7 +21,7 @@ ROOM = REPOSITORY / "qten_gen" / "runtime" / "tensorclass"
 
 FILES = {
     "fields": ("core.lookup", "methods.keys"),
-    "writing": ("methods.inplace", "methods.indexing", "core.locks", "methods.with_statements", "core.names"),
+    "writing": ("methods.inplace", "methods.indexing", "core.locks", "methods.with_statements", "methods.naming"),
     "conversion": (
         "methods.moving",
         "methods.applying",

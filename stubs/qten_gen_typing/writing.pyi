@@ -1,5 +1,5 @@
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
+from types import EllipsisType, TracebackType
 from typing import TypeVar, overload
 
 from torch import Tensor
@@ -232,3 +232,33 @@ class Writing(Stored):
         self, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """End a `with` statement: the object is locked, or not, as it was before, or is written back."""
+    def refine_names(self: T, *names: str | EllipsisType | None) -> T:
+        """The object with names for dimensions that have none; an ellipsis stands for the dimensions between. Tensors are not copied.
+
+        >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).refine_names("time", ...).names
+        ('time', None)
+
+        Raises:
+            ValueError: a dimension has another name already, or there is not one name for each dimension.
+        """
+    def rename(self: T, *names: str | None, **changes: str) -> T:
+        """The object with other names: all of them in order, or some by their old name; None alone takes all away.
+
+        >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3], names=["time", "row"])
+        >>> batch.rename(time="step").names, batch.rename(None).names
+        (('step', 'row'), (None, None))
+
+        Raises:
+            ValueError: no dimension has that name, or there is not one name for each dimension.
+        """
+    def rename_(self: T, *names: str | None, **changes: str) -> T:
+        """`rename` in place.
+
+        >>> Batch(torch.zeros(2, 3), batch_size=[2, 3]).rename_("time", "row").names
+        ('time', 'row')
+
+        Raises:
+            ValueError: no dimension has that name, or there is not one name for each dimension.
+            RuntimeError: the object is locked.
+            FrozenInstanceError: it is frozen.
+        """
