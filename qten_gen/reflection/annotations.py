@@ -17,7 +17,7 @@ from ..model import HIDDEN, TypeExpr, language, union
 from .statement import ClassStatement
 
 _MISSING = object()
-_METHODS = (types.FunctionType, property, classmethod, staticmethod)
+_METHODS: tuple[type, ...] = (types.FunctionType, property, classmethod, staticmethod)
 
 
 class AnnotationWalk:

@@ -123,7 +123,7 @@ def _may_be_meant(name: str, value: object, is_class_variable: bool) -> bool:
     return any(contained(value))
 
 
-_OTHERS = (FunctionType, property, classmethod, staticmethod, str, int, float)
+_OTHERS: tuple[type, ...] = (FunctionType, property, classmethod, staticmethod, str, int, float)
 
 
 def _values(declaration: ModuleDecl) -> Iterator[Value]:
