@@ -2,6 +2,7 @@
 
 import gc
 import linecache
+import os
 import sys
 import traceback
 import weakref
@@ -39,8 +40,12 @@ def entries() -> tuple[int, int]:
     return len(modules), len([name for name in linecache.cache if name.startswith("<qten-gen")])
 
 
-def test_modules_made_in_a_loop_are_released() -> None:
+def test_modules_made_in_a_loop_are_released_when_the_next_class_is_made() -> None:
     gc.collect()
+
+    class First(Module):
+        first: int
+
     before = entries()
 
     def used(width: int) -> weakref.ref[type]:
@@ -51,7 +56,29 @@ def test_modules_made_in_a_loop_are_released() -> None:
     made = [used(width) for width in range(1, 6)]
     gc.collect()
     assert [cls() for cls in made] == [None] * 5
-    assert entries() == before
+
+    class Second(Module):
+        second: int
+
+    assert entries() == (before[0] + 1, before[1] + 1)
+
+
+def test_linecache_can_be_checked_while_a_class_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The garbage collector can run in the middle of it, between the list of the names and the look at each."""
+    gc.collect()
+    linecache.cache.pop(__file__, None)
+    assert linecache.getlines(__file__)
+    released = weakref.ref(module_class())
+    status = os.stat
+
+    def collected(path: str) -> os.stat_result:
+        gc.collect()
+        return status(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "stat", collected)
+        linecache.checkcache()
+    assert released() is None
 
 
 def test_batches_made_in_a_loop_share_their_text() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections import deque
 from collections.abc import Callable
 from itertools import count
 from linecache import cache as line_cache
@@ -68,6 +69,9 @@ class _Compiled:
 
 
 _numbers = count(1)
+_unused_files: deque[str] = deque()
+"""Names in `linecache` whose code is gone. The next class removes them: garbage may be collected while `linecache` is read."""
+
 _known: WeakValueDictionary[tuple[str, str], _Compiled] = WeakValueDictionary()
 
 
@@ -75,10 +79,12 @@ def _compiled(name: str, text: str) -> _Compiled:
     """Compile the text of a class. While the code is there, tracebacks, debuggers and `inspect.getsource` show its lines."""
     found = _known.get((name, text))
     if found is None:
+        while _unused_files:
+            line_cache.pop(_unused_files.popleft(), None)
         filename = f"<qten-gen {name} {next(_numbers)}>"
         found = _known[name, text] = _Compiled(compile(text, filename, "exec", dont_inherit=True))
         line_cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-        finalize(found, line_cache.pop, filename, None).atexit = False
+        finalize(found, _unused_files.append, filename).atexit = False
     return found
 
 
