@@ -38,10 +38,10 @@ class Copying:
     def bool(self, *, cast_filter: CastFilter | None = None) -> Self:
         """Every tensor as `torch.bool`."""
     def clone(self, recurse: bool = True) -> Self:
-        """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`."""
+        """The object with a copy of every tensor, of the same shape, dtype and device, through which gradients flow."""
     def detach(self) -> Self:
-        """The same tensors without their history."""
+        """The object with each tensor as `Tensor.detach` gives it: the same memory, without gradient history."""
     def detach_(self) -> Self:
         """`detach`, in place."""
     def contiguous(self) -> Self:
-        """Every tensor contiguous in memory."""
+        """The object with every tensor contiguous in memory; one that is contiguous already is shared, not copied."""

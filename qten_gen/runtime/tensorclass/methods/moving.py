@@ -226,17 +226,39 @@ def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T
 
 
 def clone(self: T, recurse: bool = True) -> T:
-    """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`."""
+    """The object with a copy of every tensor, of the same shape, dtype and device, through which gradients flow.
+
+    >>> batch = Batch(torch.zeros(2), batch_size=2)
+    >>> copied = batch.clone()
+    >>> copied.tokens[0] = 1
+    >>> batch.tokens, copied.tokens
+    (tensor([0., 0.]), tensor([1., 0.]))
+
+    The copy has the batch size and names of the object, and is not locked. Static values are shared.
+
+    Args:
+        recurse: False shares the tensors too, as `copy` does.
+    """
     return self._map(Tensor.clone) if recurse else shallow_copy(self)
 
 
 def detach(self: T) -> T:
-    """The same tensors without their history."""
+    """The object with each tensor as `Tensor.detach` gives it: the same memory, without gradient history.
+
+    >>> batch = Batch(torch.zeros(2, requires_grad=True), batch_size=2)
+    >>> batch.detach().tokens.requires_grad
+    False
+    """
     return self._map(Tensor.detach)
 
 
 def contiguous(self: T, **refused: Never) -> T:
-    """Every tensor contiguous in memory."""
+    """The object with every tensor contiguous in memory; one that is contiguous already is shared, not copied.
+
+    >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3]).transpose(0, 1)
+    >>> batch.is_contiguous(), batch.contiguous().is_contiguous()
+    (False, True)
+    """
     if refused:
         raise unexpected(self, "contiguous", refused)
     return self._map(Tensor.contiguous)
