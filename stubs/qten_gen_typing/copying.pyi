@@ -38,7 +38,7 @@ class Copying:
     def bool(self, *, cast_filter: CastFilter | None = None) -> Self:
         """Every tensor as `torch.bool`."""
     def clone(self, recurse: bool = True) -> Self:
-        """The object with a copy of every tensor, of the same shape, dtype and device, through which gradients flow."""
+        """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`."""
     def detach(self) -> Self:
         """The object with each tensor as `Tensor.detach` gives it: the same memory, without gradient history."""
     def detach_(self) -> Self:

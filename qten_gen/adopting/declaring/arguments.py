@@ -62,7 +62,7 @@ def _field(
     plain = annotation.strip("\"'")
     if any(word in plain for word in _TENSORS):
         raise Stays(f"the argument `{name}` is a tensor", node)
-    context.types[name] = _without_optional(plain)
+    context.types[name] = _normal(plain)
     if isinstance(default, ast.List | ast.Dict | ast.Set | ast.Call | ast.ListComp):
         raise Stays(f"the default of `{name}` is an object that all instances would share", node)
     value = None if default is None else context.file.text.of(default)
@@ -72,8 +72,8 @@ def _field(
     return FieldPiece(name, annotation, value, node)
 
 
-def _without_optional(annotation: str) -> str:
-    """`Optional[int]` as `int | None`; any other annotation as it is."""
+def _normal(annotation: str) -> str:
+    """`Optional[int]` is `int | None`."""
     for head in ("Optional[", "typing.Optional["):
         if annotation.startswith(head) and annotation.endswith("]"):
             return f"{annotation[len(head) : -1]} | None"

@@ -226,24 +226,14 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         batch_dims: int | None = None,
         **refused: Never,
     ) -> Self:
-        """Construct from a mapping, such as `to_dict` returns; mappings in place of nested objects become those objects.
+        """Construct from a mapping, as `to_dict` returns it, with `batch_size` or what `auto_batch_size` or `batch_dims` finds.
 
         >>> Batch.from_dict({"tokens": torch.arange(2)}, batch_size=2).tokens
         tensor([0, 1])
-        >>> Batch.from_dict({"tokens": torch.zeros(4, 7)}, batch_dims=1).batch_size
-        torch.Size([4])
-
-        Args:
-            values: A value for each field without default. Each tensor has a shape that starts with the batch size.
-            batch_size: As in the constructor; empty by default. Nested objects get the same.
-            device: As in the constructor, which moves the tensors to it; None leaves them where they are.
-            names: As in the constructor.
-            auto_batch_size: Take the leading dimensions that all tensors share as the batch size, instead of `batch_size`.
-            batch_dims: The same, for so many dimensions at most.
 
         Raises:
             TypeError: a field is unknown or missing.
-            ValueError: a shape does not start with the batch size, or the batch size is both given and to be found.
+            ValueError: a shape does not start with the batch size.
         """
         if refused or values is None:
             raise unexpected(cls, "from_dict", refused, values=values)

@@ -142,17 +142,13 @@ def contains(self: Stored, item: object) -> bool:
 
 
 def get_at(self: Stored, key: Key, index: Index, default: object = NO_DEFAULT) -> object:
-    """The items of one field: `batch[index].get(key)`, without indexing the other fields.
+    """The items of a field that `index` selects along the batch dimensions: `batch[index].get(key)`, but for that field alone.
 
     >>> Batch(torch.arange(4), batch_size=4).get_at("tokens", slice(2))
     tensor([0, 1])
 
     Args:
-        key: The name of a field, or a tuple of names that leads to a field of a nested object.
-        index: Anything that indexes the batch: an integer, a slice, a mask, a tensor of positions, or a tuple of these. A
-            tensor field of shape `[*batch, *event]` gives one of shape `[*indexed, *event]`; static fields and Unbatched ones
-            give their value as it is, and a PerItem field the values of these items.
-        default: Returned where `get` returns it: if there is no such field, or a nested field on the way is None.
+        default: Returned where `get` returns it.
 
     Raises:
         KeyError: there is no such field and no default.

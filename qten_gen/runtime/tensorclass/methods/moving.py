@@ -226,19 +226,7 @@ def cuda(self: T, device: Device | None = None, non_blocking: bool = False) -> T
 
 
 def clone(self: T, recurse: bool = True) -> T:
-    """The object with a copy of every tensor, of the same shape, dtype and device, through which gradients flow.
-
-    >>> batch = Batch(torch.zeros(2), batch_size=2)
-    >>> copied = batch.clone()
-    >>> copied.tokens[0] = 1
-    >>> batch.tokens, copied.tokens
-    (tensor([0., 0.]), tensor([1., 0.]))
-
-    The copy has the batch size and names of the object, and is not locked. Static values are shared.
-
-    Args:
-        recurse: False shares the tensors too, as `copy` does.
-    """
+    """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`."""
     return self._map(Tensor.clone) if recurse else shallow_copy(self)
 
 

@@ -171,21 +171,7 @@ def masked_fill(self: T, mask: T | Tensor, value: float) -> T:
 
 
 def masked_fill_(self: T, mask: T | Tensor, value: float) -> T:
-    """`masked_fill`, in place: write `value` into the tensors wherever a mask is true. Returns the object.
-
-    >>> batch = Batch(torch.tensor([[1, 2], [3, 4]]), batch_size=2)
-    >>> batch.masked_fill_(batch > 3, 0).tokens.tolist()
-    [[1, 2], [3, 0]]
-
-    Args:
-        mask: As in `masked_fill`: a bool tensor that broadcasts over the batch size, or an object with bool tensors.
-        value: A number; it is converted to the dtype of each tensor.
-
-    Raises:
-        ValueError: the mask is a tensor that does not broadcast over the batch size, or an object of another batch size.
-        RuntimeError: the mask is not of bool.
-        FrozenInstanceError: the class is frozen.
-    """
+    """`masked_fill`, in place."""
     refuse_if_frozen(self, "fill the tensors of")
     several(self, Tensor.masked_fill_, (mask, value), "masked_fill_")
     return self

@@ -93,15 +93,8 @@ class Saving(Stored):
 
         >>> Batch(torch.arange(2), batch_size=2).save_safetensors("batch.safetensors")
 
-        A tensor has the name of its field, that of a nested object a dotted one, such as `point.position`. Batch size, names of
-        dimensions and static values are in the header. Tensors that share memory are saved one by one.
-
-        Args:
-            path: The file. A file that is there is replaced in one step, so that readers never see a part.
-            allow_pickle: Pickle static values that JSON cannot hold. Loading such a file needs `allow_pickle=True` too.
-
         Raises:
-            TypeError: a static value has no form in JSON, or safetensors does not know the dtype of a tensor.
+            TypeError: a static value has no form in JSON.
             ImportError: safetensors is not installed.
         """
         from .safetensors_files import save_safetensors
