@@ -34,8 +34,8 @@ def explain(arguments: Sequence[str], out: TextIO, err: TextIO) -> int:
                 return MISUSE
             out.write(page(found))
         case _:
-            told = unknown_option(arguments, ()) if arguments[0].startswith("-") else "expected one code"
-            return misuse(told, _USAGE, err)
+            problem = unknown_option(arguments, ()) if arguments[0].startswith("-") else "expected one code"
+            return misuse(problem, _USAGE, err)
     return DONE
 
 

@@ -76,7 +76,7 @@ def _below_repository(root: str) -> list[str]:
 
 
 def _print(found: Sequence[Edit], root: str, out: TextIO, verb: str) -> None:
-    """A line for each addition, and for each that is left to the user."""
+    """Print a line for each addition, and one for each that the user has to make by hand."""
     for item in found:
         path = display_path(os.path.join(root, item.name))
         out.writelines(f"{verb}: {path}: {said}\n" for said in item.added)

@@ -1,4 +1,4 @@
-"""The command `qten-gen inspect`. What it stands on imports torch and the user's code, and is imported here alone."""
+"""The command `qten-gen inspect`. Only this module imports the inspection, because that imports torch and the user's code."""
 
 from __future__ import annotations
 

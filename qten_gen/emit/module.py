@@ -310,7 +310,7 @@ def _registered(own: list[ModuleField], module: str, builtins: Builtins, aliases
             case ParameterDecl():
                 plain = f"Parameter of shape `{spelling.shape_in_words(field)}`"
                 grad = plain if field.requires_grad else f"{plain}, without gradient"
-                doc = grad if field.tie is None else f"The parameter `{field.tie}`"
+                doc = grad if field.tie is None else f"Parameter tied to `{field.tie}`"
                 yield _registered_view(field, f"{aliases.use('_torch')}.nn.Parameter", doc, "_parameters")
             case BufferDecl(value=Value()):
                 plain = f"Buffer computed by {computed_by(field)}"

@@ -37,8 +37,8 @@ def init_doc(declaration: ModuleDecl) -> str:
     config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
     arguments = [f"{field.argument}: {_indented(field.doc) or spelling.static_type(field.type)}" for field in config]
     arguments += [
-        "device: Where its tensors are made; on the default device without it.",
-        "dtype: The dtype of its floating point tensors, apart from those that declare one; the default dtype without it.",
+        "device: Where its tensors are made; None means the default device.",
+        "dtype: The dtype of its floating point tensors that declare none; None means the default dtype.",
     ]
     made = "Construct the module, and initialise its parameters and buffers."
     return "\n".join([made, "", "Args:", *(f"    {line}" for line in arguments)])
@@ -73,7 +73,7 @@ def _documented(field: ModuleField) -> tuple[str, str]:
         case DerivedDecl():
             return "Derived values", f"{field.name}: `{in_words(field.value)}`"
         case ParameterDecl():
-            what = _what(field) if field.tie is None else f"`{field.tie}`"
+            what = _what(field) if field.tie is None else f"tied to `{field.tie}`"
             return "Parameters", f"{field.name}: {what}{_condition(field)}"
         case BufferDecl(persistent=persistent):
             kept = "" if persistent else ", not in the state dict"

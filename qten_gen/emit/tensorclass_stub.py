@@ -165,7 +165,7 @@ def _types(
     own = variables.get(field.owner, {})
     if field.kind.is_static:
         read, taken = (names.field_type(field, own, way) for way in (Way.GIVEN, Way.TAKEN))
-        given = taken if field.kind is FieldKind.STATIC else _given_items(field, taken, names)
+        given = _given_items(field, taken, names) if field.kind is FieldKind.PER_ITEM else taken
         return _Types(read, given, read, given, given)
     written = names.field_type(field, own)
     if field.kind is FieldKind.NUMBER:

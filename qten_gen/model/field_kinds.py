@@ -5,7 +5,7 @@ of another kind. `_DECIDERS` lists the functions in order. The first field retur
 static.
 
 To add a kind, add a member to `FieldKind` (or an attribute to `FieldDecl`, for a variant of an existing kind), write the
-function, and add it to the list. `emit.stored_fields` then needs the lines of generated code for it.
+function, and add it to the list. mypy then names the functions that have to know it.
 """
 
 from __future__ import annotations

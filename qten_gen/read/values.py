@@ -59,31 +59,22 @@ def _choice(node: ast.Call, place: NodePath, scope: Scope) -> Value:
     by = arguments[0]
     selector = string_value(by.value)
     shown = text_of(by.value, scope.lines) if selector is None else selector
+    parsed = None if selector is None else dimensions.parse(selector)
     if len(arguments) == 1 or literal(arguments[1].value) == "None":
-        parsed = None if selector is None else dimensions.parse(selector)
-        return Value(
-            text,
-            choice=Choice(parsed, None, True, shown, by.place),
-            place=place,
-        )
+        return Value(text, choice=Choice(parsed, None, True, shown, by.place), place=place)
     given = arguments[1]
     options = _options(given.value, given.place, scope) if isinstance(given.value, ast.Dict) else None
     return Value(
         text,
         contains=tuple(made(given.value, scope)),
         is_container=True,
-        choice=Choice(
-            None if selector is None else dimensions.parse(selector),
-            options,
-            False,
-            text_of(by.value, scope.lines) if selector is None else selector,
-            by.place,
-        ),
+        choice=Choice(parsed, options, False, shown, by.place),
         place=place,
     )
 
 
 def _options(node: ast.Dict, place: NodePath, scope: Scope) -> tuple[tuple[str, Value], ...] | None:
+    """The options of a choice by the text of their keys; None where a key is not a literal."""
     found: list[tuple[str, Value]] = []
     for index, (key, option) in enumerate(zip(node.keys, node.values, strict=True)):
         text = None if key is None else literal(key)

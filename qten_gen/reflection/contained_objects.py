@@ -40,7 +40,7 @@ def is_tensor_or_module(value: object) -> bool:
 
 
 def _kind(value: object) -> str | None:
-    """The torch class that an object is of, if modules and tensors are what it is; torch is not imported to find out."""
+    """The torch class of a module, parameter or tensor; None for other objects. Torch is not imported to find out."""
     torch = sys.modules.get("torch")
     if torch is None or isinstance(value, type):
         return None

@@ -8,12 +8,14 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from ..inspection.arguments import call, read_arguments
+from ..inspection.arguments import call, parameters_of, read_arguments
+from ..inspection.config_types import EMPTY
 from ..inspection.importing import load
 from ..inspection.inputs import Inputs, make_inputs
 from ..inspection.request import InspectionError
@@ -29,12 +31,16 @@ Factory = Callable[..., object]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker does."""
+    """What a worker builds and records."""
 
     target: str
+    """The class or function that makes the model: `pkg.model:Net`."""
     config: tuple[str, ...]
+    """Its arguments: `("depth=48", "dim=8192")`."""
     config_json: str | None
+    """The same as a JSON object."""
     inputs: tuple[str, ...] | None
+    """The inputs to run forward and backward on: `("x: Float[2, 8]",)`; None for no run."""
     seed: int
     roots: tuple[str, ...]
     """Folders to import from, the first ones first."""
@@ -56,11 +62,11 @@ class Result:
 def main() -> None:
     """Do the task in the file that the first argument names, and write the result into that of the second."""
     task: Task = torch.load(sys.argv[1], weights_only=False)
-    torch.save(done(task), sys.argv[2])
+    torch.save(run_task(task), sys.argv[2])
 
 
-def done(task: Task) -> Result:
-    """Import, build, run and record."""
+def run_task(task: Task) -> Result:
+    """Import, build, run and record; errors of the user's code are a part of the result."""
     with aside():
         try:
             return Result(_recorded(task))
@@ -69,7 +75,7 @@ def done(task: Task) -> Result:
 
 
 def _recorded(task: Task) -> Record:
-    """Import, build, run and record; the first worker leaves types and inputs for the second."""
+    """What the model holds and computes. The first worker leaves types and inputs for the second."""
     sys.path[:0] = task.roots
     found = load(task.target, task.roots)
     if isinstance(found, nn.Module):
@@ -93,17 +99,12 @@ def _recorded(task: Task) -> Record:
 
 def _classes_of_arguments(factory: Factory) -> dict[str, str]:
     """Which class each argument is annotated with, as `pkg.model:Config`."""
-    from ..inspection.arguments import parameters_of
-
     kinds = {each.name: each.kind for each in parameters_of(factory)[0]}
     return {name: f"{kind.__module__}:{kind.__qualname__}" for name, kind in kinds.items() if isinstance(kind, type)}
 
 
 def _annotated(factory: Factory, classes: dict[str, str]) -> Factory:
     """A factory whose arguments have, where it does not annotate them, the types that they have in the new code."""
-    from ..inspection.arguments import parameters_of
-    from ..inspection.config_types import EMPTY
-
     try:
         signature = inspect.signature(factory)
     except (TypeError, ValueError):
@@ -131,8 +132,7 @@ def _annotated(factory: Factory, classes: dict[str, str]) -> Factory:
 
 
 def _class_called(name: str) -> object:
-    from importlib import import_module
-
+    """The class that `pkg.model:Config` names."""
     module, _, path = name.partition(":")
     found: object = import_module(module)
     for part in path.split("."):

@@ -40,8 +40,8 @@ class Copying:
     def clone(self, recurse: bool = True) -> Self:
         """A copy of every tensor. Static values are shared, and with `recurse=False` the tensors too, as by `copy`."""
     def detach(self) -> Self:
-        """The same tensors without their history."""
+        """The object with each tensor as `Tensor.detach` gives it: the same memory, without gradient history."""
     def detach_(self) -> Self:
         """`detach`, in place."""
     def contiguous(self) -> Self:
-        """Every tensor contiguous in memory."""
+        """The object with every tensor contiguous in memory; one that is contiguous already is shared, not copied."""

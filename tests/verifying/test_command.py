@@ -14,7 +14,7 @@ import pytest
 from qten_gen.cli.verifying_adoption import verify
 from qten_gen.verifying.old_code import old_folder
 from qten_gen.verifying.request import VerifyRequest
-from qten_gen.verifying.worker import Task, done
+from qten_gen.verifying.worker import Task, run_task
 
 OLD = """
 import torch
@@ -108,6 +108,6 @@ def test_old_code_that_does_not_exist_is_misuse(shop: Path, request_: VerifyRequ
 
 def test_what_is_wrong_with_the_new_code_is_said(tmp_path: Path) -> None:
     task = Task("no_such_module:Net", (), None, None, 0, (), str(tmp_path / "inputs"), True)
-    found = done(task)
+    found = run_task(task)
     assert found.record is None
     assert found.problems[0].startswith("there is no module no_such_module")

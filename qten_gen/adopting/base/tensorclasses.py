@@ -16,7 +16,7 @@ from .heads import head, spell_base
 from .notes import differences_in_use
 
 _LEFT_OUT = {"skip_post_init_on_rebuild"}
-"""Flags that say what is so here anyway."""
+"""Flags that ask for what TensorClass does anyway."""
 _ANYTHING = {"typing.Any", "builtins.object", "?", ""}
 """Types that None is of, or may be."""
 
@@ -71,8 +71,10 @@ def _plan(found: FoundClass, file: OpenFile, project: Project) -> _Plan | Reason
     flags = _flags_of_call(decorator)
     given = {each.arg or "": each.value for each in node.keywords}
     in_brackets = _flags_in_brackets(base)
-    if isinstance(flags, Reason) or isinstance(in_brackets, Reason):
-        return flags if isinstance(flags, Reason) else in_brackets if isinstance(in_brackets, Reason) else None
+    if isinstance(flags, Reason):
+        return flags
+    if isinstance(in_brackets, Reason):
+        return in_brackets
     unknown = [name for name in (*flags, *in_brackets, *given) if name not in (*language.FLAGS, *_LEFT_OUT)]
     if unknown:
         return Reason(f"its flag {unknown[0]} has no counterpart in qten_gen", _HELP_OF_FLAG.get(unknown[0], ""))

@@ -45,7 +45,7 @@ def moved_text(node: ast.stmt, context: Context) -> str:
 
 
 def _unparsed(node: ast.stmt, context: Context) -> str:
-    """The statement written anew: positions inside f-strings are not told by Python 3.11."""
+    """The statement written anew: Python 3.11 gives no positions inside f-strings."""
 
     class Reading(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -71,15 +71,11 @@ def _read(name: str, context: Context) -> str | None:
 def _of_self(node: ast.expr) -> str:
     """An expression over fields, read from `self`; functions that it calls stay."""
 
-    class Reading(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:
-            return ast.Attribute(ast.Name("self", ast.Load()), node.id, ast.Load())
-
     copied = ast.parse(ast.unparse(node), mode="eval").body
     called = {id(each.func) for each in ast.walk(copied) if isinstance(each, ast.Call)}
 
-    class Skipping(Reading):
+    class Reading(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:
-            return node if id(node) in called else super().visit_Name(node)
+            return node if id(node) in called else ast.Attribute(ast.Name("self", ast.Load()), node.id, ast.Load())
 
-    return ast.unparse(Skipping().visit(copied))
+    return ast.unparse(Reading().visit(copied))

@@ -89,7 +89,7 @@ def _documentation(init: ast.FunctionDef, context: Context) -> Iterator[Edit]:
 
 
 def _dedented(text: str, old: str, new: str) -> str:
-    """Lines of a deeper block, as deep as another; the first one has no blanks."""
+    """Lines of a block with the indentation `new` in place of `old`; the first line has none."""
     first, *others = text.split("\n")
     return "\n".join([first.strip(), *(new + line[len(old) :] if line.startswith(old) else line for line in others)])
 
@@ -98,7 +98,7 @@ class _Writer:
     """Writes fields and `__post_init__` with their comments."""
 
     def __init__(self, init: ast.FunctionDef, taken: Taken, context: Context) -> None:
-        """Find out which names the constructor and the class use."""
+        """Note the indentation, the longest line that the file allows itself, and which comments belong to which piece."""
         self.init = init
         self.taken = taken
         self.file = context.file
@@ -149,7 +149,7 @@ class _Writer:
         return self.file.text.newline.join(line.replace("\r", "") for line in lines)
 
     def _is_apart(self, one: Piece, other: Piece) -> bool:
-        """Whether a blank line stands before a statement in the constructor."""
+        """Whether a blank line stands before the second of two statements in the constructor."""
         if isinstance(other.origin, ast.arg) or isinstance(one.origin, ast.arg):
             return False
         line = getattr(other.origin, "lineno", 0)

@@ -1,7 +1,6 @@
-"""Classes that are declared a second time: a cell of a notebook runs again, or a module is reloaded.
+"""Classes that are declared a second time, because a cell of a notebook runs again or a module is reloaded.
 
-The new class takes the place of the old one where others know it, such as the handlers that are registered for its objects. Rooms
-above this one say what that means for them.
+Whoever keeps something by class, such as the handlers for its objects, registers a function here that moves it to the new class.
 """
 
 from __future__ import annotations
@@ -25,7 +24,13 @@ def on_declared_again(follow: Follow) -> Follow:
 
 
 def declare(old: type | None, new: type, file: str) -> None:
-    """Note the file of a new class; and say that its name means it now, where that meant `old` before."""
+    """Note the file of a new class. If it replaces a class that had its name, tell the followers.
+
+    Args:
+        old: The class that the name meant before, if there was one.
+        new: The class that it means now.
+        file: The file of the class statement.
+    """
     _files[new] = file
     if old is not None:
         _replaced[new] = ref(old)

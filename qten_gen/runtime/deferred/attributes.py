@@ -22,8 +22,12 @@ def gradient_of(tensor: Tensor) -> Tensor | None:
         return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
 
 
-def dress(real: Tensor, fake: Tensor) -> Tensor:
-    """Make a tensor what the program made of its fake: a parameter, with its attributes and hooks; the tensor to use."""
+def with_attributes_of(fake: Tensor, real: Tensor) -> Tensor:
+    """A real tensor with what the program set on its fake: that it is a parameter, `requires_grad`, attributes and hooks.
+
+    Returns:
+        `real` itself, or a parameter that shares its memory.
+    """
     if isinstance(fake, nn.Parameter) and not isinstance(real, nn.Parameter):
         real = torch.Tensor._make_subclass(nn.Parameter, real)
     if fake.is_leaf and real.is_leaf and real.requires_grad != fake.requires_grad:

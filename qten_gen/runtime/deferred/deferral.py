@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .attributes import dress, gradient_of
+from .attributes import gradient_of, with_attributes_of
 from .errors import scripted
 from .mode import DeferredMode
 from .places import caller
@@ -93,7 +93,7 @@ class Deferral:
             wanted.update(self._gradients_of(wanted.values()))
             values = replay(self.recorder.tape, wanted, numbers=self.recorder.evaluation.numbers)
             for slot, fake in wanted.items():
-                vars(fake)["real"] = dress(values[slot], fake)
+                vars(fake)["real"] = with_attributes_of(fake, values[slot])
                 self._pending.pop(slot, None)
             for fake in wanted.values():
                 gradient = gradient_of(fake)

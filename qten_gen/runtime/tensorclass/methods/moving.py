@@ -241,12 +241,22 @@ def clone(self: T, recurse: bool = True) -> T:
 
 
 def detach(self: T) -> T:
-    """The same tensors without their history."""
+    """The object with each tensor as `Tensor.detach` gives it: the same memory, without gradient history.
+
+    >>> batch = Batch(torch.zeros(2, requires_grad=True), batch_size=2)
+    >>> batch.detach().tokens.requires_grad
+    False
+    """
     return self._map(Tensor.detach)
 
 
 def contiguous(self: T, **refused: Never) -> T:
-    """Every tensor contiguous in memory."""
+    """The object with every tensor contiguous in memory; one that is contiguous already is shared, not copied.
+
+    >>> batch = Batch(torch.zeros(2, 3), batch_size=[2, 3]).transpose(0, 1)
+    >>> batch.is_contiguous(), batch.contiguous().is_contiguous()
+    (False, True)
+    """
     if refused:
         raise unexpected(self, "contiguous", refused)
     return self._map(Tensor.contiguous)

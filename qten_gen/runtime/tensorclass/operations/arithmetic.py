@@ -14,7 +14,7 @@ from ..core.stored import Stored
 from ..methods.operands import Function, Operand, one, several, two
 from . import methods
 from .calls import among, among_operands, with_numbers
-from .entries import Group, Operation, documented, first_line
+from .entries import OPERAND_ERRORS, Group, Operation, documented, first_line
 
 T = TypeVar("T", bound=Stored)
 
@@ -249,4 +249,5 @@ GROUP = Group(
     "batch size. The last dimension of such a tensor is the last batch dimension, whatever dimensions a field has "
     "beyond the batch size. Most of these methods have an operator too.",
     ARITHMETIC,
+    OPERAND_ERRORS,
 )

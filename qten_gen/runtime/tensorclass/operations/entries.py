@@ -77,6 +77,24 @@ class Group(NamedTuple):
     text: str
     """What is common to them: what is applied to what, and which operands there are."""
     operations: tuple[Operation, ...]
+    raises: tuple[str, ...] = ()
+    """The errors that they have in common: `IndexError: there is no such batch dimension`."""
+
+
+OPERAND_ERRORS = (
+    "TypeError: an operand is something else, such as an object of another class",
+    "ValueError: it has another batch size, or a tensor does not broadcast over the batch size",
+    "RuntimeError: torch has no such operation for the dtype of a field, which the error names",
+)
+"""The errors of methods that take operands."""
+
+DIMENSION_ERRORS = (
+    "IndexError: there is no such batch dimension",
+    "ValueError: no batch dimension has that name",
+    "TypeError: `dim` is neither an integer nor a name",
+    "RuntimeError: torch has no such operation for the dtype of a field, which the error names",
+)
+"""The errors of methods that take a batch dimension."""
 
 
 def documented(method: Function, name: str, doc: str) -> Function:

@@ -78,4 +78,5 @@ GROUP = Group(
     "Functions",
     "Applies to every element of every tensor. Shapes stay the same, and torch decides the dtype.",
     FUNCTIONS,
+    ("RuntimeError: torch has no such function for the dtype of a field, which the error names",),
 )

@@ -15,7 +15,7 @@ from ..core.tensor_shapes import Dim, dimension, is_single
 from ..fields.per_item import items_become
 from ..methods.operands import Function, is_plain
 from .dimensions import Dims, reduced_size
-from .entries import Effect, Group, Operation, documented, first_line
+from .entries import DIMENSION_ERRORS, Effect, Group, Operation, documented, first_line
 from .reduction_ops import Options, over_one, reduced, together
 from .spellings import required, respelt
 
@@ -382,10 +382,13 @@ GROUP = Group(
     "`any()` return a bool. `axis` and `keepdims` are other names of `dim` and `keepdim`, which type checkers do not "
     "know, as for tensors.",
     REDUCTIONS,
+    DIMENSION_ERRORS,
 )
 
 RUNNING_GROUP = Group(
     "Along a batch dimension",
-    "The dimension keeps its size.",
+    "The batch size and the shapes of the tensors stay the same, and torch decides the dtype: a sum of integers is int64. "
+    "`dtype=`, where a method has it, is what the tensors are converted to before.",
     RUNNING,
+    DIMENSION_ERRORS,
 )

@@ -153,7 +153,20 @@ def masked_select(self: T, mask: Tensor, **refused: Never) -> T:
 
 
 def masked_fill(self: T, mask: T | Tensor, value: float) -> T:
-    """Another value where the mask is true; it broadcasts over the batch size, or is an object of bool tensors."""
+    """The object with `value` wherever a mask is true; dtypes stay.
+
+    >>> batch = Batch(torch.tensor([[1, 2], [3, 4]]), batch_size=2)
+    >>> batch.masked_fill(torch.tensor([True, False]), 0).tokens.tolist()
+    [[0, 0], [3, 4]]
+
+    Args:
+        mask: A bool tensor that broadcasts over the batch size, so that it selects whole items; or an object with bool tensors
+            of the shapes of the fields, such as the result of a comparison, which selects numbers.
+
+    Raises:
+        ValueError: the mask is a tensor that does not broadcast over the batch size, or an object of another batch size.
+        RuntimeError: the mask is not of bool.
+    """
     return several(self, torch.masked_fill, (mask, value), "masked_fill")
 
 
@@ -165,9 +178,19 @@ def masked_fill_(self: T, mask: T | Tensor, value: float) -> T:
 
 
 def where(self: T, condition: T | Tensor, other: Operand, **refused: Never) -> T:
-    """The object where the condition is true, `other` elsewhere. The condition broadcasts over the batch size, or is an object.
+    """The values of the object where a condition is true, and those of `other` elsewhere.
 
-    batch.where(batch > 0, 0)
+    >>> batch = Batch(torch.tensor([1, -2]), batch_size=2)
+    >>> batch.where(batch > 0, 0).tokens
+    tensor([1, 0])
+
+    Args:
+        condition: A bool tensor that broadcasts over the batch size, or an object with bool tensors of the shapes of the fields.
+        other: An object of the same class and batch size, a number, or a tensor that broadcasts over the batch size.
+
+    Raises:
+        TypeError: `other` is something else.
+        ValueError: a batch size is another, a tensor does not broadcast over it, or static fields differ.
     """
     if refused:
         raise unexpected(self, "where", refused)

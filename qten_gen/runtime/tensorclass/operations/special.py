@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ..methods.operands import Function, reflected
 from . import methods
-from .entries import Group, Operation, documented
+from .entries import OPERAND_ERRORS, Group, Operation, documented
 
 
 def _binary(
@@ -121,4 +121,5 @@ GROUP = Group(
     "the batch size. Comparisons give an object with bool tensors, so objects cannot be keys of a dict. `+=` and "
     "the like change the object in place.",
     OPERATORS,
+    OPERAND_ERRORS,
 )

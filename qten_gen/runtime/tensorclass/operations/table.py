@@ -49,12 +49,17 @@ OPERATIONS: tuple[Operation, ...] = tuple([operation for group in GROUPS for ope
 
 
 def _add_what_holds_for_all(group: Group) -> None:
-    """Let `help` of a method of one line also show the text of its group, which says what becomes of shapes and dtypes."""
+    """Let `help` of a method also show what its group has in common: what becomes of shapes and dtypes, and the errors.
+
+    A method says both itself if its documentation has several lines, or names errors.
+    """
     common = group.text.replace(". ", ".\n")
+    shared = "\n".join(["Raises:", *(f"    {each}." for each in group.raises)]) if group.raises else ""
     for operation in group.operations:
-        doc, heading, errors = (operation.method.__doc__ or "").partition("\n\nRaises:")
-        if operation.is_method and "\n" not in doc:
-            operation.method.__doc__ = f"{doc}\n\n{common}{heading}{errors}"
+        doc, _, errors = (operation.method.__doc__ or "").partition("\n\nRaises:")
+        if operation.is_method:
+            parts = [doc, "" if "\n" in doc else common, f"Raises:{errors}" if errors else shared]
+            operation.method.__doc__ = "\n\n".join(part for part in parts if part)
 
 
 IN_PLACE = (
