@@ -6,7 +6,7 @@
 #   make types          mypy and pyright over the whole repository
 #   make test           all tests but those of the next line: about four minutes
 #   make test-long      compiled code, several processes, large models, random projects, the examples, stubtest, the wheel
-#   make architectures  models of the transformers library, deferred, sharded and inspected
+#   make architectures  models of the transformers library, deferred, sharded and inspected; Lightning and accelerate
 #   make test-oldest    the generator's tests with another interpreter: make test-oldest PYTHON=/usr/bin/python3.11
 #   make test-python-3.14  the tests of the generator and of the runtime with another Python
 #   make test-newest-torch  the runtime's tests with the newest torch that the registry has
@@ -98,9 +98,9 @@ test-long: $(INSTALLED)
 	$(PYTEST) $(LONG)
 
 architectures: $(INSTALLED)
-	$(BIN)/python -c 'import transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
+	$(BIN)/python -c 'import accelerate, lightning, transformers' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[architectures]'
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/architectures
-	$(PYTEST) tests/architectures
+	$(PYTEST) tests/architectures tests/module/torch_tools/test_loops.py
 
 typing-scoreboard: $(INSTALLED)
 	test -x $(BIN)/pyrefly || $(BIN)/python -m pip install --quiet --editable '.[scoreboard]'
