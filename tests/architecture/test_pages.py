@@ -27,6 +27,11 @@ def test_every_path_on_the_page_exists(page: str) -> None:
     assert lost <= OF_A_PROJECT
 
 
+def test_the_first_folder_has_the_pages_of_a_project_and_no_others() -> None:
+    pages = {path.name for path in REPOSITORY.iterdir() if path.suffix == ".md"}
+    assert pages == {"CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"}
+
+
 def test_every_room_of_the_package_is_in_the_table() -> None:
     table = (REPOSITORY / "docs/architecture.md").read_text(encoding="utf-8")
     rooms = [folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists()]
