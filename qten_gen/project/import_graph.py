@@ -13,6 +13,7 @@ may be registered for a Module in any file. These files are relevant:
 Of these, a run reads the files that its targets depend on (see `generate.readings`).
 """
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from os.path import join, split
 from typing import NamedTuple
@@ -54,7 +55,7 @@ class SourceGraph(NamedTuple):
         """The relevant source that a module name refers to; None without one."""
         if view.path and module == view.module:
             return view.path
-        path = self.modules.local.get((view.root, module)) or self.modules.anywhere.get(module)
+        path = self.modules.below(view.root, module)
         return path if path in self.relevant else None
 
     def files(self, path: str, lookups: Iterable[str]) -> list[str]:
@@ -135,7 +136,8 @@ class Modules(NamedTuple):
     """The files by module name.
 
     A name refers to the module below the same root. Without one, it refers to the only module of that name in the project, or
-    else outside the project.
+    else outside the project. The name of a module of the standard library refers to nothing below another root: there, an import
+    finds Python's own.
     """
 
     local: dict[tuple[str, str], str]
@@ -167,7 +169,14 @@ class Modules(NamedTuple):
                 yield path
 
     def file(self, origin: Origin, name: str) -> str | None:
-        return self.local.get((origin.root, name)) or self.anywhere.get(name)
+        return self.below(origin.root, name)
+
+    def below(self, root: str, name: str) -> str | None:
+        """The file that a name refers to in files below a root."""
+        found = self.local.get((root, name))
+        if found is None and name.partition(".")[0] not in sys.stdlib_module_names:
+            found = self.anywhere.get(name)
+        return found
 
 
 def _relevant(

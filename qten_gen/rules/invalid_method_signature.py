@@ -5,6 +5,9 @@ calls its function with a dtype and a device, and loading a state dict calls `mi
 signature would raise TypeError there: when the first object is made, when the attribute is read, or when an old checkpoint is
 loaded.
 
+A Module with an `__init__` of its own that declares no tensors and no submodules calls its `reset_parameters` itself, if at all, so
+it may have any signature.
+
 Dataclasses pass `InitVar` fields to `__post_init__`; a declaration has none. Every field is an attribute of `self`.
 """
 
@@ -13,7 +16,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..model import BufferDecl, MethodSource, ModuleDecl, ParameterDecl, language
+from ..model import BufferDecl, MethodSource, ModuleDecl, ParameterDecl, SubmoduleDecl, language
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -75,6 +78,8 @@ def _problem(method: MethodSource, context: RuleContext, filling: set[str | None
     if any(decorator not in known for decorator in method.decorators):
         return None  # a decorator may change what the method takes
     if method.name == "__post_init__" or (method.name == "reset_parameters" and is_module):
+        if method.name == "reset_parameters" and context.constructs_itself and not _declares_state(context):
+            return None  # no constructor calls it but the user's own
         return _unless_called(method, 0, "self", "without arguments")
     if is_module and method.name in filling:
         if _STATIC in method.decorators and any(_accepts(method.signature.parameters, given) for given in (0, 1)):
@@ -87,6 +92,11 @@ def _problem(method: MethodSource, context: RuleContext, filling: set[str | None
             return "is called on the class, so it must be a class method", "write @classmethod above it"
         return _unless_called(method, 2, _LOADING, "with a state dict and its version")
     return None
+
+
+def _declares_state(context: RuleContext) -> bool:
+    """Whether a field of the class or of a base is a tensor or a module, which `reset_parameters` is called for."""
+    return any(isinstance(field, ParameterDecl | BufferDecl | SubmoduleDecl) for field in context.declaration.fields)
 
 
 def _of_virtual(method: MethodSource) -> tuple[str, str] | None:

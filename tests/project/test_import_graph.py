@@ -121,3 +121,16 @@ def test_a_file_that_has_outputs_matters_whatever_it_says() -> None:
 def test_a_file_is_imported_if_another_one_imports_it() -> None:
     sources = {"a.py": b"import b, a", "b.py": b"x = 1", "c.py": b"import torch"}
     assert graph_from_texts(sources).imported == {"b.py"}
+
+
+@pytest.mark.parametrize(("name", "found"), [("logging", ()), ("loading", ("shop/tools/loading.py",))])
+def test_a_module_of_the_standard_library_is_not_a_file_of_that_name_in_another_folder(
+    name: str, found: tuple[str, ...]
+) -> None:
+    files = {"shop/__init__.py": b"", f"shop/tools/{name}.py": b"", "shop/model.py": f"import {name}".encode()}
+
+    assert graph_from_texts(files).imports["shop/model.py"] == found
+
+
+def test_a_file_named_after_a_module_of_the_standard_library_is_found_beside_it() -> None:
+    assert graph_from_texts({"logging.py": b"", "train.py": b"import logging"}).imports["train.py"] == ("logging.py",)
