@@ -76,8 +76,12 @@ class ModuleStubView(NamedTuple):
     """The TypedDict of the constructor arguments; nothing where there are none."""
     has_config: bool
     """Whether `config` is the method that returns it, rather than a field of that name."""
-    arguments: tuple[str, ...]
+    values: tuple[str, ...]
     """Its keys with their types."""
+    taken: str
+    """The TypedDict that `from_config` takes: `config` itself where no argument has a default."""
+    arguments: tuple[str, ...]
+    """The keys of that other TypedDict; none where there is no other."""
     builtin: dict[str, str]
     """How the text writes each builtin, because a field may have its name."""
     imports: frozenset[str]
@@ -93,7 +97,9 @@ def view(
     declared = tuple(_children(declaration, names, related, variables))
     children = (*declared, *_registered_children(registered))
     tensors = tensor_names(declaration, related).and_(_registered_tensors(registered))
-    config = _config(declaration, names, variables)
+    config = _config(declaration, names)
+    values = tuple(f"{field.argument}: {_config_type(field, names, variables)}" for field in config)
+    arguments = tuple(_arguments(config, names, variables))
     qualified = f"{declaration.module}.{declaration.name}"
     keys = _keys(tensors, names.generated(qualified, "State"))
     use = names.aliases.use
@@ -126,7 +132,9 @@ def view(
         keys=keys,
         config=names.generated(qualified, "Config") if config else "",
         has_config=not any(field.name == "config" for field in declaration.fields),
-        arguments=config,
+        values=values,
+        taken=names.generated(qualified, "Arguments" if arguments else "Config") if config else "",
+        arguments=arguments,
         builtin={name: names.builtin(name) for name in ("bool", "str", *(["classmethod"] if config else []))},
         imports=names.aliases.used,
     )
@@ -250,14 +258,31 @@ def _keys(tensors: TensorNames, state: str) -> str:
     return layout.bracketed(f"class {state}(_KeyedState[_t.Literal[", quoted, "], _torch.Tensor]):", 0)
 
 
-def _config(declaration: ModuleDecl, names: StubNames, variables: Mapping[str, Meanings]) -> tuple[str, ...]:
-    """The constructor arguments as keys of a TypedDict. A generic class has none: its variables mean nothing out there."""
+def _config(declaration: ModuleDecl, names: StubNames) -> list[ConfigDecl]:
+    """The constructor arguments that `config` gives. A generic class has none: its variables mean nothing out there."""
     fields = {field.name for field in declaration.fields}
     taken = (declaration.bound - fields).intersection(("config", "from_config"))
     if declaration.custom_init or taken or "from_config" in fields or type_parameters(declaration, names).variables:
-        return ()
-    config = [field for field in declaration.fields if isinstance(field, ConfigDecl)]
-    return tuple(f"{field.argument}: {names.field_type(field, variables.get(field.owner, {}))}" for field in config)
+        return []
+    return [field for field in declaration.fields if isinstance(field, ConfigDecl)]
+
+
+def _arguments(config: Sequence[ConfigDecl], names: StubNames, variables: Mapping[str, Meanings]) -> Iterator[str]:
+    """What `from_config` takes, where that is not what `config` gives: arguments with defaults can be left out.
+
+    A key that is required is one that can be left out only where it is read-only: so what `config` gives can be passed on.
+    """
+    if all(field.default is None for field in config):
+        return
+    for field in config:
+        taken = f"{names.aliases.use('_ReadOnly')}[{_config_type(field, names, variables, Way.TAKEN)}]"
+        yield f"{field.argument}: {taken if field.default is None else f'_t.NotRequired[{taken}]'}"
+
+
+def _config_type(
+    field: ConfigDecl, names: StubNames, variables: Mapping[str, Meanings], way: Way = Way.DECLARED
+) -> str:
+    return names.field_type(field, variables.get(field.owner, {}), way)
 
 
 def _init(
@@ -295,8 +320,7 @@ def _written_init(declaration: ModuleDecl, related: Mapping[str, Declaration]) -
 
 
 def _parameter(field: ConfigDecl, names: StubNames, variables: Mapping[str, Meanings]) -> str:
-    type = names.field_type(field, variables.get(field.owner, {}), Way.TAKEN)
-    return f"{field.argument}: {type}{spelling.stub_default(field)}"
+    return f"{field.argument}: {_config_type(field, names, variables, Way.TAKEN)}{spelling.stub_default(field)}"
 
 
 def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Declaration]) -> Iterator[str]:

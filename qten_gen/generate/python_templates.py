@@ -271,14 +271,14 @@ def tensorclass_py(c: TensorClassView) -> str:
                 f"    def {f.name}(self, value: {f.type}) -> None:\n"
             )
             if c.frozen:
-                add(f"        raise _rt.frozen(self, \"{f.name}\")\n")
+                add(f"        raise _rt.frozen(self, \"{f.name}\", value)\n")
             else:
                 if f.lines.set_checked:
                     add(f"        self.{f.storage} = {f.lines.set_checked}\n")
                 else:
                     add(
                         "        if self._lock is not None:\n"
-                        f"            raise _rt.locked(self, \"{f.name}\")\n"
+                        f"            _rt.refuse_other(self, \"{f.name}\", value)\n"
                         f"        self.{f.storage} = {f.lines.set}\n"
                     )
     return "".join(out)

@@ -45,6 +45,15 @@ def module_pyi(c: ModuleStubView) -> str:
             f"class {c.config}(_t.TypedDict):\n"
             f"    \"\"\"What `{c.name}.config` returns.\"\"\"\n"
         )
+        for line in c.values:
+            add(f"    {line}\n")
+        add("\n")
+    if c.arguments:
+        add(
+            "@_t.type_check_only\n"
+            f"class {c.taken}(_t.TypedDict):\n"
+            f"    \"\"\"What `{c.name}.from_config` takes.\"\"\"\n"
+        )
         for line in c.arguments:
             add(f"    {line}\n")
         add("\n")
@@ -101,7 +110,7 @@ def module_pyi(c: ModuleStubView) -> str:
         add(
             f"    @{c.builtin['classmethod']}\n"
             "    def from_config(\n"
-            f"        cls, config: {c.config}, *, device: _DeviceLike = ..., dtype: _torch.dtype | None = ...\n"
+            f"        cls, config: {c.taken}, *, device: _DeviceLike = ..., dtype: _torch.dtype | None = ...\n"
             "    ) -> _t.Self: ...\n"
         )
     return "".join(out)

@@ -31,7 +31,7 @@ from .tensorclass.core.devices import DeviceLike as DeviceLike
 from .tensorclass.core.locks import frozen as frozen
 from .tensorclass.core.locks import frozen_view as frozen_view
 from .tensorclass.core.locks import lock as lock
-from .tensorclass.core.locks import locked as locked
+from .tensorclass.core.locks import refuse_other as refuse_other
 from .tensorclass.core.names import Names as Names
 from .tensorclass.core.names import NamesLike as NamesLike
 from .tensorclass.core.sizes import BatchSize as BatchSize

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from qten_gen.generate.plan import Plan, plan
-from qten_gen.model import ModuleDecl
+from qten_gen.model import ConfigDecl, ModuleDecl
 from qten_gen.runtime.declaring.loading import bound_name
 
 from .grammar import PACKAGE, Source
@@ -184,6 +184,8 @@ def _module_round_trip(cls: Any) -> None:
     for field in declaration.fields:
         getattr(one, field.name)
     cls.from_config(one.config())
+    needed = {field.argument for field in declaration.fields if isinstance(field, ConfigDecl) and field.default is None}
+    cls.from_config({name: value for name, value in one.config().items() if name in needed})
     repr(one)
     one.reset_parameters()
     one.to(torch.float64)

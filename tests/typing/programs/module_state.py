@@ -10,7 +10,7 @@ from atlas.places_qten import Place
 from kinds import modules
 from kinds.configured import Config
 from kinds.configured_qten import Composed
-from kinds.modules_qten import Layer, Nested, Sizes, Tower, Wider
+from kinds.modules_qten import Layer, Nested, Renamed, Sizes, Tower, Wider
 from shop.model_qten import Attention
 from torch import Tensor, nn
 
@@ -41,6 +41,15 @@ assert_type(Sizes.from_config(config), Sizes)
 Sizes.from_config({"rows": 2, "cols": 3}, device="cpu")
 Sizes.from_config({"rows": "2", "cols": 3})  # E
 Sizes.from_config(Tower(2).config())  # E
+assert_type(Sizes.from_config({"rows": 2}), Sizes)  # cols has a default
+Sizes.from_config({"cols": 2})  # E
+Sizes.from_config({"rows": 2, "cols": "3"})  # E
+Sizes.from_config({"rows": 2, "columns": 3})  # E
+Renamed.from_config({})
+Renamed.from_config({"hidden": 8, "norm": nn.RMSNorm})
+Renamed.from_config({"given_hidden": 8})  # E
+assert_type(config["cols"], int)
+del config["cols"]  # E
 
 tower = Tower(2)
 assert_type(tower.layers, ModuleList[Layer])

@@ -17,6 +17,7 @@ from weakref import ref
 from torch import Tensor
 from torch.compiler import is_compiling
 
+from ....common.naming import storage
 from .contents import allocate_like, nested_value
 from .open_blocks import End, OpenBlocks
 from .stored import FROZEN, Lock, Stored
@@ -62,24 +63,43 @@ def _refuse_if_it_holds_frozen(self: Stored, action: str, holder: Stored) -> Non
             _refuse_if_it_holds_frozen(inner, action, holder)
 
 
-def locked(self: Stored, name: str) -> RuntimeError | FrozenInstanceError:
-    """The error of an attempt to set a field of a locked object, to be raised."""
-    return _refusal(self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)")
+def refuse_other(self: Stored, name: str, value: object) -> None:
+    """Refuse to set a field of a locked or frozen object, unless it is locked and keeps the tensor or object that it holds.
 
+    So `batch.x += 1` does with a lock what it does without: Python adds in place, and then assigns what the field holds already.
 
-def frozen(self: Stored, name: str) -> FrozenInstanceError:
-    """The error of an attempt to set a field of a frozen class, to be raised."""
-    return FrozenInstanceError(
-        f"cannot assign to {type(self).__name__}.{name}: the class is frozen; use .replace({name}=...)"
+    Raises:
+        RuntimeError: the object is locked.
+        FrozenInstanceError: it is frozen.
+    """
+    is_same = value is getattr(self, storage(name))
+    if is_same and self._lock is not FROZEN and (isinstance(value, (Tensor, Stored)) or name in self._collections):
+        return
+    raise _refusal(
+        self, f"cannot assign to {type(self).__name__}.{name}", f".replace({name}=...)", _in_place(is_same, value)
     )
 
 
-def _refusal(self: Stored, what: str, instead: str) -> RuntimeError | FrozenInstanceError:
+def frozen(self: Stored, name: str, value: object) -> FrozenInstanceError:
+    """The error of an attempt to set a field of a frozen class, to be raised."""
+    return FrozenInstanceError(
+        f"cannot assign to {type(self).__name__}.{name}: the class is frozen; use .replace({name}=...)"
+        f"{_in_place(value is getattr(self, storage(name)), value)}"
+    )
+
+
+def _in_place(is_same: bool, value: object) -> str:
+    """The end of the message where the value that is assigned is what the field holds, which an operator may have changed."""
+    changes = is_same and any(hasattr(value, operator) for operator in ("__iadd__", "__ior__"))
+    return ". An operator such as += changes the value before it assigns it" if changes else ""
+
+
+def _refusal(self: Stored, what: str, instead: str, more: str = "") -> RuntimeError | FrozenInstanceError:
     if "frozen" in self._flags:
-        return FrozenInstanceError(f"{what}: the class is frozen")
+        return FrozenInstanceError(f"{what}: the class is frozen{more}")
     if self._lock is FROZEN:
-        return FrozenInstanceError(f"{what}: a frozen object holds it; use {instead}")
-    return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object")
+        return FrozenInstanceError(f"{what}: a frozen object holds it; use {instead}{more}")
+    return RuntimeError(f"{what}: it is locked; use .unlock_(), or {instead} for another object{more}")
 
 
 _one_thread = threading.RLock()

@@ -11,7 +11,7 @@ import torch
 from torch import Size, Tensor
 
 from ..core.errors import describe, label
-from ..core.locks import locked
+from ..core.locks import refuse_other
 from ..core.stored import Stored
 from ..core.tensordict_library import is_unbatched
 
@@ -55,7 +55,7 @@ def checked_tensor(self: Stored, name: str, value: Tensor) -> Tensor:
         RuntimeError: the object is locked.
     """
     if self._lock is not None:
-        raise locked(self, name)
+        refuse_other(self, name, value)
     size = self._batch_size
     if not isinstance(value, Tensor) or value.shape[: len(size)] != size or self._device is not None:
         return tensor(self, name, value, size, self._device)
