@@ -65,7 +65,7 @@ class ModuleStubView(NamedTuple):
     calls: tuple[str, ...]
     children: tuple[Child, ...]
     below: str
-    """`get_submodule` for other names; nothing where there are no children."""
+    """`get_submodule` for other names; nothing where any name will do."""
     lookups: tuple[str, ...]
     """`get_parameter`, `get_buffer` and `export` by literal names."""
     state: str
@@ -92,7 +92,7 @@ def view(
     registered = registered_names(declaration, names, related)
     declared = tuple(_children(declaration, names, related, variables))
     children = (*declared, *_registered_children(registered))
-    tensors = tensor_names(declaration, related).and_(_registered_tensors(registered))
+    tensors = tensor_names(declaration, related, names.classes).and_(_registered_tensors(registered))
     config = _config(declaration, names, variables)
     qualified = f"{declaration.module}.{declaration.name}"
     keys = _keys(tensors, names.generated(qualified, "State"))
@@ -220,7 +220,7 @@ def _config_slots(declaration: ModuleDecl, names: StubNames, variables: Mapping[
 
 def _below(tensors: TensorNames, children: Sequence[Child], names: StubNames) -> str:
     """`get_submodule` for what is further down and the module itself, or for any name where not all are known."""
-    if not children:
+    if not children and not tensors.knows_children:
         return ""
     result = f"{names.aliases.use('_torch')}.nn.Module: ..."
     if not tensors.knows_children:
@@ -231,7 +231,7 @@ def _below(tensors: TensorNames, children: Sequence[Child], names: StubNames) ->
 
 
 def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
-    """Parameters and buffers by literal names; by any name too where not all are known."""
+    """Parameters and buffers by literal names; by any name too where not all are known, and by none where there are none."""
     for method, found, type, complete in (
         ("get_parameter", tensors.parameters, "_torch.nn.Parameter", tensors.complete),
         ("get_buffer", tensors.buffers, "_torch.Tensor", tensors.complete or tensors.knows_children),
@@ -241,6 +241,8 @@ def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
             literal = layout.bracketed(f"def {method}(self, target: _t.Literal[", quoted, f"]) -> {type}: ...", 4)
             other = f"def {method}(self, target: {names.builtin('str')}) -> {type}: ..."
             yield literal if complete else f"@_t.overload\n    {literal}\n    @_t.overload\n    {other}"
+        elif complete:
+            yield f"def {method}(self, target: _t.Never) -> {type}: ..."
 
 
 def _keys(tensors: TensorNames, state: str) -> str:
