@@ -305,7 +305,7 @@ def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Decl
     """`__call__` for each registered type, and for all overloads of forward. Without handlers it is forward alone."""
     if not declaration.handlers:
         if "__call__" not in declaration.bound and not any(base.declared for base in declaration.bases):
-            yield f"__call__: _t.ClassVar[{names.aliases.use('_ExactCall')}]"
+            yield f"__call__: {names.aliases.use('_ExactCall')} = ..."
         return
     forward = _forward(declaration, related)
     calls = [_define("__call__", signature, names, module) for module, signature in forward]

@@ -66,6 +66,16 @@ class Holding(Module):
     body: Plain | None = None
 
 
+class Splitting(Module):
+    """A call that gives several tensors."""
+
+    width: int
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        """Cut into rows."""
+        return list(x.view(-1, self.width).unbind(0))
+
+
 class Renamed(Module):
     """Arguments with other names than their fields: those of a child, of a derived value and of a builtin."""
 
