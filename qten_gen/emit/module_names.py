@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..model import (
     BufferDecl,
+    ClassSource,
     ConfigDecl,
     Declaration,
     ModuleDecl,
@@ -16,6 +17,7 @@ from ..model import (
     SubmoduleDecl,
 )
 from ..model.field_kinds import child_class
+from .held_modules import may_be_module
 
 _AFFINE = ("weight", "bias")
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
@@ -81,9 +83,15 @@ _UNKNOWN = TensorNames(complete=False, knows_children=False)
 
 
 def tensor_names(
-    declaration: ModuleDecl, related: Mapping[str, Declaration], above: tuple[ModuleDecl, ...] = ()
+    declaration: ModuleDecl,
+    related: Mapping[str, Declaration],
+    classes: Mapping[str, ClassSource],
+    above: tuple[ModuleDecl, ...] = (),
 ) -> TensorNames:
-    """The names below a module; `above` are the classes that it stands in, because a class may hold itself."""
+    """The names below a module; `above` are the classes that it stands in, because a class may hold itself.
+
+    `classes` are the plain classes of the run, which arguments may be objects of.
+    """
     if declaration.custom_init or declaration in above:
         return _UNKNOWN
     own = [field for field in declaration.fields if isinstance(field, ParameterDecl)]
@@ -93,13 +101,13 @@ def tensor_names(
     found = TensorNames(parameters, tuple(field.name for field in buffers), (*parameters, *persistent))
     if declaration.post_init:
         found = found._replace(knows_children=False)
-    if any(not _is_complete(field, related) for field in declaration.fields):
+    if any(not _is_complete(field, related, classes) for field in declaration.fields):
         found = found.and_(_UNKNOWN)
     for field in declaration.fields:
         if isinstance(field, SubmoduleDecl):
             if field.repeat is not None or field.keys is not None:
                 found = found._replace(children=(*found.children, field.name))
-            inside = _inside(field, related, (*above, declaration))
+            inside = _inside(field, related, classes, (*above, declaration))
             for prefix in _prefixes(field):
                 found = found.and_(_UNKNOWN if prefix is None else inside.below(prefix))
     return found
@@ -117,26 +125,25 @@ def _of_parameter(field: ParameterDecl) -> tuple[str, ...]:
     return ()
 
 
-def _is_complete(field: ModuleField, related: Mapping[str, Declaration]) -> bool:
+def _is_complete(field: ModuleField, related: Mapping[str, Declaration], classes: Mapping[str, ClassSource]) -> bool:
     """Whether the names of what a field registers are known, apart from those in children that it constructs."""
     if isinstance(field, ParameterDecl):
         return not field.is_several or isinstance(field.repeat, Number) or isinstance(field.keys, tuple)
-    if not isinstance(field, ConfigDecl):
-        return True
-    registers = (
-        name == "qten_gen.LabelledTensor" or name.startswith("torch.nn.") or isinstance(related.get(name), ModuleDecl)
-        for name in field.type.mentioned
-    )
-    return not any(registers)
+    return not isinstance(field, ConfigDecl) or not may_be_module(field.type, related, classes)
 
 
-def _inside(field: SubmoduleDecl, related: Mapping[str, Declaration], above: tuple[ModuleDecl, ...]) -> TensorNames:
+def _inside(
+    field: SubmoduleDecl,
+    related: Mapping[str, Declaration],
+    classes: Mapping[str, ClassSource],
+    above: tuple[ModuleDecl, ...],
+) -> TensorNames:
     """The names in a child, where it is made by calling the very class that the annotation names."""
     child = child_class(field.type)
     declared = related.get(child.name)
     same = field.cls.text.rpartition(".")[2] == child.name.rpartition(".")[2]
     if isinstance(declared, ModuleDecl) and same:
-        return tensor_names(declared, related, above)
+        return tensor_names(declared, related, classes, above)
     return of_torch(child.name) if field.cls.name == child.name else _UNKNOWN
 
 

@@ -65,7 +65,7 @@ class ModuleStubView(NamedTuple):
     calls: tuple[str, ...]
     children: tuple[Child, ...]
     below: str
-    """`get_submodule` for other names; nothing where there are no children."""
+    """`get_submodule` for other names; nothing where any name will do."""
     lookups: tuple[str, ...]
     """`get_parameter`, `get_buffer` and `export` by literal names."""
     state: str
@@ -96,7 +96,7 @@ def view(
     registered = registered_names(declaration, names, related)
     declared = tuple(_children(declaration, names, related, variables))
     children = (*declared, *_registered_children(registered))
-    tensors = tensor_names(declaration, related).and_(_registered_tensors(registered))
+    tensors = tensor_names(declaration, related, names.classes).and_(_registered_tensors(registered))
     config = _config(declaration, names)
     values = tuple(f"{field.argument}: {_config_type(field, names, variables)}" for field in config)
     arguments = tuple(_arguments(config, names, variables))
@@ -228,7 +228,7 @@ def _config_slots(declaration: ModuleDecl, names: StubNames, variables: Mapping[
 
 def _below(tensors: TensorNames, children: Sequence[Child], names: StubNames) -> str:
     """`get_submodule` for what is further down and the module itself, or for any name where not all are known."""
-    if not children:
+    if not children and not tensors.knows_children:
         return ""
     result = f"{names.aliases.use('_torch')}.nn.Module: ..."
     if not tensors.knows_children:
@@ -239,7 +239,7 @@ def _below(tensors: TensorNames, children: Sequence[Child], names: StubNames) ->
 
 
 def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
-    """Parameters and buffers by literal names; by any name too where not all are known."""
+    """Parameters and buffers by literal names; by any name too where not all are known, and by none where there are none."""
     for method, found, type, complete in (
         ("get_parameter", tensors.parameters, "_torch.nn.Parameter", tensors.complete),
         ("get_buffer", tensors.buffers, "_torch.Tensor", tensors.complete or tensors.knows_children),
@@ -249,6 +249,8 @@ def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
             literal = layout.bracketed(f"def {method}(self, target: _t.Literal[", quoted, f"]) -> {type}: ...", 4)
             other = f"def {method}(self, target: {names.builtin('str')}) -> {type}: ..."
             yield literal if complete else f"@_t.overload\n    {literal}\n    @_t.overload\n    {other}"
+        elif complete:
+            yield f"def {method}(self, target: _t.Never) -> {type}: ..."
 
 
 def _keys(tensors: TensorNames, state: str) -> str:
@@ -327,7 +329,7 @@ def _calls(declaration: ModuleDecl, names: StubNames, related: Mapping[str, Decl
     """`__call__` for each registered type, and for all overloads of forward. Without handlers it is forward alone."""
     if not declaration.handlers:
         if "__call__" not in declaration.bound and not any(base.declared for base in declaration.bases):
-            yield f"__call__: _t.ClassVar[{names.aliases.use('_ExactCall')}]"
+            yield f"__call__: {names.aliases.use('_ExactCall')} = ..."
         return
     forward = _forward(declaration, related)
     calls = [_define("__call__", signature, names, module) for module, signature in forward]

@@ -41,6 +41,11 @@ class Key(NamedTuple):
         return is_one and not field.unbatched
 
     @property
+    def may_be_none(self) -> bool:
+        """Whether there may be no value under it."""
+        return self.field is None or self.field.optional or self.through_none
+
+    @property
     def is_popped(self) -> bool:
         """Whether `pop` takes its value out."""
         field = self.field
@@ -212,9 +217,13 @@ def takers(declaration: TensorClassDecl, keys: Sequence[Key], names: StubNames) 
 
 
 def stacked(keys: Sequence[Key], names: StubNames) -> str:
-    """What `LazyStack.get` takes for objects of the class."""
-    key = _key((key.path for key in keys if key.is_stacked), names)
-    return layout.bracketed("def __stacked__(", ["self", key, "/"], ") -> None: ...", 4)
+    """What `LazyStack.get` takes for objects of the class: keys that lead to tensors, and keys that may lead to None."""
+    present = [key.path for key in keys if key.is_stacked and not key.may_be_none]
+    others = [key.path for key in keys if key.is_stacked and key.may_be_none]
+    taken = [
+        f"{name}: {union(paths, names, 8, len(name) + 3)}" for name, paths in (("key", present), ("or_none", others))
+    ]
+    return layout.bracketed("def __stacked__(", ["self", *taken, "/"], ") -> None: ...", 4)
 
 
 def states(declaration: TensorClassDecl, related: Mapping[str, Declaration], names: StubNames) -> Iterator[str]:

@@ -14,7 +14,7 @@ from copy import copy
 from typing import NamedTuple
 
 from ..common.module_names import absolute
-from ..model import Declaration, FieldDecl, FileDecl, ModuleField, SourceFile, TypeExpr, home
+from ..model import ClassSource, Declaration, FieldDecl, FileDecl, ModuleField, SourceFile, TypeExpr, home
 from . import spelling
 from .builtin_names import WRITTEN_BUILTINS, Builtins
 from .imports import IMPORTS, Aliases, statement
@@ -55,6 +55,11 @@ class StubNames:
         names.aliases = Aliases()
         names._builtins = Builtins(self._bound)
         return names
+
+    @property
+    def classes(self) -> Mapping[str, ClassSource]:
+        """The classes of the run that are looked up, by qualified name."""
+        return self._file.classes
 
     @property
     def imports(self) -> list[str]:

@@ -87,11 +87,10 @@ def module_pyi(c: ModuleStubView) -> str:
             "    @_t.overload\n"
             f"    {child.lookup}\n"
         )
-    if c.children:
-        add(
-            "    @_t.overload\n"
-            f"    {c.below}\n"
-        )
+    if c.below:
+        if c.children:
+            add("    @_t.overload\n")
+        add(f"    {c.below}\n")
     for line in c.lookups:
         add(f"    {line}\n")
     add(

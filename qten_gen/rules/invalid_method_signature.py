@@ -5,8 +5,8 @@ calls its function with a dtype and a device, and loading a state dict calls `mi
 signature would raise TypeError there: when the first object is made, when the attribute is read, or when an old checkpoint is
 loaded.
 
-A Module with an `__init__` of its own that declares no tensors and no submodules calls its `reset_parameters` itself, if at all, so
-it may have any signature.
+A Module with an `__init__` of its own that declares no tensors and no submodules calls its `reset_parameters` itself, if at all,
+so it may have any signature.
 
 Dataclasses pass `InitVar` fields to `__post_init__`; a declaration has none. Every field is an attribute of `self`.
 """

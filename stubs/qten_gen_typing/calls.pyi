@@ -5,7 +5,8 @@ from qten_gen.runtime.tensorclass.tensorclass import TensorClass
 
 P = ParamSpec("P")
 R = TypeVar("R")
-F = TypeVar("F")
+# Without the bound, mypy takes `list[Box]` of `boxes: list[Box] = module(x)` for the type of `forward`.
+F = TypeVar("F", bound=Callable[..., object])
 F_co = TypeVar("F_co", covariant=True)
 R_co = TypeVar("R_co", covariant=True)
 

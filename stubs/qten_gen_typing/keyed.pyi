@@ -3,7 +3,7 @@
 
 from collections import OrderedDict
 from collections.abc import ItemsView, Iterator, KeysView
-from typing import Generic, Literal, Protocol, TypeVar, overload, type_check_only
+from typing import Generic, Literal, Never, Protocol, TypeVar, overload, type_check_only
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,9 @@ from torch import Tensor, nn
 from qten_gen.runtime.declaring.containers import ModuleDict
 
 K = TypeVar("K", bound=object)
+N = TypeVar("N", bound=object)
 K_contra = TypeVar("K_contra", contravariant=True)
+N_contra = TypeVar("N_contra", contravariant=True)
 V_contra = TypeVar("V_contra", contravariant=True)
 I_contra = TypeVar("I_contra", contravariant=True)
 D_contra = TypeVar("D_contra", contravariant=True)
@@ -64,11 +66,11 @@ class KeyedParameters(nn.ParameterDict, Generic[S]):
     def values(self) -> Iterator[nn.Parameter]: ...
     def pop(self, key: S) -> nn.Parameter: ...
 
-class _Stackable(Protocol[K_contra]):
-    """A generated class, which says by which keys a stack of its objects is read."""
+class _Stackable(Protocol[K_contra, N_contra]):
+    """A generated class, which says by which keys a stack of its objects is read: those of tensors, and those of None too."""
 
     # pyright forgets literals that a result has, and keeps those that a parameter has.
-    def __stacked__(self, key: K_contra, /) -> None: ...
+    def __stacked__(self, key: K_contra, or_none: N_contra, /) -> None: ...
 
 class Listed(Protocol[K_contra, V_contra, I_contra, D_contra, A_contra]):
     """A generated class, which says what `keys`, `values`, `items`, `to_dict` and `numpy` of its objects give.
@@ -80,33 +82,39 @@ class Listed(Protocol[K_contra, V_contra, I_contra, D_contra, A_contra]):
         self, keys: K_contra, values: V_contra, items: I_contra, to_dict: D_contra, numpy: A_contra, /
     ) -> None: ...
 
-class _StackOf(Protocol[K_contra]):
+class _StackOf(Protocol[K_contra, N_contra]):
     """A lazy stack of objects of such a class."""
 
     @property
-    def objects(self) -> tuple[_Stackable[K_contra], ...]: ...
+    def objects(self) -> tuple[_Stackable[K_contra, N_contra], ...]: ...
 
 class StackedGet:
     """`LazyStack.get`: it takes the keys that the class of the objects says, or any key."""
 
     @overload
-    def __get__(self, obj: _StackOf[K], owner: object = None, /) -> _Get[K]: ...
+    def __get__(self, obj: _StackOf[K, N], owner: object = None, /) -> _Get[K, N]: ...
     @overload
-    def __get__(self, obj: object, owner: object = None, /) -> _Get[str | tuple[str, ...]]: ...
+    def __get__(self, obj: object, owner: object = None, /) -> _Get[Never, str | tuple[str, ...]]: ...
 
-class _Get(Protocol[K_contra]):
+class _Get(Protocol[K_contra, N_contra]):
     @overload
     def __call__(
         self,
-        key: K_contra,
+        key: K_contra | N_contra,
         *,
         as_list: Literal[False] = False,
         as_padded_tensor: Literal[False] = False,
         as_nested_tensor: Literal[False] = False,
     ) -> Tensor: ...
     @overload
-    def __call__(self, key: K_contra, *, as_list: Literal[True]) -> list[Tensor | None]: ...
+    def __call__(self, key: K_contra, *, as_list: Literal[True]) -> list[Tensor]: ...
     @overload
-    def __call__(self, key: K_contra, *, as_padded_tensor: Literal[True], padding_value: float = 0.0) -> Tensor: ...
+    def __call__(self, key: N_contra, *, as_list: Literal[True]) -> list[Tensor | None]: ...
     @overload
-    def __call__(self, key: K_contra, *, as_nested_tensor: Literal[True], layout: torch.layout = ...) -> Tensor: ...
+    def __call__(
+        self, key: K_contra | N_contra, *, as_padded_tensor: Literal[True], padding_value: float = 0.0
+    ) -> Tensor: ...
+    @overload
+    def __call__(
+        self, key: K_contra | N_contra, *, as_nested_tensor: Literal[True], layout: torch.layout = ...
+    ) -> Tensor: ...

@@ -43,10 +43,13 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield found
 
 
-def typed(server: Server, file: str, text: str) -> list[str]:
-    """What is offered when a line is typed at the end of a file, in the order of the editor."""
+def typed(server: Server, file: str, text: str, closing: str = "") -> list[str]:
+    """What is offered when a line is typed at the end of a file, in the order of the editor.
+
+    `closing` is what an editor adds by itself behind the cursor.
+    """
     whole = f"{FILES[file]}    {text}"
-    server.show(file, whole)
+    server.show(file, f"{whole}{closing}")
     found = server.at("completion", place_of(file, whole))
     items = found["items"] if isinstance(found, dict) else found or []
     server.show(file, FILES[file])
@@ -139,10 +142,26 @@ def test_literal_keys_are_offered(server: Server, call: str, expected: set[str])
     assert keys(typed(server, "generated.py", call)) == expected
 
 
-def test_ty_offers_the_keys_of_nested_objects(server: Server) -> None:
-    """In a tuple, pyright offers the keys of the object itself."""
-    if server.name == "ty":
-        assert keys(typed(server, "generated.py", 'batch.get(("point", "')) == {"position", "weight"}
+@pytest.mark.parametrize(
+    ("expression", "expected", "in_ty"),
+    [
+        ("attention.config()", {"dim", "heads"}, True),
+        ("batch.to_dict()", FIELDS, True),
+        ("batch.select('tokens')", FIELDS, True),
+        ("attention.state_dict()", {"qkv", "scale", "norm.weight", "norm.bias"}, False),
+        ("batch.state_dict(flatten=True)", {"tokens", "point.position", "point.weight", "mask"}, False),
+    ],
+)
+def test_keys_of_dicts_are_offered(server: Server, expression: str, expected: set[str], in_ty: bool) -> None:
+    """ty knows the keys of a TypedDict, and not that an index takes literal strings alone."""
+    wanted = expected if in_ty or server.name != "ty" else set()
+    assert keys(typed(server, "generated.py", f'{expression}["', '"]')) == wanted
+
+
+def test_the_keys_of_nested_objects_are_offered(server: Server) -> None:
+    """In a tuple, pyright offers the keys of the object itself, too, once the call is closed."""
+    own = FIELDS if server.name == "pyright" else set()
+    assert keys(typed(server, "generated.py", 'batch.get(("point", "', '"))')) == {"position", "weight"} | own
 
 
 @BOTH

@@ -55,7 +55,7 @@ def known(body: str) -> tuple[tuple[str, ...], bool]:
     (file,) = linked(shop__model=f"from qten_gen import ModuleList, submodule\n{body}").values()
     declaration = file.declarations[-1]
     assert isinstance(declaration, ModuleDecl)
-    found = tensor_names(declaration, file.related)
+    found = tensor_names(declaration, file.related, file.classes)
     return found.children, found.knows_children
 
 
@@ -78,3 +78,60 @@ def test_paths_lead_through_declared_children_and_lists() -> None:
 )
 def test_other_children_may_exist_below_what_the_text_does_not_tell(body: str) -> None:
     assert not known(body)[1]
+
+
+CLASSES = """
+import dataclasses, enum, pathlib, typing
+from collections.abc import Callable
+from typing import Annotated, Any, Protocol
+class Sizes:
+    dim: int
+@dataclasses.dataclass
+class Deeper(Sizes):
+    depth: int
+class Kind(enum.Enum): ...
+class Act(Protocol):
+    def __call__(self, x: Tensor, /) -> Tensor: ...
+class Plain(nn.Module): ...
+class Below(Plain): ...
+class Inner(Module): ...
+class Point(TensorClass):
+    x: Tensor
+"""
+
+
+@pytest.mark.parametrize(
+    "type",
+    [
+        "int",
+        "str | None",
+        "list[nn.Module]",
+        "type[nn.Module]",
+        "torch.dtype",
+        "pathlib.Path",
+        "Deeper",
+        "Kind",
+        "Point",
+    ],
+)
+def test_an_argument_that_is_no_module_adds_no_names(type: str) -> None:
+    assert known(f"{CLASSES}class Net(Module):\n    given: {type}\n") == ((), True)
+
+
+@pytest.mark.parametrize(
+    "type",
+    [
+        "object",
+        "Any",
+        "Callable[[Tensor], Tensor]",
+        "Act",
+        "Plain",
+        "Below | None",
+        "Inner",
+        "nn.Linear",
+        "Annotated[Act, 1]",
+        "timm.Model",
+    ],
+)
+def test_an_argument_that_may_be_a_module_may_bring_any_names(type: str) -> None:
+    assert not known(f"{CLASSES}class Net(Module):\n    given: {type}\n")[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor, nn
 
@@ -28,7 +28,7 @@ class DeclaredModule(ModuleBase, Functional):
     """
 
     if TYPE_CHECKING:
-        __call__: ClassVar[DeclaredCall]  # type: ignore[misc] # narrower than nn.Module's Any
+        __call__: DeclaredCall = DeclaredCall()
 
         def reset_parameters(self) -> None:
             """Initialise the parameters and buffers that the class declares; submodules initialise themselves."""

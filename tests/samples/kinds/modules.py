@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
@@ -56,6 +57,23 @@ class Config(Module):
     scale: float = SCALE
     names: list[str] = q.field(default_factory=list)
     strict: bool = q.field(default=False, kw_only=True)
+
+
+class Holding(Module):
+    """Arguments that may be modules: nn.Module registers those that are."""
+
+    activation: Callable[[Tensor], Tensor]
+    body: Plain | None = None
+
+
+class Splitting(Module):
+    """A call that gives several tensors."""
+
+    width: int
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        """Cut into rows."""
+        return list(x.view(-1, self.width).unbind(0))
 
 
 class Renamed(Module):

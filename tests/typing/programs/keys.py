@@ -32,7 +32,10 @@ lazy = Batch.lazy_stack([batch, batch])
 assert_type(lazy, LazyStack[Batch])
 assert_type(lazy.get("tokens"), Tensor)
 assert_type(lazy[1:].get(("point", "weight")), Tensor)
+assert_type(lazy.get("tokens", as_list=True), list[Tensor])
+assert_type(lazy.get(("point", "weight"), as_list=True), list[Tensor])
 assert_type(lazy.get("mask", as_list=True), list[Tensor | None])
+assert_type(lazy.map(lambda one: one.point).get("weight", as_list=True), list[Tensor])
 assert_type(lazy.map(lambda one: one.point).get("weight", as_padded_tensor=True, padding_value=1.0), Tensor)
 lazy.get("tokns")  # E
 lazy.get("tokns", as_list=True)  # E

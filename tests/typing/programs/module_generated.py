@@ -1,8 +1,10 @@
 """The generated stub adds the calls that handlers allow."""
 
-from typing import assert_type
+from typing import Protocol, assert_type
 
 import torch
+from kinds import modules
+from kinds.modules_qten import Splitting
 from shop import model
 from shop.model_qten import Attention, Batch, Point
 from torch import Tensor, nn
@@ -30,3 +32,20 @@ attention.new = 1  # E
 attention.causal = x  # E
 Attention()  # E
 Attention(4, qkv=x)  # E
+
+pieces: list[Tensor] = Splitting(2)(torch.ones(4))
+"""A call takes nothing from the type that is expected of its result."""
+assert_type(torch.stack(Splitting(2)(torch.ones(4))), Tensor)
+assert_type(list(zip(Splitting(2)(torch.ones(4)), [1, 2], strict=True)), list[tuple[Tensor, int]])
+assert_type(list(enumerate(modules.Splitting(2)(torch.ones(4)))), list[tuple[int, Tensor]])
+wrong: list[int] = Splitting(2)(torch.ones(4))  # E
+
+
+class Cuts(Protocol):
+    """What a function asks of a module that it is given."""
+
+    def __call__(self, x: Tensor, /) -> list[Tensor]: ...
+
+
+for cuts in (Splitting(2), modules.Splitting(2)):
+    given: Cuts = cuts

@@ -10,7 +10,8 @@ from atlas.places_qten import Place
 from kinds import modules
 from kinds.configured import Config
 from kinds.configured_qten import Composed
-from kinds.modules_qten import Layer, Nested, Renamed, Sizes, Tower, Wider
+from kinds.modules_qten import Config as Arguments
+from kinds.modules_qten import Holding, Layer, Nested, Renamed, Sizes, Tower, Wider
 from shop.model_qten import Attention
 from torch import Tensor, nn
 
@@ -69,6 +70,15 @@ assert_type(composed.get_submodule("kept"), Sequential[nn.ReLU | nn.GELU])
 assert_type(composed.get_submodule("either"), nn.ReLU | nn.GELU)
 assert_type(attention.get_buffer("scale"), Tensor)
 attention.get_buffer("scael")  # E
+assert_type(sizes.get_submodule(""), nn.Module)
+sizes.get_submodule("norm")  # E
+arguments = Arguments(2)
+arguments.get_submodule("width")  # E
+arguments.get_parameter("width")  # E
+arguments.get_buffer("width")  # E
+holding = Holding(nn.Linear(2, 2))
+assert_type(holding.get_submodule("activation"), nn.Module)
+assert_type(holding.get_parameter("activation.weight"), nn.Parameter)
 atlas = Reader(Place(torch.zeros(2), batch_size=()))
 assert_type(atlas.get_submodule("layers.0"), nn.Module)
 assert_type(atlas.get_submodule("layers"), ModuleList[AtlasLayer])

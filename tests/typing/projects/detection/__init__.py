@@ -1,0 +1,1 @@
+"""Boxes in images, as many in each as there are."""

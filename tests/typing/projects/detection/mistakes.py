@@ -1,0 +1,22 @@
+"""Mistakes with boxes, images and what a model gives."""
+
+import torch
+from torch import Tensor
+
+from detection.main import Pack, collate
+from detection.model_qten import Boxes, Detector, Image, Scored
+
+detector = Detector()
+image = Image(torch.rand(3, 8, 8), [])
+boxes = Boxes(torch.rand(2, 4), torch.ones(2), batch_size=2)
+found: list[Image] = detector(image)  # E
+detector(image=image)  # E
+detector(image, 0.5)  # E
+detector(boxes)  # E
+collate([image])  # E
+names: list[str] = Boxes.lazy_stack([boxes]).get("scores", as_list=True)  # E
+Boxes.lazy_stack([boxes]).get("labels", as_list=True)  # E
+tensor: Tensor = Scored(boxes, torch.ones(()))  # E
+Scored(image, torch.ones(()))  # E
+detector.heads["classes"]  # E
+Pack(image, boxes)  # E

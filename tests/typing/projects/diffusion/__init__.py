@@ -1,0 +1,1 @@
+"""A diffusion model that is trained, sampled and differentiated by torch.func."""
