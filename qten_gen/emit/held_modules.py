@@ -21,22 +21,31 @@ _VALUES = frozenset({"qten_gen.FrozenDict", *KNOWN_ROOTS})
 """Classes of other libraries that are none."""
 
 
-def may_be_module(type: TypeExpr, related: Mapping[str, Declaration], classes: Mapping[str, ClassSource]) -> bool:
-    """Whether an object of a type may be an instance of nn.Module; `classes` are those of the run."""
+def may_be_module(
+    type: TypeExpr, related: Mapping[str, Declaration], classes: Mapping[str, ClassSource], unknown: bool = False
+) -> bool:
+    """Whether an object of a type may be an instance of nn.Module; `classes` are those of the run.
+
+    `unknown` is the answer for a class of which nothing is known: most are configurations, in files that declare nothing.
+    """
     for member in members_of(type):
         if member.name in _WRAPPERS:
             inner = [argument for argument in member.args[:1] if isinstance(argument, TypeExpr)]
-            if any(may_be_module(argument, related, classes) for argument in inner):
+            if any(may_be_module(argument, related, classes, unknown) for argument in inner):
                 return True
-        elif _derives_from_module(member.name, related, classes, ()):
+        elif _derives_from_module(member.name, related, classes, unknown, ()):
             return True
     return False
 
 
 def _derives_from_module(
-    name: str, related: Mapping[str, Declaration], classes: Mapping[str, ClassSource], below: tuple[str, ...]
+    name: str,
+    related: Mapping[str, Declaration],
+    classes: Mapping[str, ClassSource],
+    unknown: bool,
+    below: tuple[str, ...],
 ) -> bool:
-    """Whether an object of a class may be a module: the class derives from one, or nothing is known of it."""
+    """Whether a class is one of modules, or may be one of modules and others."""
     declared = related.get(name)
     if declared is not None:
         return isinstance(declared, ModuleDecl)
@@ -44,6 +53,7 @@ def _derives_from_module(
         return True
     found = classes.get(name)
     if found is not None and name not in below:
-        return any(_derives_from_module(base.name, related, classes, (*below, name)) for base in found.bases)
-    is_value = name.partition(".")[0] in _NO_MODULES and not name.startswith("torch.nn.")
-    return not is_value and name not in _VALUES
+        return any(_derives_from_module(base.name, related, classes, unknown, (*below, name)) for base in found.bases)
+    if name.startswith("torch.nn."):
+        return True
+    return unknown and name.partition(".")[0] not in _NO_MODULES and name not in _VALUES

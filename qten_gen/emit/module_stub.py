@@ -21,6 +21,7 @@ from ..model.field_kinds import members_of
 from ..model.registered import RegisteredKind
 from . import layout, spelling
 from .call_order import forward_first
+from .held_modules import may_be_module
 from .module_names import TensorNames, tensor_names
 from .parameters import as_written, of_call, parsed
 from .registered_names import RegisteredName, lines, registered_names
@@ -97,6 +98,11 @@ def view(
     declared = tuple(_children(declaration, names, related, variables))
     children = (*declared, *_registered_children(registered))
     tensors = tensor_names(declaration, related, names.classes).and_(_registered_tensors(registered))
+    is_closed = not any(
+        may_be_module(field.type, related, names.classes, unknown=True)
+        for field in declaration.fields
+        if isinstance(field, ConfigDecl)
+    )
     config = _config(declaration, names)
     values = tuple(f"{field.argument}: {_config_type(field, names, variables)}" for field in config)
     arguments = tuple(_arguments(config, names, variables))
@@ -126,8 +132,8 @@ def view(
         members=members(declaration, own, names),
         calls=tuple(_calls(declaration, names, related)),
         children=children,
-        below=_below(tensors, children, names),
-        lookups=(*_lookups(tensors, names), *export(declaration, related, names)),
+        below=_below(tensors, children, names, is_closed),
+        lookups=(*_lookups(tensors, names, is_closed), *export(declaration, related, names)),
         state=names.generated(qualified, "State") if keys else plain_state,
         keys=keys,
         config=names.generated(qualified, "Config") if config else "",
@@ -226,9 +232,9 @@ def _config_slots(declaration: ModuleDecl, names: StubNames, variables: Mapping[
                 yield f"{field.name}: {names.aliases.use('_Slot')}[{read}, {written}] = ...{doc}"
 
 
-def _below(tensors: TensorNames, children: Sequence[Child], names: StubNames) -> str:
+def _below(tensors: TensorNames, children: Sequence[Child], names: StubNames, is_closed: bool) -> str:
     """`get_submodule` for what is further down and the module itself, or for any name where not all are known."""
-    if not children and not tensors.knows_children:
+    if not children and not (tensors.knows_children and is_closed):
         return ""
     result = f"{names.aliases.use('_torch')}.nn.Module: ..."
     if not tensors.knows_children:
@@ -238,8 +244,11 @@ def _below(tensors: TensorNames, children: Sequence[Child], names: StubNames) ->
     return layout.bracketed("def get_submodule(self, target: _t.Literal[", quoted, f"]) -> {result}", 4)
 
 
-def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
-    """Parameters and buffers by literal names; by any name too where not all are known, and by none where there are none."""
+def _lookups(tensors: TensorNames, names: StubNames, is_closed: bool) -> Iterator[str]:
+    """Parameters and buffers by literal names; by any name too where not all are known, and by none where there are none.
+
+    `is_closed` says that no argument can be a module.
+    """
     for method, found, type, complete in (
         ("get_parameter", tensors.parameters, "_torch.nn.Parameter", tensors.complete),
         ("get_buffer", tensors.buffers, "_torch.Tensor", tensors.complete or tensors.knows_children),
@@ -249,7 +258,7 @@ def _lookups(tensors: TensorNames, names: StubNames) -> Iterator[str]:
             literal = layout.bracketed(f"def {method}(self, target: _t.Literal[", quoted, f"]) -> {type}: ...", 4)
             other = f"def {method}(self, target: {names.builtin('str')}) -> {type}: ..."
             yield literal if complete else f"@_t.overload\n    {literal}\n    @_t.overload\n    {other}"
-        elif complete:
+        elif complete and is_closed:
             yield f"def {method}(self, target: _t.Never) -> {type}: ..."
 
 

@@ -3,6 +3,7 @@
 import pytest
 from torch import nn
 
+from qten_gen.emit.held_modules import may_be_module
 from qten_gen.emit.module_names import COMPUTED, PARAMETERS, of_torch, tensor_names
 from qten_gen.model import ModuleDecl
 
@@ -112,6 +113,7 @@ class Point(TensorClass):
         "Deeper",
         "Kind",
         "Point",
+        "elsewhere.Settings",
     ],
 )
 def test_an_argument_that_is_no_module_adds_no_names(type: str) -> None:
@@ -130,8 +132,16 @@ def test_an_argument_that_is_no_module_adds_no_names(type: str) -> None:
         "Inner",
         "nn.Linear",
         "Annotated[Act, 1]",
-        "timm.Model",
     ],
 )
 def test_an_argument_that_may_be_a_module_may_bring_any_names(type: str) -> None:
     assert not known(f"{CLASSES}class Net(Module):\n    given: {type}\n")[1]
+
+
+@pytest.mark.parametrize(
+    ("type", "may_be"), [("elsewhere.Body", True), ("int", False), ("torch.dtype", False), ("Act", True)]
+)
+def test_a_module_without_names_refuses_them_only_where_no_argument_may_be_a_module(type: str, may_be: bool) -> None:
+    (file,) = linked(shop__model=f"import torch\n{CLASSES}class Net(Module):\n    given: {type}\n").values()
+    (field,) = file.declarations[-1].fields
+    assert may_be_module(field.type, file.related, file.classes, unknown=True) is may_be

@@ -28,7 +28,8 @@ class DeclaredModule(ModuleBase, Functional):
     """
 
     if TYPE_CHECKING:
-        __call__: DeclaredCall = DeclaredCall()
+        # pyright takes no ClassVar for the method of a protocol, and a descriptor for no method.
+        __call__: DeclaredCall = DeclaredCall()  # pyright: ignore[reportIncompatibleMethodOverride]
 
         def reset_parameters(self) -> None:
             """Initialise the parameters and buffers that the class declares; submodules initialise themselves."""
