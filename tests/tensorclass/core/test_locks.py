@@ -110,7 +110,9 @@ def test_an_operator_in_place_does_with_a_lock_what_it_does_without(statement: s
     assert locked.is_locked
 
 
-@pytest.mark.parametrize("statement", ["value.columns += value.columns", "value.tags += ['b']", "value.x = value.x + 1"])
+@pytest.mark.parametrize(
+    "statement", ["value.columns += value.columns", "value.tags += ['b']", "value.x = value.x + 1"]
+)
 def test_a_locked_object_refuses_a_list_that_has_grown_and_another_tensor(statement: str) -> None:
     with pytest.raises(RuntimeError, match=r"^cannot assign to Kinds\.\w+: it is locked"):
         exec(statement, {"value": kinds(lock=True)})
