@@ -20,7 +20,7 @@ REPOSITORY = Path(__file__).parents[1]
 ROOM = REPOSITORY / "qten_gen" / "runtime" / "tensorclass"
 
 FILES = {
-    "fields": ("core.lookup", "methods.keys"),
+    "fields": ("core.lookup", "methods.keys", "methods.updating"),
     "writing": ("methods.inplace", "methods.indexing", "core.locks", "methods.with_statements", "methods.naming"),
     "conversion": (
         "methods.moving",

@@ -91,56 +91,14 @@ class Fields(Stored):
             TypeError: the field is static, or not optional.
             RuntimeError: the object is locked.
         """
-    @overload
-    def update(
-        self: T,
-        values: Mapping[str, object] | T | None = None,
-        clone: bool = False,
-        inplace: bool = False,
-        *,
-        non_blocking: bool = False,
-        keys_to_update: Sequence[Key] | None = None,
-        **fields: object,
-    ) -> T: ...
-    @overload
-    def update(
-        self: T,
-        values: Mapping[Key, object],
-        clone: bool = False,
-        inplace: bool = False,
-        *,
-        non_blocking: bool = False,
-        keys_to_update: Sequence[Key] | None = None,
-        **fields: object,
-    ) -> T:
-        """Set several fields, or all that another object of the class has; a mapping in place of a nested object updates that object.
-
-        >>> batch = Batch(torch.arange(2), batch_size=2)
-        >>> batch.update({"mask": torch.ones(2)}, tokens=torch.zeros(2)).tokens
-        tensor([0., 0.])
-
-        Args:
-            values: Values by key, or an object of the class.
-            clone: Copy the tensors first, so that they are not shared with `values`.
-            inplace: Write into the tensors that are there, as in `set`.
-            non_blocking: Do not wait for copies to another device.
-            keys_to_update: Only these, where `values` has more.
-            fields: More values by name, which go before those of `values`.
-
-        Raises:
-            KeyError: there is no such field; nothing is written then.
-            TypeError: a value is of another type than its field.
-            ValueError: a shape does not fit.
-            RuntimeError: the object is locked.
-            FrozenInstanceError: it is frozen.
-        """
     def select(self, *keys: Key) -> dict[str, object]:
         """Some fields as a dict, in the order asked for; of a nested object that a tuple leads into, a dict of the fields asked for.
 
         >>> Batch(torch.arange(2), batch_size=2).select("tokens")
         {'tokens': tensor([0, 1])}
 
-        The result is not an object, because that has every field. `update` takes it.
+        The result is not an object, because that has every field. `update` takes it. A key that leads into an object that another
+        key names adds nothing: `select("point", ("point", "x"))` has the whole `point`.
 
         Raises:
             KeyError: there is no such field.
@@ -153,23 +111,6 @@ class Fields(Stored):
 
         Raises:
             KeyError: there is no such field.
-        """
-    def replace(self: T, values: Mapping[str, object] | T | None = None, /, **changes: object) -> T:
-        """A new object with other values in some fields; `batch_size`, `device`, `names` and `lock` can be changed too.
-
-        It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied; nested
-        objects that stay are new ones around the same tensors, which no lock of the old object holds.
-
-        >>> batch = Batch(torch.arange(2), torch.ones(2), batch_size=2)
-        >>> batch.replace(mask=None).mask is None, batch.mask
-        (True, tensor([1., 1.]))
-
-        Args:
-            values: Values by the names of fields, or an object of the class, whose values are all taken.
-            changes: More values, which go before those of `values`.
-
-        Raises:
-            TypeError: there is no such field.
         """
     @overload
     def keys(self: Listed[L, Any, Any, Any, Any]) -> L: ...
@@ -235,6 +176,66 @@ class Fields(Stored):
 
         Raises:
             TypeError: always.
+        """
+    @overload
+    def update(
+        self: T,
+        values: Mapping[str, object] | T | None = None,
+        clone: bool = False,
+        inplace: bool = False,
+        *,
+        non_blocking: bool = False,
+        keys_to_update: Sequence[Key] | None = None,
+        **fields: object,
+    ) -> T: ...
+    @overload
+    def update(
+        self: T,
+        values: Mapping[Key, object],
+        clone: bool = False,
+        inplace: bool = False,
+        *,
+        non_blocking: bool = False,
+        keys_to_update: Sequence[Key] | None = None,
+        **fields: object,
+    ) -> T:
+        """Set several fields, or all that another object of the class has; a mapping in place of a nested object updates that object.
+
+        >>> batch = Batch(torch.arange(2), batch_size=2)
+        >>> batch.update({"mask": torch.ones(2)}, tokens=torch.zeros(2)).tokens
+        tensor([0., 0.])
+
+        Args:
+            values: Values by key, or an object of the class.
+            clone: Copy the tensors first, so that they are not shared with `values`.
+            inplace: Write into the tensors that are there, as in `set`.
+            non_blocking: Do not wait for copies to another device.
+            keys_to_update: Only these, where `values` has more.
+            fields: More values by name, which go before those of `values`.
+
+        Raises:
+            KeyError: there is no such field; nothing is written then.
+            TypeError: a value is of another type than its field.
+            ValueError: a shape does not fit.
+            RuntimeError: the object is locked.
+            FrozenInstanceError: it is frozen.
+        """
+    def replace(self: T, values: Mapping[str, object] | T | None = None, /, **changes: object) -> T:
+        """A new object with other values in some fields; `batch_size`, `device`, `names` and `lock` can be changed too.
+
+        It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied; nested
+        objects that stay are new ones around the same tensors, which no lock of the old object holds.
+
+        >>> batch = Batch(torch.arange(2), torch.ones(2), batch_size=2)
+        >>> batch.replace(mask=None).mask is None, batch.mask
+        (True, tensor([1., 1.]))
+
+        Args:
+            values: Values by the names of fields, or an object of the class, whose values are all taken.
+            changes: More values, which go before those of `values`.
+
+        Raises:
+            TypeError: there is no such field.
         """
     def __replace__(self: T, values: Mapping[str, object] | T | None = None, /, **changes: object) -> T:
         """A new object with other values in some fields; `batch_size`, `device`, `names` and `lock` can be changed too.

@@ -13,7 +13,7 @@ from .core.stored import Stored
 from .fields.from_dict import from_dict as from_mapping
 from .interop import arrays, tensordict_views, tensordicts
 from .metaclass import Flagged, TensorClassMeta
-from .methods import applying, conversion, indexing, inplace, moving, naming, with_statements
+from .methods import applying, conversion, indexing, inplace, moving, naming, updating, with_statements
 from .methods import batch_size as properties
 from .methods import keys as keyed
 from .methods.gradients import Gradients
@@ -97,10 +97,10 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         set = keyed.set
         setdefault = keyed.setdefault
         pop = keyed.pop
-        update = keyed.update
+        update = updating.update
         select = keyed.select
         exclude = keyed.exclude
-        replace = keyed.replace
+        replace = updating.replace
         keys = keyed.keys
         values = keyed.values
         items = keyed.items
@@ -155,7 +155,7 @@ class TensorClass(Metadata, Gradients, Saving, Operations, Stored, metaclass=Ten
         copy = conversion.copy
         __copy__ = conversion.copy
         __deepcopy__ = conversion.deep_copy
-        __replace__ = keyed.replace
+        __replace__ = updating.replace
 
         # Other processes
         share_memory_ = shared_memory.share_memory_

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import FrozenInstanceError
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from torch import Tensor
 
 from qten_gen import TensorClass, Unbatched
 
-from ..declared import batch, flat, point
+from ..declared import Batch, batch, flat, point
 
 
 class Tagged(TensorClass):
@@ -177,6 +179,54 @@ def test_selected_fields_are_a_dict_that_update_takes() -> None:
     assert other.point.weight is value.point.weight
     with pytest.raises(KeyError, match="Point has no field 'z'"):
         value.select(("point", "z"))
+
+
+class Outer(TensorClass):
+    batch: Batch
+    spare: Batch | None = None
+
+
+_PATHS: list[str | tuple[str, ...]] = [
+    "batch", ("batch",), ("batch", "tokens"), ("batch", "point"), ("batch", "point", "weight"), "spare",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("keys", [*permutations(_PATHS, 2), *permutations(_PATHS, 3)])
+def test_every_key_selected_leads_to_the_whole_of_its_field(keys: Sequence[str | tuple[str, ...]]) -> None:
+    value = Outer(batch(4), batch_size=4)
+    selected = value.select(*keys)
+    for key in keys:
+        found: Any = selected
+        for name in (key,) if isinstance(key, str) else key:
+            found = found[name] if isinstance(found, dict) else getattr(found, name)
+        assert found is value.get(key)
+    names = {key if isinstance(key, str) else key[0] for key in keys}
+    assert selected.keys() == names
+    assert value.exclude(*keys).keys() >= {"batch", "spare"} - names
+    other = Outer(batch(4), batch_size=4)
+    other.update(selected)
+    assert all(other.get(key) is value.get(key) for key in keys)
+
+
+def test_update_sets_below_an_object_that_it_sets_too() -> None:
+    value, old, new, weight = Outer(batch(4), batch_size=4), batch(4), batch(4), torch.full((4,), 7.0)
+    value.batch, before = old, old.point.weight
+    value.update({"batch": new, ("batch", "point", "weight"): weight})
+    assert value.batch is new
+    assert new.point.weight is weight
+    assert old.point.weight is before
+    value.update({("batch", "point", "weight"): before, "batch": old})
+    assert value.batch.point.weight is before
+    value.update({"batch": {"point": point(4), ("point", "weight"): weight}})
+    assert value.batch.point.weight is weight
+
+
+def test_update_with_an_unknown_name_in_a_mapping_writes_nothing() -> None:
+    value = batch(4)
+    before = value.tokens
+    with pytest.raises(KeyError, match="Point has no field 'wieght'"):
+        value.update({"tokens": torch.zeros(4), "point": {"wieght": torch.zeros(4)}})
+    assert value.tokens is before
 
 
 def test_excluded_fields_are_left_out_of_the_dict() -> None:

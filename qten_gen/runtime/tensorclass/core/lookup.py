@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from .contents import contents, nested_value
@@ -34,7 +34,7 @@ def get(self: Stored, key: Key, default: object = NO_DEFAULT) -> object:
         KeyError: there is no such field and no default.
         TypeError: `key` is neither a name nor a tuple of names.
     """
-    return _walked(self, (key,) if isinstance(key, str) else _names(key), default)[0]
+    return _walked(self, path_of(key), default)[0]
 
 
 def _walked(self: Stored, steps: tuple[str, ...], default: object = NO_DEFAULT) -> tuple[object, object]:
@@ -69,7 +69,7 @@ def owner_of(self: Stored, key: Key) -> tuple[Stored, str]:
     """
     if key in self._fields:
         return self, key
-    steps = (key,) if isinstance(key, str) else _names(key)
+    steps = path_of(key)
     owner = _walked(self, steps[:-1])[1]
     if not steps or not isinstance(owner, Stored) or steps[-1] not in owner._fields:
         raise _unknown(owner, steps[-1] if steps else "", steps[:-1])
@@ -110,15 +110,13 @@ def chosen(
     if fields and not takes(method, fields, self._fields):
         raise unexpected(self, method, fields)
     found = [*(() if values is None else pairs(self, values)), *fields.items()]
-    return (
-        found if keys is None else [*_among(found, [(key,) if isinstance(key, str) else _names(key) for key in keys])]
-    )
+    return found if keys is None else [*_among(found, [path_of(key) for key in keys])]
 
 
 def _among(found: list[tuple[Key, object]], keys: list[tuple[str, ...]]) -> Iterator[tuple[Key, object]]:
     """Those that a key is for, or leads into; of what a key leads into, the part that it is for."""
     for key, value in found:
-        path = (key,) if isinstance(key, str) else _names(key)
+        path = path_of(key)
         if any(path[: len(wanted)] == wanted for wanted in keys):
             yield key, value
             continue
@@ -127,6 +125,20 @@ def _among(found: list[tuple[Key, object]], keys: list[tuple[str, ...]]) -> Iter
             parts = contents(value).items() if isinstance(value, Stored) else value.items()
             for rest, part in _among([*parts], inner):
                 yield (*path, *((rest,) if isinstance(rest, str) else rest)), part
+
+
+def is_any_below(paths: Iterable[tuple[str, ...]], whole: Container[tuple[str, ...]]) -> bool:
+    """Whether one of the paths leads into what one of the others names as a whole."""
+    for path in paths:
+        for length in range(1, len(path)):
+            if path[:length] in whole:
+                return True
+    return False
+
+
+def path_of(key: Key) -> tuple[str, ...]:
+    """The names that lead to the field of a key."""
+    return (key,) if isinstance(key, str) else _names(key)
 
 
 def _names(key: tuple[str, ...]) -> tuple[str, ...]:

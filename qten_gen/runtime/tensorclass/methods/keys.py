@@ -1,23 +1,20 @@
-"""Fields by key: which there are, their items, setting them, and several at once."""
+"""Fields by key: which there are, their items, setting one, and taking some out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, Never, TypeVar, cast, overload
+from collections.abc import Iterator
+from typing import Any, Literal, Never, TypeVar, overload
 
 from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
-from ..core.construction import construct
-from ..core.contents import contents, copied, nested_value, shallow_copy
-from ..core.errors import describe, label, suggestion
+from ..core.contents import contents
+from ..core.errors import label
 from ..core.indices import Index
 from ..core.keywords import MISSING, reports_missing, unexpected
-from ..core.locks import refuse_if_locked
-from ..core.lookup import NO_DEFAULT, Key, Values, chosen, get, nested_owner, owner_of
+from ..core.lookup import NO_DEFAULT, Key, get, is_any_below, nested_owner, owner_of, path_of
 from ..core.stored import Stored
-from ..core.tensordict_library import is_made_class, is_tensordict
-from ..fields import annotated_shapes
+from ..core.tensordict_library import is_made_class
 from ..fields.entries import Entries, collection
 from .indexing import getitem, plain_index
 from .inplace import write
@@ -190,7 +187,7 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
     """
     if refused or value is MISSING:
         raise unexpected(self, "set", refused, value=value)
-    owner, name = _place(self, key)
+    owner, name = place(self, key)
     if inplace and name not in owner._static and getattr(owner, name, None) is not None:
         write(owner, name, value, non_blocking)
     elif non_blocking and isinstance(value, Tensor) and owner._device is not None:
@@ -200,8 +197,10 @@ def set(self: T, key: Key, value: object, inplace: bool = False, non_blocking: b
     return self
 
 
-def _place(self: Stored, key: Key) -> tuple[Stored, str]:
+def place(self: Stored, key: Key) -> tuple[Stored, str]:
     """The object that has the field of a key, and the field's name, which may be a new key of a TensorDict."""
+    if key in self._fields:
+        return self, key
     steps = (key,) if isinstance(key, str) else key
     if isinstance(steps, tuple) and steps:
         owner = self if len(steps) == 1 else nested_owner(self, steps[:-1])
@@ -283,96 +282,14 @@ def _may_be_none(self: Stored, name: str) -> bool:
     return name not in self._static and any(field.optional for field in fields if field.name == name)
 
 
-@overload
-def update(
-    self: T,
-    values: Mapping[str, object] | T | None = None,
-    clone: bool = False,
-    inplace: bool = False,
-    *,
-    non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
-    **fields: object,
-) -> T: ...
-@overload
-def update(
-    self: T,
-    values: Mapping[Key, object],
-    clone: bool = False,
-    inplace: bool = False,
-    *,
-    non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
-    **fields: object,
-) -> T: ...
-def update(
-    self: T,
-    values: Values | T | None = None,
-    clone: bool = False,
-    inplace: bool = False,
-    *,
-    non_blocking: bool = False,
-    keys_to_update: Sequence[Key] | None = None,
-    **fields: object,
-) -> T:
-    """Set several fields, or all that another object of the class has; a mapping in place of a nested object updates that object.
-
-    >>> batch = Batch(torch.arange(2), batch_size=2)
-    >>> batch.update({"mask": torch.ones(2)}, tokens=torch.zeros(2)).tokens
-    tensor([0., 0.])
-
-    Args:
-        values: Values by key, or an object of the class.
-        clone: Copy the tensors first, so that they are not shared with `values`.
-        inplace: Write into the tensors that are there, as in `set`.
-        non_blocking: Do not wait for copies to another device.
-        keys_to_update: Only these, where `values` has more.
-        fields: More values by name, which go before those of `values`.
-
-    Raises:
-        KeyError: there is no such field; nothing is written then.
-        TypeError: a value is of another type than its field.
-        ValueError: a shape does not fit.
-        RuntimeError: the object is locked.
-        FrozenInstanceError: it is frozen.
-    """
-    together: list[tuple[Stored, dict[str, object]]] = []
-    for key, value in chosen(self, "update", values, fields, keys_to_update):
-        owner, name = _place(self, key)
-        # By identity, and not by `id`, which a graph would be specialised on.
-        known = [changes for other, changes in together if other is owner]
-        if not known:
-            known.append({})
-            together.append((owner, known[0]))
-        known[0][name] = copied(value) if clone else value
-    for owner, changes in together:
-        _update_fields(owner, changes, inplace, non_blocking)
-    return self
-
-
-def _update_fields(self: Stored, values: dict[str, object], inplace: bool, non_blocking: bool) -> None:
-    """`update` for the fields of one object; those whose annotations say shapes are compared with one another first."""
-    shaped = {} if inplace else {name: value for name, value in values.items() if name in self._shapes}
-    if len(shaped) > 1:
-        refuse_if_locked(self, "update")
-        annotated_shapes.set_together(self, shaped)
-        values = {name: value for name, value in values.items() if name not in shaped}
-    for name, value in values.items():
-        replaces = not isinstance(value, Mapping) or (name in self._collections and is_tensordict(value))
-        inner = nested_value(self, name) if name in self._nested and not replaces else None
-        if inner is None:
-            set(self, name, value, inplace, non_blocking)
-        else:
-            update(inner, cast("Values", value), inplace=inplace, non_blocking=non_blocking)
-
-
 def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
     """Some fields as a dict, in the order asked for; of a nested object that a tuple leads into, a dict of the fields asked for.
 
     >>> Batch(torch.arange(2), batch_size=2).select("tokens")
     {'tokens': tensor([0, 1])}
 
-    The result is not an object, because that has every field. `update` takes it.
+    The result is not an object, because that has every field. `update` takes it. A key that leads into an object that another
+    key names adds nothing: `select("point", ("point", "x"))` has the whole `point`.
 
     Raises:
         KeyError: there is no such field.
@@ -380,9 +297,12 @@ def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
     if refused:
         raise unexpected(self, "select", refused)
     found: dict[str, Any] = {}
-    for key in keys:
-        value = get(self, key)
-        *path, name = (key,) if isinstance(key, str) else key
+    paths = [path_of(key) for key in keys]
+    for whole in paths:
+        value = get(self, whole)
+        if len(whole) > 1 and is_any_below([whole], paths):
+            continue
+        *path, name = whole
         inner = found
         for step in path:
             inner = inner.setdefault(step, {})  # compiled code would write into a copy if this were `cast`
@@ -410,41 +330,3 @@ def exclude(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
         if isinstance(nested, Stored):
             left[name] = exclude(nested, *inner)
     return {name: collection(value) for name, value in left.items()}
-
-
-def replace(self: T, values: Mapping[str, object] | T | None = None, /, **changes: object) -> T:
-    """A new object with other values in some fields; `batch_size`, `device`, `names` and `lock` can be changed too.
-
-    It is constructed, as by `dataclasses.replace`: values are checked and `__post_init__` runs. Tensors are not copied; nested
-    objects that stay are new ones around the same tensors, which no lock of the old object holds.
-
-    >>> batch = Batch(torch.arange(2), torch.ones(2), batch_size=2)
-    >>> batch.replace(mask=None).mask is None, batch.mask
-    (True, tensor([1., 1.]))
-
-    Args:
-        values: Values by the names of fields, or an object of the class, whose values are all taken.
-        changes: More values, which go before those of `values`.
-
-    Raises:
-        TypeError: there is no such field.
-    """
-    if values is not None:
-        changes = {**_by_name(self, values), **changes}
-    for name in changes:
-        if name not in self._fields and name not in ("batch_size", "device", "names", "lock"):
-            raise TypeError(f"{type(self).__name__}.replace: no field {name!r}{suggestion(name, self._fields)}")
-    unchanged = {**contents(shallow_copy(self)), "batch_size": self._batch_size, "device": self._device}
-    if self._names is not None and "batch_size" not in changes:
-        unchanged["names"] = self._names
-    return construct(type(self), {**unchanged, **changes})
-
-
-def _by_name(self: Stored, values: Mapping[str, object] | Stored) -> dict[str, object]:
-    """What `replace` gets as one argument, by the names of fields."""
-    given = contents(values) if isinstance(values, type(self)) else values
-    if not isinstance(given, Mapping):
-        raise TypeError(
-            f"{type(self).__name__}.replace: expected a mapping or a {type(self).__name__}, got {describe(values)}"
-        )
-    return {**given}

@@ -14,8 +14,8 @@ from ..core.lookup import Key, Values, get
 from ..core.open_blocks import End, OpenBlocks
 from ..core.stored import FROZEN, Stored
 from .inplace import update_
-from .keys import update
 from .reshaping import permute, reshape
+from .updating import update
 
 T = TypeVar("T", bound=Stored)
 
