@@ -15,7 +15,8 @@ from .opening import Opened
 _HOW_TO_ALLOW = "name it in a comment there if the author knows better: # qten-gen: ignore[{0}]"
 
 _UNPARSED = Reason("the edited file could not be parsed", "report this as a bug of qten-gen")
-_BASE_STAYS = Reason("its base stays", "adopt the base first")
+BASE_STAYS = Reason("its base stays", "adopt the base first")
+"""Why nothing is done with a class whose base stays. The base knows why it does."""
 
 
 def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[str]]) -> dict[Key, Reason]:
@@ -41,7 +42,7 @@ def refusals(before: Project, opened: Opened, proposed: Mapping[str, Collection[
         for name in names:
             cls = file.classes.get(name)
             if cls is not None and not cls.is_adopted:
-                found[path, name] = _BASE_STAYS
+                found[path, name] = BASE_STAYS
     for path, file in after.files.items():
         if not any(each.is_adopted for each in file.classes.values()):
             continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from ..model.diagnostics import Diagnostic
 from ..read.syntax import keeping_trees
 from .adoption import Adoption, FoundClass, Key, Kind, Level, Need, Options, Proposal, Reason
-from .checking import refusals
+from .checking import BASE_STAYS, refusals
 from .declaring.proofs import constructor
 from .imports import with_imports
 from .levels import LEVELS, LevelFunction
@@ -192,7 +192,7 @@ def _adoption(record: _Record, project: Project, records: Mapping[Key, _Record])
         stays = [] if is_adopted else [(Level.BASE, _INSIDE)]
     elif is_adopted:
         stays = [(level, reason) for level, reason in stays if level is not Level.BASE]
-    elif not stays:
+    elif all(reason is BASE_STAYS for _, reason in stays):
         stays = [(Level.BASE, _because_of_bases(found, records))]
     done = tuple(record.done)
     if is_adopted and not found.is_adopted and not any(level is Level.BASE for level, _ in done):
@@ -207,7 +207,11 @@ def _adopted_base(found: FoundClass, records: Mapping[Key, _Record]) -> str:
 
 def _because_of_bases(found: FoundClass, records: Mapping[Key, _Record]) -> Reason:
     """The reason of the nearest ancestor that stays."""
-    staying = {record.found.qualified: record.stays[0][1] for record in records.values() if record.stays}
+    staying: dict[str, Reason] = {}
+    for record in records.values():
+        for level, reason in record.stays:
+            if level is Level.BASE and reason is not BASE_STAYS:
+                staying.setdefault(record.found.qualified, reason)
     for name in found.ancestors:
         if name in staying:
             reason = staying[name]

@@ -266,3 +266,26 @@ def test_files_of_two_programs_may_have_classes_of_one_name() -> None:
         ("two/model.py", "B", False),
     ]
     assert len(found.texts) == 2
+
+
+def test_a_class_that_would_need_init_false_stays_for_the_reason_of_its_base() -> None:
+    text = """
+    from torch import nn
+
+    class Meta(type): ...
+
+    class Base(nn.Module, metaclass=Meta):
+        def __init__(self, size): super().__init__()
+
+    class Middle(Base):
+        rate: float = 0.5
+
+    class Low(Middle): ...
+    """
+
+    why = "its metaclass is Meta, and Module has one of its own"
+    assert reasons(text) == {
+        "Base": why,
+        "Middle": f"its base Base stays: {why}",
+        "Low": f"its base Base stays: {why}",
+    }
