@@ -273,13 +273,23 @@ class _Names(dict[str, object]):
 _PLACE = re.compile(r"[^\[\](){}|,'\"]*\.<\w+>\.")
 """What stands before the name of a class in a function: `shop.model.make.<locals>.`."""
 
+_LAYER = re.compile(r"torch\.nn\.(?:modules\.\w+|parameter)\.(?P<name>[A-Z]\w*)")
+"""A class of torch.nn, under the name of the file that it is written in."""
+
 
 def _spelling(annotation: object) -> str:
     """The text of an annotation object, for signatures and docstrings. It is an expression, whatever the modules are called."""
     if isinstance(annotation, str):
         return annotation
-    text = _PLACE.sub("", formatannotation(annotation))
+    text = _LAYER.sub(_exported, _PLACE.sub("", formatannotation(annotation)))
     return text if _is_expression(text) else repr(text)
+
+
+def _exported(found: re.Match[str]) -> str:
+    """`torch.nn.Linear` for `torch.nn.modules.linear.Linear`, where that is the same class."""
+    layer = getattr(sys.modules.get("torch.nn"), found["name"], None)
+    is_same = f"{getattr(layer, '__module__', '')}.{found['name']}" == found[0]
+    return f"torch.nn.{found['name']}" if is_same else found[0]
 
 
 @lru_cache(maxsize=256)

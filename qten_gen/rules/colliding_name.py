@@ -1,7 +1,8 @@
 """A method has the name of a field, or a name that generated code uses.
 
 A class has one attribute for each name, so a method and a field of the same name cannot both be read. If the method is
-inherited, the field would hide it from code written for the base.
+inherited, the field would hide it from code written for the base. A constructor argument or derived value cannot take the place
+of an inherited virtual tensor either, which is a property that cannot be set. A parameter, a buffer or a submodule can.
 
 Methods of the declaration override generated ones: a method called `_join` would run in place of the generated method that
 `cat` calls. A method called `_tokens` conflicts with the slot of a field `tokens`, so the class statement would raise
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import PRIVATE_NAMES, TensorClassDecl, VirtualDecl, storage
+from ..model import PRIVATE_NAMES, ConfigDecl, DerivedDecl, TensorClassDecl, VirtualDecl, storage
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -66,6 +67,25 @@ def check(context: RuleContext) -> Iterator[Diagnostic]:
                 yield Diagnostic(
                     KIND, f"{method.name} is a method of the base {parent.name}", place, "rename the field"
                 )
+    yield from _virtual(context)
+
+
+def _virtual(context: RuleContext) -> Iterator[Diagnostic]:
+    """Plain values in the place of an inherited virtual tensor."""
+    for field in context.fields:
+        inherited = [
+            parent.name
+            for parent in context.project.parents(context.declaration)
+            for other in parent.fields
+            if other.name == field.name and isinstance(other, VirtualDecl)
+        ]
+        if inherited and isinstance(field, ConfigDecl | DerivedDecl):
+            message = (
+                f"{field.name} is a virtual tensor of the base {inherited[0]}, so no plain value can be assigned to it"
+            )
+            yield Diagnostic(
+                KIND, message, field.place / "target", "rename the field, or write param(...), buffer(...) or @virtual"
+            )
 
 
 def _private(declaration: TensorClassDecl, context: RuleContext) -> Iterator[Diagnostic]:

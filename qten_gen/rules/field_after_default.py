@@ -1,14 +1,15 @@
 """A field without a default follows a field that has one.
 
 Fields are the parameters of the constructor, in order, with the inherited fields first. Python does not allow a required
-parameter after an optional one, so the generated module would be a SyntaxError.
+parameter after an optional one, so the generated module would be a SyntaxError. A Module with its own `__init__` can
+have them in any order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import ConfigDecl, FieldDecl
+from ..model import ConfigDecl, FieldDecl, ModuleDecl
 from ..model.diagnostics import Diagnostic, Kind
 from .context import RuleContext
 
@@ -37,6 +38,8 @@ class Batch(TensorClass):
 
 
 def check(context: RuleContext) -> Iterator[Diagnostic]:
+    if isinstance(context.declaration, ModuleDecl) and context.declaration.custom_init:
+        return
     own = {field.name for field in context.fields}
     before: str | None = None
     for field in context.declaration.fields:

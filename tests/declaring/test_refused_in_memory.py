@@ -96,3 +96,12 @@ def test_what_is_not_there_yet_is_an_attribute_error() -> None:
     state = State(torch.ones(2), batch_size=2)
     with pytest.raises(AttributeError, match="to_h5"):
         _ = state.to_h5  # type: ignore[attr-defined]  # the mistake under test
+
+
+def test_a_layer_of_torch_has_its_public_name_in_a_message() -> None:
+    with pytest.raises(DeclarationError, match=r"write layer: torch\.nn\.Linear = submodule\(\.\.\.\)"):
+        types.new_class(
+            "Net",
+            (Module,),
+            exec_body=lambda body: body.update(__annotations__={"layer": nn.Linear}, layer=nn.Linear(2, 2)),
+        )

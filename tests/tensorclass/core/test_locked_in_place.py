@@ -1,0 +1,80 @@
+"""Operators that change what a field holds, such as `+=`, with a lock and in frozen objects."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+import torch
+from tensordict import TensorDict
+from torch import Tensor
+
+from qten_gen import TensorClass
+
+from ..declared import Flat, flat
+
+
+class Frozen(TensorClass, frozen=True):
+    x: Tensor
+    inner: Flat
+
+
+class Kinds(TensorClass):
+    """One field of each kind that an operator can change in place."""
+
+    x: Tensor
+    weight: float
+    inner: Flat
+    entries: TensorDict
+    columns: list[Tensor]
+    tags: list[str]
+    mask: Tensor | None = None
+
+
+def kinds(lock: bool) -> Kinds:
+    entries = TensorDict({"q": torch.zeros(4)}, [4])
+    inner = Flat(torch.zeros(4, 3), torch.zeros(4), batch_size=4)
+    return Kinds(torch.zeros(4), 1.5, inner, entries, [torch.zeros(4)], ["a"], torch.zeros(4), batch_size=4, lock=lock)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "value.x += 1",
+        "value.weight *= 2",
+        "value.inner += 1",
+        "value.inner.y -= 1",
+        "value.entries += 1",
+        "value.mask += 1",
+        "value.x = value.x",
+        "value.set('x', value.x.add_(1))",
+        "value.update(inner={'y': value.inner.y.add_(1)})",
+    ],
+)
+def test_an_operator_in_place_does_with_a_lock_what_it_does_without(statement: str) -> None:
+    free, locked = kinds(lock=False), kinds(lock=True)
+    before = [id(locked.x), id(locked.inner), id(locked.entries), id(locked.inner.y)]
+    exec(statement, {"value": free})
+    exec(statement, {"value": locked})
+    assert (free == locked).all()
+    assert [id(locked.x), id(locked.inner), id(locked.entries), id(locked.inner.y)] == before
+    assert locked.is_locked
+
+
+@pytest.mark.parametrize(
+    "statement", ["value.columns += value.columns", "value.tags += ['b']", "value.x = value.x + 1"]
+)
+def test_a_locked_object_refuses_a_list_that_has_grown_and_another_tensor(statement: str) -> None:
+    with pytest.raises(RuntimeError, match=r"^cannot assign to Kinds\.\w+: it is locked"):
+        exec(statement, {"value": kinds(lock=True)})
+
+
+def test_a_frozen_object_says_that_an_operator_has_changed_the_value_first() -> None:
+    value = Frozen(torch.zeros(2), flat(2), batch_size=2)
+    said = r"\. An operator such as \+= changes the value before it assigns it$"
+    with pytest.raises(FrozenInstanceError, match=rf"^cannot assign to Frozen\.x: the class is frozen; .*{said}"):
+        exec("value.x += 1", {"value": value})
+    with pytest.raises(FrozenInstanceError, match=rf"^cannot assign to Flat\.y: a frozen object holds it; .*{said}"):
+        exec("value.inner.y += 1", {"value": value})
+    with pytest.raises(FrozenInstanceError, match=r"use \.replace\(x=\.\.\.\)$"):
+        exec("value.x = value.x + 1", {"value": value})
