@@ -1,5 +1,6 @@
 """A class statement that breaks a rule is refused in memory with the words of the command."""
 
+import types
 from collections.abc import Callable
 from dataclasses import InitVar
 from typing import Any

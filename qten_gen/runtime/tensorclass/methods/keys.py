@@ -300,7 +300,7 @@ def select(self: Stored, *keys: Key, **refused: Never) -> dict[str, object]:
     paths = [path_of(key) for key in keys]
     for whole in paths:
         value = get(self, whole)
-        if len(whole) > 1 and is_any_below([whole], paths):
+        if is_any_below([whole], paths):
             continue
         *path, name = whole
         inner = found
