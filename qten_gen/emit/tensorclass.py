@@ -139,7 +139,7 @@ def view(declaration: TensorClassDecl, names: NestedNames, variables: Collection
             *("type", "bool", "tuple", "dict", "str", "object"),
             *(["len"] if carried else []),
             *(["property"] if any(f.own for f in fields) else []),
-            *([] if plain else ["list"]),
+            "list",
         ),
         imports=aliases.used.union(
             _IN_TEMPLATE,
@@ -246,7 +246,7 @@ def _attributes(declaration: TensorClassDecl, names: NestedNames) -> tuple[str, 
 def _of_ground_class(declaration: TensorClassDecl, plain: bool, has_matches: bool) -> Iterator[str]:
     """The primitives of the ground class that serve, where a parent with other kinds of fields may have its own."""
     if any(base.declared for base in declaration.bases):
-        for primitive in ("_rearrange", "_index_put", "_join", "_split", "_leaves") if plain else ():
+        for primitive in ("_rearrange", "_split") if plain else ():
             yield f"{primitive} = _rt.Stored.{primitive}"
         if not has_matches:
             yield "_check_compatible = _rt.Stored._check_compatible"

@@ -211,44 +211,45 @@ def tensorclass_py(c: TensorClassView) -> str:
         "    def _zip(self, fn: _t.Callable[[_Tensor, _Tensor], _Tensor], other: _t.Self) -> _t.Self:\n"
         f"        {c.zip}\n"
         "\n"
+        "    def _index_put(self, index: _t.Any, value: _t.Self) -> None:\n"
     )
-    if not c.plain:
-        add("    def _index_put(self, index: _t.Any, value: _t.Self) -> None:\n")
-        for line in c.puts:
-            add(f"        {line}\n")
-        if not c.puts:
-            add("        pass\n")
-        add("\n")
+    for line in c.puts:
+        add(f"        {line}\n")
+    if not c.puts:
+        add("        pass\n")
+    add("\n")
     if c.matches:
         add("    def _check_compatible(self, other: _t.Self) -> None:\n")
         for line in c.matches:
             add(f"        {line}\n")
         add("\n")
+    add(
+        "    def _join(\n"
+        f"        self, fn: _t.Callable[[{c.builtin['list']}[_Tensor]], _Tensor], items: _t.Sequence[_t.Self], batch_size: _Size\n"
+        "    ) -> _t.Self:\n"
+        f"        {c.join}\n"
+        "\n"
+    )
     if not c.plain:
         add(
-            "    def _join(\n"
-            f"        self, fn: _t.Callable[[{c.builtin['list']}[_Tensor]], _Tensor], items: _t.Sequence[_t.Self], batch_size: _Size\n"
-            "    ) -> _t.Self:\n"
-            f"        {c.join}\n"
-            "\n"
             f"    def _split(self, fn: _rt.Splitting, argument: _t.Any, batch_sizes: _t.Sequence[_Size]) -> {c.builtin['list']}[_t.Self]:\n"
             f"        {c.pieces}\n"
             "        return [object.__new__(type(self))._fill(*values) for values in pieces]\n"
             "\n"
-            f"    def _leaves(self) -> {c.builtin['list']}[_Tensor]:\n"
         )
-        if c.leaves_if:
-            add(f"        {c.leaves}\n")
-            for f in c.leaves_if:
-                add(
-                    f"        if self.{f.storage} is not None:\n"
-                    f"            {f.lines.leaf_if}\n"
-                )
-            add("        return leaves\n")
-        else:
-            add(f"        {c.leaves}\n")
-        add("\n")
+    add(f"    def _leaves(self) -> {c.builtin['list']}[_Tensor]:\n")
+    if c.leaves_if:
+        add(f"        {c.leaves}\n")
+        for f in c.leaves_if:
+            add(
+                f"        if self.{f.storage} is not None:\n"
+                f"            {f.lines.leaf_if}\n"
+            )
+        add("        return leaves\n")
+    else:
+        add(f"        {c.leaves}\n")
     add(
+        "\n"
         f"    def _requires_grad(self) -> {c.builtin['bool']}:\n"
         f"        {c.requires_grad}\n"
         "\n"

@@ -80,11 +80,11 @@ class DeclaredClass(ProtocolMeta):
                 raise TypeError(f"{cls.__name__}.{name} is a slot, which another class's cannot replace")
             super().__setattr__(name, value)
 
-    def __instancecheck__(cls, instance: object) -> bool:
-        return type.__instancecheck__(cls, instance)
-
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return type.__subclasscheck__(cls, subclass)
+    # Those of Protocol are Python functions, which every look-up of a class in a table of torch's or ours would call.
+    __eq__ = type.__eq__
+    __hash__ = type.__hash__
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
 
 
 def nests(cls: object) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _SLOTS = ("_batch_size", "_device", "_lock", "_names")
 """Slots of `Stored` that generated code writes."""
 
-_DEFAULTS = ("_index_put", "_join", "_leaves", "_rearrange", "_split")
+_DEFAULTS = ("_rearrange", "_split")
 """Primitives of `Stored` that serve the usual classes, so that nothing is generated for these."""
 
 

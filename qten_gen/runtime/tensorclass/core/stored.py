@@ -129,16 +129,14 @@ class Stored:
 
     def _index_put(self, index: Any, value: Any) -> None:  # whatever a tensor can be indexed with
         """Write `value` into the items that `index` selects."""
-        for mine, theirs in zip(self._field_values()[0], value._field_values()[0], strict=True):
-            mine[index] = theirs
+        raise NotImplementedError
 
     def _check_compatible(self, other: Any) -> None:
         """Refuse an object whose static values differ, or that has None in other fields. Nothing to refuse here."""
 
     def _join(self, fn: Callable[[list[Tensor]], Tensor], items: Sequence[Any], batch_size: Size) -> Self:
         """Join every tensor of `items`, the first of which is this object, with `torch.stack` or `torch.cat`."""
-        columns = zip(*[item._field_values()[0] for item in items], strict=True)
-        return object.__new__(type(self))._fill(*[fn([*column]) for column in columns], batch_size, self._device)
+        raise NotImplementedError
 
     def _split(
         self, fn: Callable[[Tensor, A], Sequence[Tensor]], argument: A, batch_sizes: Sequence[Size]
@@ -149,7 +147,7 @@ class Stored:
 
     def _leaves(self) -> list[Tensor]:
         """Every tensor, those of nested fields included; None is left out."""
-        return [*self._field_values()[0]]
+        raise NotImplementedError
 
     def _requires_grad(self) -> bool:
         """Whether any tensor requires a gradient."""
