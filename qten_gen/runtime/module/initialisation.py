@@ -34,11 +34,20 @@ _INITIALISERS = {
 }
 
 
+_FEW = 64
+"""Up to so many numbers are looked through faster as a list of Python's."""
+
+
 class Mark(NamedTuple):
-    """A tensor that was marked, and its version counter then."""
+    """A tensor that was marked."""
 
     tensor: Tensor
     version: int
+    """Its version counter then."""
+    bits: Tensor
+    """Its memory as integers."""
+    number: int
+    """The one that marks each of them."""
 
 
 def fill(tensor: Tensor, initializer: Callable[[Tensor], object], field: str) -> None:
@@ -74,7 +83,7 @@ def mark_unfilled(module: nn.Module, *names: str) -> dict[str, Mark]:
     if is_dynamo_compiling():
         return {}
     found = ((name, _registered(module, name)) for name in names)
-    return {name: Mark(tensor, _mark(tensor)) for name, tensor in found if tensor is not None and _has_memory(tensor)}
+    return {name: _mark(tensor) for name, tensor in found if tensor is not None and _has_memory(tensor)}
 
 
 def check_filled(module: nn.Module, marks: dict[str, Mark]) -> None:
@@ -84,10 +93,11 @@ def check_filled(module: nn.Module, marks: dict[str, Mark]) -> None:
         RuntimeError: one has. It is not raised where something skips initialisation on purpose, by patches of `torch.nn.init`
             or of the class's `reset_parameters`, or by a mode for torch functions.
     """
-    for name, (tensor, version) in marks.items():
-        if _registered(module, name) is not tensor:
+    for name, mark in marks.items():
+        tensor = mark.tensor
+        if _registered(module, name) is not tensor or not _may_be_unfilled(mark):
             continue
-        unfilled = _unfilled(tensor, version)
+        unfilled = _unfilled(tensor, mark.version)
         if unfilled:
             if _initialisation_is_skipped(type(module)):
                 return
@@ -112,13 +122,23 @@ def _registered(module: nn.Module, name: str) -> Tensor | None:
 
 
 def _has_memory(tensor: Tensor) -> bool:
-    return type(tensor) in _PLAIN and tensor.device.type != "meta" and tensor.numel() > 0 and not tensor.is_inference()
+    return type(tensor) in _PLAIN and not tensor.is_meta and tensor.numel() > 0 and not tensor.is_inference()
 
 
-def _mark(tensor: Tensor) -> int:
-    bits, mark = _bits(tensor)
-    bits.fill_(mark)
-    return tensor._version
+def _mark(tensor: Tensor) -> Mark:
+    bits, number = _bits(tensor)
+    bits.fill_(number)
+    return Mark(tensor, tensor._version, bits, number)
+
+
+def _may_be_unfilled(mark: Mark) -> bool:
+    """Whether the mark is anywhere in a tensor. To count it takes several times as long."""
+    tensor, _, bits, number = mark
+    if bits.data_ptr() != tensor.data_ptr() or bits.device != tensor.device:  # other memory, by `tensor.data = ...`
+        return True
+    if bits.numel() <= _FEW:
+        return number in bits.flatten().tolist()
+    return bool((bits == number).any())
 
 
 def _unfilled(tensor: Tensor, version: int) -> int:

@@ -30,4 +30,4 @@ class Pair(TensorClass):
 def test_the_generated_class_of_two_tensors_is_short_enough_to_be_reviewed() -> None:
     text = render_class(Pair._declaration)
     start = text.index("class _Pair_(_rt.Stored):")
-    assert len(text[start:].rstrip().splitlines()) <= 90
+    assert len(text[start:].rstrip().splitlines()) <= 100

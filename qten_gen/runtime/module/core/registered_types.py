@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable
 
 from torch import Tensor
 
-from ...declaring.declared_class import DeclaredClass
-
 FindType = Callable[[type], type | None]
 """Gives the registered type for an object class, or None."""
 
@@ -50,8 +48,7 @@ def registrable(owner: str, given: object) -> tuple[type, ...]:
 
 def is_open(registered: type) -> bool:
     """Whether classes can count as subclasses of a type without having it among their bases."""
-    check = type(registered).__subclasscheck__
-    return check is not type.__subclasscheck__ and check is not DeclaredClass.__subclasscheck__
+    return type(registered).__subclasscheck__ is not type.__subclasscheck__
 
 
 def find_by_bases(registered: Iterable[type], obj_type: type) -> type | None:

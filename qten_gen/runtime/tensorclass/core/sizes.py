@@ -34,6 +34,12 @@ def batch_size(value: BatchSize) -> Size:
         raise TypeError(f"batch_size: expected int, a sequence of int or None, got {value!r}") from None
 
 
-def plain_int(value: SupportsIndex) -> int:
-    """A Python integer for one of NumPy, which a saved or pickled batch size could not hold. A symbolic size stays symbolic."""
-    return cast(int, value) if isinstance(value, (int, torch.SymInt)) else index(value)
+def plain_int(value: object) -> int:
+    """A Python integer for one of NumPy, which a saved or pickled batch size could not hold. A symbolic size stays symbolic.
+
+    Raises:
+        TypeError: it is not an integer.
+    """
+    if isinstance(value, int):
+        return value
+    return cast(int, value) if isinstance(value, torch.SymInt) else index(cast(SupportsIndex, value))

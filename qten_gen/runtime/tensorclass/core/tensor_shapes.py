@@ -60,12 +60,14 @@ def moved_dimensions(self: Stored, dims: Dim | Sequence[Dim]) -> list[int]:
     return [dimension(self, dim) for dim in wanted]
 
 
-def whole_number(value: SupportsIndex) -> int:
+def whole_number(value: SupportsIndex | str) -> int:
     """A Python integer for a size or dimension that may be one of NumPy; a symbolic one stays symbolic.
 
     Raises:
         TypeError: it is not an integer. A bool is not one: torch has options in the places of dimensions.
     """
+    if type(value) is int:
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, torch.SymInt, SupportsIndex)):
         raise TypeError(f"expected an integer or the name of a batch dimension, got {value!r}")
     return plain_int(value)
@@ -102,9 +104,10 @@ def without(size: Size, at: int) -> Size:
 
 def integers(given: tuple[int | Sequence[int], ...]) -> tuple[int, ...]:
     """Integers that came one by one or as one sequence."""
-    first = given[0] if len(given) == 1 else 0
-    found = given if isinstance(first, int) or not isinstance(first, Iterable) else first
-    return tuple([size if type(size) is int else plain_int(size) for size in cast("Sequence[int]", found)])
+    found: Sequence[int | Sequence[int]] = given
+    if len(given) == 1 and not isinstance(first := given[0], int) and isinstance(first, Iterable):
+        found = first
+    return tuple([size if type(size) is int else plain_int(size) for size in found])
 
 
 def common_leading(sizes: Sequence[Size]) -> Size:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Never, TypeVar, cast
+from typing import TYPE_CHECKING, Never, TypeVar
 
 from torch import Size, Tensor, split_with_sizes
 from torch import cat as cat_tensors
@@ -157,8 +157,8 @@ def split(self: T, split_size: int | Sequence[int], dim: Dim = 0) -> tuple[T, ..
     """
     at = dimension(self, dim)
     length = self._batch_size[at]
-    if is_single(split_size):
-        split_size = whole_number(cast("int", split_size))
+    if type(split_size) is int or is_single(split_size):
+        split_size = whole_number(split_size)
         if split_size <= 0:
             raise ValueError(f"split: expected a positive size, got {split_size}")
         whole, rest = length // split_size, length % split_size  # not divmod, which takes no symbols

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, TypeVar
 import torch
 from torch import Size, Tensor
 from torch._C._functorch import get_unwrapped, is_batchedtensor, maybe_current_level, maybe_get_bdim, maybe_get_level
-from torch.compiler import is_compiling
+from torch.compiler import is_dynamo_compiling
 from torch.utils import _pytree
 
 from ..core.contents import allocate_like, batched_leaves, tensor_and_nested, tensors_of
@@ -87,7 +87,7 @@ def _flattening(names: tuple[str, ...]) -> Flatten:
         if not isinstance(first, Tensor) and _is_alone(first):
             return _flatten(names, self)
         key = _dims(first) - batch_ndim, batch_ndim, self._device is not None
-        if not is_compiling() and maybe_current_level() is not None:
+        if not is_dynamo_compiling() and maybe_current_level() is not None:
             return [*values], Layout(names, static, *key, None, (), self._names, _hidden(first))
         if static or self._names is not None:
             return [*values], Layout(names, static, *key, None, (), self._names)
@@ -155,7 +155,7 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
         if not isinstance(first, Tensor):
             if isinstance(first, int):  # of `in_dims` and `out_dims`, which `vmap` puts in place of the tensors
                 marked: T = object.__new__(cls)
-                return marked._assign(found, static, Size(), None)
+                return marked._fill(*found, *static, Size(), None)
             return _unflatten(cls, names, found, layout)
         shape = first.shape
         batch_ndim = len(shape) - event_ndim
@@ -172,7 +172,7 @@ def _unflattening(cls: type[T], names: tuple[str, ...]) -> Callable[[Iterable[An
         if hidden is not None:
             _refuse_beyond(cls, hidden, before, first)
         out: T = object.__new__(cls)
-        return out._assign(found, static, size, first.device if has_device else None)
+        return out._fill(*found, *static, size, first.device if has_device else None)
 
     return unflatten
 
@@ -261,7 +261,7 @@ def _is_taken_apart(child: object, dimensions: int) -> bool:
 
 def _hidden(child: object) -> Hidden | None:
     """How a child lies in memory where vmap hides a dimension of it; None outside, where nothing is hidden."""
-    level = None if is_compiling() else maybe_current_level()
+    level = None if is_dynamo_compiling() else maybe_current_level()
     if level is None or not isinstance(child, Tensor):
         return None
     hides = is_batchedtensor(child) and maybe_get_level(child) == level
