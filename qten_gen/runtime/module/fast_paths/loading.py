@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import torch
@@ -53,9 +54,9 @@ def load_plainly(module: nn.Module, state_dict: Mapping[str, Any], only_copies: 
         return None
     targets: dict[str, Tensor] = {}
     sources: list[Tensor] = []
-    if not _match(module, "", state_dict, targets, sources, only_copies) or not len(targets) == len(sources) == len(
-        state_dict
-    ):
+    # A tree has many modules of few classes.
+    matches = _match(module, "", state_dict, targets, sources, cache(only_copies))
+    if not matches or not len(targets) == len(sources) == len(state_dict):
         return None
     try:
         with torch.no_grad():
