@@ -54,8 +54,8 @@ def load_plainly(module: nn.Module, state_dict: Mapping[str, Any], only_copies: 
         return None
     targets: dict[str, Tensor] = {}
     sources: list[Tensor] = []
-    # A tree has many modules of few classes.
-    matches = _match(module, "", state_dict, targets, sources, cache(only_copies))
+    once: Callable[..., bool] = cache(only_copies)  # a tree has many modules of few classes
+    matches = _match(module, "", state_dict, targets, sources, once)
     if not matches or not len(targets) == len(sources) == len(state_dict):
         return None
     try:
